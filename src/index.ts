@@ -1,9 +1,11 @@
-// What a program that embeds Store imports.
+// The exports of the package, for programs that embed Store.
 
 export type { BucketOptions } from "./binding/bind.ts";
 export { FixedLengthStream } from "./binding/fixed-length-stream.ts";
+export type { Presigner } from "./binding/presign.ts";
+export type { SweepReport } from "./engine/engine.ts";
 export type * from "./kv-types.ts";
-export { StoreError } from "./model/errors.ts";
+export { type Action, type Reason, StoreError, type StoreErrorOptions } from "./model/errors.ts";
 export type { ClusterLocation, Location } from "./model/location.ts";
 export { type BucketInfo, type NamespaceInfo, type OpenOptions, openStore, type Store } from "./open.ts";
 export type * from "./script-types.ts";

@@ -1,20 +1,20 @@
-// What a script author sees of a key-value namespace.
+// Types for script authors: the key-value namespace.
 
 export type StoreKvValueType = "text" | "json" | "arrayBuffer" | "stream";
 
 export interface StoreKvGetOptions<Type extends StoreKvValueType | undefined = undefined> {
   /** Default: "text". */
   type: Type;
-  /** Seconds, at least 30. Checked and not used: every read sees the last commit. */
+  /** Seconds, at least 30. Checked but not used: every read returns the last commit. */
   cacheTtl?: number | undefined;
 }
 
 export interface StoreKvPutOptions {
   /** Seconds since the epoch, at least 60 from now. */
   expiration?: number | undefined;
-  /** Seconds from now, at least 60; wins over `expiration`. */
+  /** Seconds from now, at least 60; overrides `expiration`. */
   expirationTtl?: number | undefined;
-  /** Anything JSON can hold, at most 1,024 bytes of it. */
+  /** Any JSON value, at most 1,024 bytes. */
   metadata?: unknown;
 }
 
@@ -52,7 +52,7 @@ type JsonOptions = StoreKvGetOptions<"json"> | "json";
 type BytesOptions = StoreKvGetOptions<"arrayBuffer"> | "arrayBuffer";
 type StreamOptions = StoreKvGetOptions<"stream"> | "stream";
 
-/** A key-value namespace, as a script holds it. */
+/** A key-value namespace, as scripts use it. */
 export interface StoreKvNamespace<Key extends string = string> {
   get(key: Key, options?: TextOptions): Promise<string | null>;
   get<Value = unknown>(key: Key, options?: JsonOptions): Promise<Value | null>;
@@ -77,7 +77,7 @@ export interface StoreKvNamespace<Key extends string = string> {
     key: Key,
     options?: StreamOptions,
   ): Promise<StoreKvValueWithMetadata<ReadableStream, Metadata>>;
-  /** Without `cacheStatus`, and with null for a missing key: the type is the one that scripts are written against. */
+  /** Results have no `cacheStatus`, and null for a missing key; scripts expect this type. */
   getWithMetadata<Metadata = unknown>(
     keys: Key[],
     options?: TextOptions,

@@ -1,49 +1,39 @@
-// Opens a store: a data directory, "memory:" or the two places of a cluster become an engine, loading only the adapter
-// it needs.
+// Opens a store: turns a data directory, "memory:" or the two URLs of a cluster into an engine, and
+// loads only the adapter it needs.
 import { randomBytes } from "node:crypto";
+import type { AuditLog } from "./audit/audit-log.ts";
+import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
+import { unfinishedCopy } from "./copy/documents.ts";
 import type { Blobs } from "./engine/blobs.ts";
-import type { CopyOptions } from "./engine/copy.ts";
-import { unfinishedCopy } from "./engine/copy-documents.ts";
 import { createEngine } from "./engine/create.ts";
-import { createDocumentActs } from "./engine/document-acts.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
-import type { NamespaceRecord } from "./engine/key-value.ts";
+import type { NamespaceRecord } from "./engine/key-value/key-value.ts";
 import type { Documents, Records } from "./engine/records.ts";
 import type { StoreKvNamespace } from "./kv-types.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import { createMetrics } from "./metrics/metrics.ts";
-import type { ActLog } from "./model/act.ts";
-import type {
-  BackupOptions,
-  BackupReport,
-  RestoreOptions,
-  RestoreReport,
-  VerifyBackupReport,
-} from "./model/backup.ts";
+import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { BucketRecord } from "./model/bucket.ts";
-import { CopyError, type CopyReport } from "./model/copy.ts";
-import { StoreError } from "./model/errors.ts";
-import { type ClusterLocation, checkLocation, type Location, shownLocation } from "./model/location.ts";
+import { CopyError } from "./model/copy.ts";
+import { checkLocation, type Location } from "./model/location.ts";
 import type * as script from "./types.ts";
 
 export interface OpenOptions {
   /** The clock, in milliseconds since the epoch. */
   readonly now?: () => number;
-  /** @internal Where the store counts what it does, for a server that tells it. */
+  /** @internal Receives the store's counters, for a server that publishes them. */
   readonly metrics?: Metrics;
-  /** How many multipart uploads a bucket may have open at one time; default: 100,000. */
+  /** Maximum of open multipart uploads per bucket; default: 100,000. */
   readonly openUploads?: number | undefined;
-  /** What `bucket.presign` signs with: where the S3 API answers, and an access key. */
+  /** Endpoint of the S3 API and the access key that `bucket.presign` uses. */
   readonly presign?: Presigner;
 }
 
 export interface BucketInfo {
   readonly name: string;
   readonly created: Date;
-  /** The class of objects put without one. */
+  /** Default storage class of the bucket's objects. */
   readonly storageClass: script.StoreStorageClass;
 }
 
@@ -57,32 +47,32 @@ export interface Store {
     name: string,
     options?: { readonly storageClass?: script.StoreStorageClass },
   ): Promise<BucketInfo>;
-  /** All of them, by name. */
+  /** All buckets, by name. */
   listBuckets(): Promise<BucketInfo[]>;
-  /** Refused while the bucket holds objects; uploads in flight go with it. */
+  /** Refused while the bucket has objects; its uploads in flight are aborted. */
   deleteBucket(name: string): Promise<void>;
-  /** The binding. Whether the bucket exists is asked when it is used. */
+  /** The binding of a bucket. Whether the bucket exists is checked when it is used. */
   bucket(name: string, options?: BucketOptions): script.StorePresigningBucket;
   createKvNamespace(name: string): Promise<NamespaceInfo>;
-  /** All of them, by name. */
+  /** All namespaces, by name. */
   listKvNamespaces(): Promise<NamespaceInfo[]>;
-  /** Refused while the namespace holds keys that have not expired. */
+  /** Refused while the namespace has keys that have not expired. */
   deleteKvNamespace(name: string): Promise<void>;
-  /** The binding. Whether the namespace exists is asked when it is used. */
+  /** The binding of a namespace. Whether the namespace exists is checked when it is used. */
   kv(namespace: string): StoreKvNamespace;
-  /** Does at once what otherwise happens in the background: ends overdue uploads and frees dead bytes. */
+  /** Runs background maintenance now: aborts overdue uploads and frees unused bytes. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
 }
 
-/** The engine behind a store, and the documents beside its buckets, for the faces that stand on them. */
+/** The engine and the documents of a store, for its front ends. */
 export interface OpenEngine {
   readonly engine: Engine;
   readonly documents: Documents;
-  /** From now on commits for other processes that open the same directory, too: so one sync does for all of them. */
+  /** Starts to commit for other processes of the same directory, so that they share one sync. */
   commitForOthers(): Promise<void>;
-  /** Who has changed what beside the objects. */
-  readonly acts: ActLog;
+  /** The log of administrative changes. */
+  readonly auditLog: AuditLog;
 }
 
 export async function openEngine(location: Location, options: OpenOptions = {}): Promise<OpenEngine> {
@@ -97,13 +87,14 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
     metrics,
     openUploads: options.openUploads,
   });
-  const acts = ports.acts ?? createDocumentActs(records.documents, () => randomBytes(8).toString("hex"));
-  return { engine, documents: records.documents, commitForOthers, acts };
+  const auditLog =
+    ports.auditLog ?? createDocumentAuditLog(records.documents, () => randomBytes(8).toString("hex"));
+  return { engine, documents: records.documents, commitForOthers, auditLog };
 }
 
 /**
- * Opens a data directory, the two places of a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`
- * for a store that is gone when it closes.
+ * Opens a data directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`
+ * for a store that is lost when it closes.
  */
 export async function openStore(location: Location, options: OpenOptions = {}): Promise<Store> {
   const { engine } = await openEngine(location, options);
@@ -129,14 +120,14 @@ export async function openStore(location: Location, options: OpenOptions = {}): 
   };
 }
 
-interface Ports extends Pick<OpenEngine, "commitForOthers"> {
+export interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly records: Records;
   readonly blobs: Blobs;
-  /** Where it has a place of its own for them. */
-  readonly acts?: ActLog;
+  /** Undefined when the audit log is stored in documents. */
+  readonly auditLog?: AuditLog;
 }
 
-async function openPorts(location: Location, metrics = createMetrics()): Promise<Ports> {
+export async function openPorts(location: Location, metrics = createMetrics()): Promise<Ports> {
   if (typeof location !== "string") {
     const { openCluster } = await import("./cluster/open.ts");
     return openCluster(location, undefined, metrics);
@@ -144,94 +135,25 @@ async function openPorts(location: Location, metrics = createMetrics()): Promise
   if (location === "memory:") {
     const { createMemoryRecords } = await import("./memory/records.ts");
     const { createMemoryBlobs } = await import("./memory/blobs.ts");
-    // Nobody else can open it.
+    // No other process can open a store in memory.
     return { records: createMemoryRecords(), blobs: createMemoryBlobs(), commitForOthers: async () => {} };
   }
   const { openLocal } = await import("./local/open.ts");
   return openLocal(location, undefined, metrics);
 }
 
-/** Makes the schema of a cluster's records, or brings an earlier one to this version. */
-export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
-  checkLocation(location);
-  const { migrateCluster } = await import("./cluster/open.ts");
-  return migrateCluster(location);
-}
-
-export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
-  readonly from: Location;
-  readonly to: Location;
-}
-
-/** Moves a whole store to another place, or goes on with that; the source must not be written meanwhile. */
-export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
-  const { copyAll } = await import("./engine/copy.ts");
-  const source = await openSide("source", from);
-  try {
-    const unfinished = await unfinishedCopy(source);
-    if (unfinished !== undefined) {
-      throw new CopyError(`The source is itself a copy of ${unfinished} that was not finished.`, [
-        "Run that store copy again: it goes on where it was cut off.",
-      ]);
-    }
-    const target = await openSide("target", to);
-    try {
-      return await copyAll(source, target, { ...options, source: shownLocation(from) });
-    } finally {
-      await closePorts(target);
-    }
-  } finally {
-    await closePorts(source);
-  }
-}
-
-async function openSide(side: "source" | "target", location: Location): Promise<Ports> {
-  try {
-    return await openPorts(checkLocation(location));
-  } catch (error) {
-    const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
-    throw new CopyError(`Cannot open the ${side}, ${shownLocation(location)}: ${why}`, [], error);
-  }
-}
-
 async function refuseUnfinished(ports: Ports): Promise<void> {
   const source = await unfinishedCopy(ports);
   if (source === undefined) return;
   await closePorts(ports);
-  throw new CopyError(`A copy of ${source} was being made here, and that was not finished.`, [
-    "Run the same store copy again: it goes on where it was cut off.",
+  throw new CopyError(`This store is a copy of ${source} that was not finished.`, [
+    "Run the same store copy again to resume it.",
   ]);
 }
 
-async function closePorts({ records, blobs }: Ports): Promise<void> {
+export async function closePorts({ records, blobs }: Ports): Promise<void> {
   await records.close();
   await blobs.close();
-}
-
-/** A consistent copy of a data directory, also of one in use, in the place of an earlier one if there is one. */
-export async function backUpStore(
-  directory: string,
-  to: string,
-  options?: BackupOptions,
-): Promise<BackupReport> {
-  const { backUp } = await import("./local/backup.ts");
-  return backUp(directory, to, options);
-}
-
-/** Brings a backup back into a new or empty directory. */
-export async function restoreStore(
-  from: string,
-  directory: string,
-  work?: RestoreOptions,
-): Promise<RestoreReport> {
-  const { restore } = await import("./local/restore.ts");
-  return restore(from, directory, work);
-}
-
-/** Reads a backup through, and tells what is damaged in it. */
-export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
-  const reader = await import("./local/backup-reader.ts");
-  return reader.verifyBackup(from, work);
 }
 
 function bucketInfo({ name, created, storageClass }: BucketRecord): BucketInfo {
@@ -242,7 +164,7 @@ function namespaceInfo({ name, created }: NamespaceRecord): NamespaceInfo {
   return { name, created: new Date(created) };
 }
 
-/** Closing twice is closing once. */
+/** A second call returns the promise of the first. */
 function once(close: () => Promise<void>): () => Promise<void> {
   let closing: Promise<void> | undefined;
   return () => {

@@ -1,12 +1,12 @@
-// What a script author sees: the types of the bucket binding (spec 2 and 4).
+// Types for script authors: the bucket binding (spec 2 and 4).
 
 /**
- * The storage classes there are; any other is refused when it is used. The type is open, so that `string`, as
- * other declarations of this interface have it, is assignable.
+ * The storage classes; any other is refused when it is used. The type is open, so that a plain
+ * `string` is assignable, as in other declarations of this interface.
  */
 export type StoreStorageClass = "Standard" | "InfrequentAccess" | (string & Record<never, never>);
 
-/** The same type with `undefined` allowed in every optional field, for `exactOptionalPropertyTypes`. */
+/** Allows `undefined` in every optional field, for `exactOptionalPropertyTypes`. */
 type Loose<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
 
 export interface StoreHTTPMetadata {
@@ -24,7 +24,7 @@ export interface StoreChecksums {
   readonly sha256?: ArrayBuffer;
   readonly sha384?: ArrayBuffer;
   readonly sha512?: ArrayBuffer;
-  /** The same in lowercase hex. */
+  /** The checksums in lowercase hex. */
   toJSON(): StoreStringChecksums;
 }
 
@@ -42,7 +42,7 @@ export type StoreRange =
   | { suffix: number };
 
 export interface StoreConditional {
-  /** Unquoted; `*` stands for any. */
+  /** Unquoted; `*` matches any object. */
   etagMatches?: string | undefined;
   etagDoesNotMatch?: string | undefined;
   uploadedBefore?: Date | number | undefined;
@@ -59,11 +59,11 @@ export interface StoreObject {
   readonly etag: string;
   readonly httpEtag: string;
   readonly uploaded: Date;
-  /** In a list only when included. */
+  /** In a list, only when requested with `include`. */
   readonly httpMetadata?: StoreHTTPMetadata;
-  /** In a list only when included. */
+  /** In a list, only when requested with `include`. */
   readonly customMetadata?: Record<string, string>;
-  /** The bytes returned, always with offset and length; only on the result of a get that has a body. */
+  /** The returned bytes, always with offset and length. Only on a get that has a body. */
   readonly range?: StoreRange;
   readonly checksums: StoreChecksums;
   readonly storageClass: StoreStorageClass;
@@ -82,7 +82,7 @@ export interface StoreObjectBody extends StoreObject {
   blob(): Promise<Blob>;
 }
 
-/** A page of a listing. Only a truncated one has a cursor, so `truncated` tells the two apart. */
+/** A page of a listing. Only a truncated page has a cursor. */
 export type StoreObjects = { objects: StoreObject[]; delimitedPrefixes: string[] } & (
   | { truncated: true; cursor: string }
   | { truncated: false; cursor?: undefined }
@@ -92,7 +92,7 @@ export interface StoreGetOptions {
   onlyIf?: StoreConditional | Headers | null | undefined;
   range?: Loose<StoreRange> | Headers | null | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
-  /** Echoed over the stored metadata in the result. */
+  /** Overrides the stored metadata in the result. */
   httpMetadata?: Loose<StoreHTTPMetadata> | Headers | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface StoreMultipartOptions {
 
 export interface StorePutOptions extends StoreMultipartOptions {
   onlyIf?: StoreConditional | Headers | null | undefined;
-  /** At most one of the five: hex, or bytes. */
+  /** At most one of the five: hex or bytes. */
   md5?: ArrayBuffer | ArrayBufferView | string | undefined;
   sha1?: ArrayBuffer | ArrayBufferView | string | undefined;
   sha256?: ArrayBuffer | ArrayBufferView | string | undefined;
@@ -120,7 +120,7 @@ export interface StoreListOptions {
   cursor?: string | undefined;
   delimiter?: string | undefined;
   startAfter?: string | undefined;
-  /** "httpMetadata" and/or "customMetadata": listed objects then carry it. */
+  /** "httpMetadata" and/or "customMetadata": listed objects then include it. */
   include?: string[] | undefined;
 }
 
@@ -146,7 +146,7 @@ export interface StoreMultipartUpload {
 
 type Conditional = { onlyIf: StoreConditional | Headers };
 
-/** O when its type allows a condition, such as a variable of type StoreGetOptions; otherwise never. */
+/** O if its type allows a condition, as StoreGetOptions does; otherwise never. */
 type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
   ? "onlyIf" extends keyof NonNullable<O>
     ? [NonNullable<O>["onlyIf"]] extends [null | undefined]
@@ -156,8 +156,9 @@ type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
   : never;
 
 /**
- * A bucket, as a script holds it. The last overload of get and put is for options without a condition.
- * It accepts any options, so that this interface and the ecosystem's `R2Bucket` are assignable to each other.
+ * A bucket, as scripts use it. The last overload of get and put is for options without a condition.
+ * It accepts any options, so that this interface and the ecosystem's `R2Bucket` are assignable to
+ * each other.
  */
 export interface StoreBucket {
   head(key: string): Promise<StoreObject | null>;
@@ -184,33 +185,33 @@ export interface StoreBucket {
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload;
 }
 
-/** A bucket of this store: it also makes presigned URLs. `env` and `openStore` hold buckets of this type. */
+/** A bucket of this store, in `env` and from `openStore`. It also makes presigned URLs. */
 export interface StorePresigningBucket extends StoreBucket {
-  /** A URL of the S3 API that gives access to the object, without a key, until it expires. */
+  /** A URL of the S3 API that grants access to the object until it expires, without credentials. */
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
 }
 
-/** What a script's `notification` handler is given: something that happened to an object of a bucket. */
+/** The first argument of a `notification` handler: an event of an object in a bucket. */
 export interface StoreNotification {
   readonly type: "notification";
   /** The same when it is delivered again. */
   readonly id: string;
-  /** Such as `"s3:ObjectCreated:Put"`. */
+  /** For example `"s3:ObjectCreated:Put"`. */
   readonly name: string;
   readonly bucket: string;
   readonly key: string;
   readonly time: Date;
-  /** Of two events of one key, the later has the greater, compared as text. */
+  /** Of two events of one key, the later has the greater sequencer, compared as text. */
   readonly sequencer: string;
-  /** These three are of what was created. */
+  /** Size, etag and version are present for created objects. */
   readonly size?: number | undefined;
   readonly etag?: string | undefined;
   readonly version?: string | undefined;
 }
 
 export interface StorePresignOptions {
-  /** `"GET"` unless given. */
+  /** Default: `"GET"`. */
   method?: "GET" | "HEAD" | "PUT" | "DELETE";
-  /** Seconds from now, at most seven days; an hour unless given. */
+  /** Seconds from now, at most seven days; default: one hour. */
   expiresIn?: number;
 }

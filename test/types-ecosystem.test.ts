@@ -12,7 +12,7 @@ function holds<_Check extends true>(): void {}
 function fails<_Check extends false>(): void {}
 `;
 
-const mutual = `import type * as store from "store";
+const mutual = `import type * as store from "store-server";
 ${checks}
 holds<Mutual<store.StoreBucket, R2Bucket>>();
 holds<Mutual<store.StoreObject, R2Object>>();

@@ -63,7 +63,7 @@ test("spec 2.3: StoreObjectBody has all StoreObject fields plus its own, with th
   holds<Equal<Resolved<typeof parseUnknown>, unknown>>();
 });
 
-test("spec 2.3: a StoreObject is no StoreObjectBody, and body tells them apart", () => {
+test("spec 2.3: a StoreObject is not a StoreObjectBody, and the body property distinguishes them", () => {
   holds<Equal<Fits<StoreObject, StoreObjectBody>, false>>();
   const narrow = (object: StoreObject | StoreObjectBody) => ("body" in object ? object : undefined);
   holds<Equal<NonNullable<ReturnType<typeof narrow>>, StoreObjectBody>>();

@@ -1,7 +1,7 @@
 // The same rows by hand: plain statements of the driver on a table like that of the objects.
 import { createHash, randomBytes } from "node:crypto";
 import type pg from "pg";
-import { encodeObject } from "../../src/engine/encoding.ts";
+import { encodeObject } from "../../src/engine/codec/record-codec.ts";
 import { keyBytes } from "../../src/model/key.ts";
 import type { ObjectRecord } from "../../src/model/object.ts";
 import { sameCount } from "../section.ts";

@@ -1,6 +1,6 @@
 // The S3 engine by hand: each request signed anew and sent with plain node:http over kept connections.
 import { Agent, type IncomingMessage, request } from "node:http";
-import { encodePath, presign } from "../../src/http/signing.ts";
+import { encodePath, presign } from "../../src/http/sigv4.ts";
 
 export interface S3Access {
   /** `http://host:port` */

@@ -10,7 +10,7 @@ import {
   freePort,
   type Grounds,
   Hopeless,
-} from "../../test/cluster-run/grounds.ts";
+} from "../../test/cluster-run/sandbox.ts";
 import type { Context } from "../section.ts";
 import { benchKey, type Native, natives } from "./natives.ts";
 import { startRadosgw } from "./radosgw.ts";
@@ -43,7 +43,9 @@ export async function startNativePeers(context: Context): Promise<NativePeers> {
       servers.push(await start().catch(start));
       context.note(`${native.name}: ${native.durability}.`);
     } catch (error) {
-      context.note(`${leftOut(native.name, error)} ${grounds.words(native.name).split("\n").at(-2) ?? ""}`);
+      context.note(
+        `${leftOut(native.name, error)} ${grounds.lastOutput(native.name).split("\n").at(-2) ?? ""}`,
+      );
     }
   }
   await startRadosgw(context, grounds, servers);

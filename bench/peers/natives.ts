@@ -1,7 +1,7 @@
 // How each native server is started: one process, one directory, one copy of the bytes, nothing but loopback.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../test/cluster-run/grounds.ts";
+import { freePort } from "../../test/cluster-run/sandbox.ts";
 
 /** Of one who may do everything. */
 export const benchKey = {

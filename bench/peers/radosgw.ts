@@ -1,7 +1,7 @@
 // Ceph with its radosgw, where Debian's packages are installed: a monitor, one OSD with one copy, one radosgw.
 import { startCeph } from "../../test/cluster-run/ceph.ts";
-import type { Grounds } from "../../test/cluster-run/grounds.ts";
 import { isCephInstalled } from "../../test/cluster-run/install.ts";
+import type { Grounds } from "../../test/cluster-run/sandbox.ts";
 import type { Context } from "../section.ts";
 import { bucket, type S3Server, s3ServerAt } from "./s3-server.ts";
 import { leftOut } from "./s3rver.ts";

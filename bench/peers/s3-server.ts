@@ -1,7 +1,7 @@
 // A server that speaks S3, as a load meets it: its port, and paths that are signed for it. Whole bodies go to it
 // and come from it through node:http; small requests through http-load.ts.
 import { request } from "node:http";
-import { presign } from "../../src/http/signing.ts";
+import { presign } from "../../src/http/sigv4.ts";
 import { sameCount } from "../section.ts";
 
 /** The bucket of all of them. */

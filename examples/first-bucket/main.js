@@ -1,5 +1,5 @@
 // The shortest use of Store: one directory, one bucket, one object.
-import { openStore } from "store";
+import { openStore } from "store-server";
 
 const store = await openStore(".store");
 const buckets = await store.listBuckets();

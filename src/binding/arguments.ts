@@ -1,5 +1,5 @@
-// What a script may pass, turned into the engine's terms. Wrong arguments are a TypeError or a RangeError,
-// told before any work is done.
+// Converts the arguments of scripts to those of the engine. Wrong arguments throw a TypeError or a
+// RangeError before any work is done.
 import { types } from "node:util";
 import { conditionFromHeaders, metadataFromHeaders, rangeFromHeader } from "../http/headers.ts";
 import {
@@ -16,28 +16,28 @@ import type { RangeRequest } from "../model/range.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** ToString, as the platform does it: a Symbol is a TypeError. */
+/** Converts like ToString of JavaScript: a Symbol throws a TypeError. */
 export function stringArgument(value: unknown, name: string): string {
   if (value === undefined) throw new TypeError(`The argument "${name}" is missing.`);
   return `${value as string}`;
 }
 
-/** Undefined and null mean none. */
+/** Undefined and null are treated as no options. */
 export function optionsArgument(value: unknown, name = "options"): Fields {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object") throw new TypeError(`"${name}" must be an object, not ${describe(value)}.`);
   return value as Fields;
 }
 
-/** A string that is one already: coercing a prefix or a cursor would hide a mistake. */
-export function realString(options: Fields, name: string): string | undefined {
+/** Does not convert to a string: for a prefix or a cursor that would hide a mistake. */
+export function stringField(options: Fields, name: string): string | undefined {
   const value = options[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw new TypeError(`"${name}" must be a string, not ${describe(value)}.`);
   return value;
 }
 
-export function bytesOf(value: unknown): Uint8Array | undefined {
+export function toBytes(value: unknown): Uint8Array | undefined {
   if (types.isAnyArrayBuffer(value)) return new Uint8Array(value);
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return undefined;
@@ -56,7 +56,7 @@ export function customerKeyArgument(options: Fields): Uint8Array | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string" && !/^([0-9a-f]{2})*$/i.test(value))
     throw new TypeError("SSE-C Key has invalid format");
-  const key = typeof value === "string" ? Buffer.from(value, "hex") : bytesOf(value);
+  const key = typeof value === "string" ? Buffer.from(value, "hex") : toBytes(value);
   if (key === undefined) throw new TypeError("SSE-C Key has invalid format");
   if (key.length !== limits.ssecKeyBytes) throw new TypeError("SSE-C Key must be 32 bytes in length");
   return Uint8Array.from(key);
@@ -73,7 +73,7 @@ export function checksumArgument(options: Fields): readonly ExpectedChecksum[] {
   const value = options[algorithm];
   const length = checksumLengths[algorithm];
   const isHex = typeof value === "string" && /^([0-9a-f]{2})*$/i.test(value);
-  const bytes = isHex ? Buffer.from(value, "hex") : bytesOf(value);
+  const bytes = isHex ? Buffer.from(value, "hex") : toBytes(value);
   if (bytes?.length !== length) {
     throw new TypeError(
       `"${algorithm}" must be ${length} bytes or ${length * 2} hex digits: ${checksumNames[algorithm]} has no other length.`,
@@ -101,7 +101,7 @@ export function conditionArgument(options: Fields): Condition | undefined {
 }
 
 function etagField(given: Fields, name: string): EtagCondition | undefined {
-  const etag = realString(given, name);
+  const etag = stringField(given, name);
   if (etag === undefined || etag === "*") return etag;
   if (/^(W\/)?"|"$/.test(etag)) {
     throw new TypeError(`"${name}" must be an etag without quotes: pass etag, not httpEtag.`);
@@ -127,7 +127,7 @@ export function rangeArgument(options: Fields): RangeRequest | undefined {
   const suffix = countField(given, "suffix");
   if (suffix !== undefined) {
     if (offset !== undefined || length !== undefined) {
-      throw new TypeError('"suffix" cannot stand beside "offset" or "length" in a range.');
+      throw new TypeError('"suffix" cannot be combined with "offset" or "length" in a range.');
     }
     return { suffix };
   }
@@ -148,29 +148,29 @@ function countField(given: Fields, name: string): number | undefined {
 export function httpMetadataArgument(options: Fields): HttpMetadata {
   if (options.httpMetadata === undefined) return {};
   const given = optionsArgument(options.httpMetadata, "httpMetadata");
-  if (given instanceof Headers) return checkedText(metadataFromHeaders(given));
+  if (given instanceof Headers) return checkText(metadataFromHeaders(given));
   const metadata: Record<string, string | number> = {};
   for (const [name] of metadataHeaders) {
     const value = given[name];
     if (value === undefined || value === null) continue;
     metadata[name] = name === "cacheExpiry" ? expiryField(given, name) : stringArgument(value, name);
   }
-  return checkedText(metadata);
+  return checkText(metadata);
 }
 
-/** A time that a header can be written of. */
+/** A time within the range of Date, so that it can be written as a header. */
 function expiryField(given: Fields, name: string): number {
   const time = dateField(given, name)!;
   if (!Number.isNaN(new Date(time).getTime())) return time;
   throw new TypeError(`"${name}" must be a valid Date or a number of milliseconds.`);
 }
 
-function checkedText(metadata: HttpMetadata): HttpMetadata {
+function checkText(metadata: HttpMetadata): HttpMetadata {
   for (const [name, value] of Object.entries(metadata)) {
     if (typeof value !== "string") continue;
     if (/[\x00-\x1f\x7f]/.test(value) || !value.isWellFormed()) {
       throw new TypeError(
-        `"${name}" holds a control character or half a surrogate pair: no header can carry it.`,
+        `"${name}" contains a control character or a lone surrogate, which a header cannot carry.`,
       );
     }
   }
@@ -183,14 +183,14 @@ export function customMetadataArgument(options: Fields): ReadonlyMap<string, str
   for (const name of Object.keys(given)) {
     const value = `${given[name] as string}`;
     if (!name.isWellFormed() || !value.isWellFormed()) {
-      throw new TypeError(`Custom metadata "${name.toWellFormed()}" holds half a surrogate pair.`);
+      throw new TypeError(`Custom metadata "${name.toWellFormed()}" contains a lone surrogate.`);
     }
     metadata.set(name, value);
   }
   return metadata;
 }
 
-/** A query parameter is passed on as text. NaN stands for what is not a number: the engine refuses it. */
+/** Accepts text, as from a query parameter. Returns NaN for other values: the engine refuses it. */
 export function limitArgument(options: Fields): number | undefined {
   const { limit } = options;
   if (limit === undefined || limit === null || limit === "") return undefined;

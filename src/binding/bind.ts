@@ -1,26 +1,26 @@
-// Binds a bucket: the object that stands in a script's `env`.
+// Creates the binding of a bucket: the object in the `env` of a script.
 import type { Engine } from "../engine/engine.ts";
 import type * as script from "../types.ts";
 import { StoreBucket } from "./bucket.ts";
-import { compatibilityOf } from "./compatibility.ts";
+import { parseCompatibility } from "./compatibility.ts";
 import type { Presigner } from "./presign.ts";
 
 export interface BucketOptions {
-  /** `YYYY-MM-DD`; the newest behaviour when not given. */
+  /** `YYYY-MM-DD`; default: the newest behaviour. */
   readonly compatibilityDate?: string | undefined;
   readonly compatibilityFlags?: readonly string[] | undefined;
-  /** What `presign` signs with; without it there are no such URLs. */
+  /** Endpoint and key for `presign`; if undefined, `presign` throws. */
   readonly presign?: Presigner | undefined;
 }
 
-/** Nothing is looked up: whether the bucket exists shows when it is used. */
+/** Does not check that the bucket exists: the first operation does. */
 export function bindBucket(
   engine: Engine,
   name: string,
   options: BucketOptions = {},
 ): script.StorePresigningBucket {
-  const compatibility = compatibilityOf(options.compatibilityDate, options.compatibilityFlags);
-  // The class answers every overload of the interface at once, which TypeScript cannot see.
+  const compatibility = parseCompatibility(options.compatibilityDate, options.compatibilityFlags);
+  // One method of the class implements all overloads, which TypeScript cannot check.
   const bucket = new StoreBucket(engine, name, compatibility, options.presign);
   return bucket as script.StorePresigningBucket;
 }

@@ -1,5 +1,5 @@
-// The bucket a script holds as `env.<binding>` (spec 4): turns arguments into the engine's terms and
-// outcomes into what the spec says. No rule is decided here.
+// The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine and
+// its outcomes to return values; the rules are in the engine.
 import type { Engine, ListOptions } from "../engine/engine.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type * as script from "../types.ts";
@@ -13,16 +13,16 @@ import {
   limitArgument,
   optionsArgument,
   rangeArgument,
-  realString,
   stringArgument,
+  stringField,
 } from "./arguments.ts";
-import { atCall } from "./call-stack.ts";
+import { withCallStack } from "./call-stack.ts";
 import type { Compatibility } from "./compatibility.ts";
-import { type Included, StoreObject } from "./object.ts";
+import { type IncludedMetadata, StoreObject } from "./object.ts";
 import { StoreObjectBody } from "./object-body.ts";
 import { type Presigner, presignedUrl } from "./presign.ts";
 import { StoreMultipartUpload } from "./upload.ts";
-import { cancelSource, sourceOf } from "./values.ts";
+import { cancelSource, toSource } from "./values.ts";
 
 export class StoreBucket {
   readonly #engine: Engine;
@@ -42,7 +42,7 @@ export class StoreBucket {
       const record = await this.#engine.head(this.#name, stringArgument(key, "key"));
       return record === undefined ? null : new StoreObject(record);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -64,7 +64,7 @@ export class StoreBucket {
       if (result.outcome === "refused") return new StoreObject(record);
       return new StoreObjectBody(record, result.range, result.bytes);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -73,7 +73,7 @@ export class StoreBucket {
     value: script.StoreValue,
     options?: script.StorePutOptions | null,
   ): Promise<StoreObject | null> {
-    const source = sourceOf(value, "put");
+    const source = toSource(value, "put");
     try {
       const name = stringArgument(key, "key");
       const given = optionsArgument(options);
@@ -81,20 +81,20 @@ export class StoreBucket {
       return result.outcome === "refused" ? null : new StoreObject(result.record);
     } catch (error) {
       await cancelSource(source, error);
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
   async delete(keys: string | string[]): Promise<void> {
     const given = Array.isArray(keys) ? keys : [keys];
     try {
-      // Unlike map, this sees the holes of an array, and each is a key that is missing.
+      // Unlike map, Array.from visits holes: each is reported as a missing key.
       await this.#engine.delete(
         this.#name,
         Array.from(given, (key) => stringArgument(key, "key")),
       );
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -103,7 +103,7 @@ export class StoreBucket {
       const given = optionsArgument(options);
       const included = this.#included(given);
       const { objects, prefixes, cursor } = await this.#engine.list(this.#name, listOptions(given, included));
-      const delimiter = realString(given, "delimiter") ?? "";
+      const delimiter = stringField(given, "delimiter") ?? "";
       const page = {
         objects: objects.map((record) => new StoreObject(record, undefined, included)),
         delimitedPrefixes: this.#compatibility.keepDelimiter
@@ -112,7 +112,7 @@ export class StoreBucket {
       };
       return cursor === undefined ? { ...page, truncated: false } : { ...page, truncated: true, cursor };
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -126,11 +126,11 @@ export class StoreBucket {
       const { id } = await this.#engine.createUpload(this.#name, name, given);
       return new StoreMultipartUpload(this.#engine, this.#name, name, id);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
-  /** Not a promise, and nothing is checked: done to spare a round trip (spec 3). */
+  /** Synchronous and without any check, to save a round trip (spec 3). */
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload {
     const id = stringArgument(uploadId, "uploadId");
     return new StoreMultipartUpload(this.#engine, this.#name, stringArgument(key, "key"), id);
@@ -140,7 +140,7 @@ export class StoreBucket {
     return presignedUrl(this.#presigner, this.#name, stringArgument(key, "key"), options);
   }
 
-  #included(given: Fields): Included {
+  #included(given: Fields): IncludedMetadata {
     if (!this.#compatibility.honorInclude) return { http: true, custom: true };
     const include = given.include ?? [];
     if (
@@ -164,18 +164,18 @@ function writeOptions(given: Fields) {
   return {
     httpMetadata: httpMetadataArgument(given),
     customMetadata: customMetadataArgument(given),
-    storageClass: realString(given, "storageClass"),
+    storageClass: stringField(given, "storageClass"),
     customerKey: customerKeyArgument(given),
   };
 }
 
-function listOptions(given: Fields, included: Included): ListOptions {
+function listOptions(given: Fields, included: IncludedMetadata): ListOptions {
   return {
-    prefix: realString(given, "prefix"),
-    delimiter: realString(given, "delimiter"),
-    // An empty one comes from a query parameter that was not set: it is not a cursor of any page.
-    cursor: realString(given, "cursor") || undefined,
-    startAfter: realString(given, "startAfter"),
+    prefix: stringField(given, "prefix"),
+    delimiter: stringField(given, "delimiter"),
+    // An empty cursor comes from a query parameter that is not set: start at the first page.
+    cursor: stringField(given, "cursor") || undefined,
+    startAfter: stringField(given, "startAfter"),
     limit: limitArgument(given),
     withMetadata: included.http || included.custom,
   };

@@ -1,9 +1,9 @@
-// What a script's compatibility date and flags decide (spec 4, list rule 3; spec 9).
+// Behaviour by compatibility date and flags of a script (spec 4, list rule 3; spec 9).
 
 export interface Compatibility {
-  /** Whether list looks at `include` at all. */
+  /** If false, list ignores `include` and returns all metadata. */
   readonly honorInclude: boolean;
-  /** Whether delimited prefixes keep their delimiter, as S3's common prefixes do. */
+  /** If true, delimited prefixes end with the delimiter, like the common prefixes of S3. */
   readonly keepDelimiter: boolean;
 }
 
@@ -13,13 +13,13 @@ export const compatibilityFlags = [
 ] as const;
 
 export function isCompatibilityFlag(flag: string): boolean {
-  return compatibilityFlags.some((known) => known === flag);
+  return compatibilityFlags.some((name) => name === flag);
 }
 
 const honorIncludeSince = "2022-08-04";
 
-/** Without a date the newest behaviour holds. */
-export function compatibilityOf(date: string | undefined, flags: readonly string[] = []): Compatibility {
+/** Default: the newest behaviour. */
+export function parseCompatibility(date: string | undefined, flags: readonly string[] = []): Compatibility {
   if (date !== undefined && !isCalendarDate(date)) {
     throw new TypeError(`The compatibility date must be a date like 2026-11-01: "${date}"`);
   }

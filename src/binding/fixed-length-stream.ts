@@ -1,14 +1,14 @@
-// A pipe that knows how many bytes go through it, so that a stored stream has a declared length.
+// FixedLengthStream: a transform stream that declares its length, so that `put` knows it in advance.
 import { Readable } from "node:stream";
 
 const lengths = new WeakMap<ReadableStream, number>();
 
-/** Notes how many bytes a stream carries, for whoever stores it or sends it on. */
+/** Records the length of a stream for later use by `put` or `fetch`. */
 export function declareLength(stream: ReadableStream, length: number): void {
   lengths.set(stream, length);
 }
 
-/** What a stream said it would carry, if it said so and no byte of it has been read. */
+/** The declared length of a stream; undefined if it has none or was partly read. */
 export function declaredLength(stream: ReadableStream): number | undefined {
   const length = lengths.get(stream);
   if (length === undefined || !Readable.isDisturbed(stream as unknown as NodeJS.ReadableStream))
@@ -16,7 +16,7 @@ export function declaredLength(stream: ReadableStream): number | undefined {
   return undefined;
 }
 
-/** The sender broke its word; the stream fails with this on both of its sides. */
+/** The number of bytes differs from the declared length. Fails both sides of the stream. */
 export class LengthError extends TypeError {}
 
 export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {

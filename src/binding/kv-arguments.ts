@@ -1,18 +1,18 @@
-// What a script may pass to a key-value namespace, in the engine's terms.
+// Converts the arguments of key-value methods to those of the engine.
 import type { Source } from "../engine/engine.ts";
-import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value.ts";
+import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
-import { bytesOf, type Fields, optionsArgument, stringArgument } from "./arguments.ts";
-import { sourceOf } from "./values.ts";
+import { type Fields, optionsArgument, stringArgument, toBytes } from "./arguments.ts";
+import { toSource } from "./values.ts";
 
-/** Half a surrogate pair has no UTF-8 form: it becomes U+FFFD, as it does in a value. */
+/** A lone surrogate has no UTF-8 form: it becomes U+FFFD, as in a value. */
 export function textArgument(value: unknown, name: string): string {
   const text = typeof value === "string" ? value : stringArgument(value, name);
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** A key of a single operation; in a bulk get the engine's words are used for all faults. */
+/** Key of a single operation. A bulk get does not use this: there the engine checks the keys. */
 export function kvKeyArgument(value: unknown): string {
   const key = textArgument(value, "key");
   if (key === "") throw new TypeError("Key name cannot be empty.");
@@ -20,7 +20,7 @@ export function kvKeyArgument(value: unknown): string {
   return key;
 }
 
-/** The type as given; `checkType` and the bulk get each know which they support. */
+/** The requested type, unchecked: single and bulk gets support different types. */
 export function getOptions(options: unknown): string {
   if (options === undefined || options === null) return "text";
   if (typeof options === "string") return options;
@@ -42,10 +42,10 @@ export function checkType(type: string): StoreKvValueType {
   );
 }
 
-/** Objects that hold no bytes are refused: as strings they would be "[object Object]". */
+/** Other objects are refused: as strings they would be "[object Object]". */
 export function kvSource(value: unknown): Source {
   if (typeof value === "string") return Buffer.from(value);
-  if (value instanceof ReadableStream || bytesOf(value) !== undefined) return sourceOf(value, "put");
+  if (value instanceof ReadableStream || toBytes(value) !== undefined) return toSource(value, "put");
   if ((typeof value === "object" && value !== null) || typeof value === "function") {
     throw new TypeError(
       "KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.",
@@ -67,7 +67,7 @@ export function putOptions(options: unknown): KeyValuePutOptions {
 function metadataField({ metadata }: Fields): string | undefined {
   if (metadata === undefined || metadata === null) return undefined;
   const text = JSON.stringify(metadata) as string | undefined;
-  if (text === undefined) throw new TypeError("The metadata must be something that JSON can hold.");
+  if (text === undefined) throw new TypeError("The metadata must be a value that JSON can represent.");
   return text;
 }
 
@@ -75,15 +75,15 @@ export function listOptions(options: unknown): KeyValueListOptions {
   const given = optionsArgument(options);
   const limit = integerField(given, "limit");
   return {
-    // The platform takes 0 and less for "no limit given".
+    // The platform treats a limit of 0 or less as the default.
     limit: limit !== undefined && limit > 0 ? limit : undefined,
     prefix: given.prefix === undefined || given.prefix === null ? "" : textArgument(given.prefix, "prefix"),
-    // An empty one comes from a variable that was not set: it is not a cursor of any page.
+    // An empty cursor comes from a variable that is not set: start at the first page.
     cursor: given.cursor ? textArgument(given.cursor, "cursor") : undefined,
   };
 }
 
-/** As the platform converts: what is not a finite number is 0. */
+/** Converts like the platform: values that are not finite numbers become 0. */
 function integerField(given: Fields, name: string): number | undefined {
   const value = given[name];
   if (value === undefined) return undefined;

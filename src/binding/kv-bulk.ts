@@ -1,10 +1,10 @@
-// A get of several keys at once: their values, or their values with metadata, in a Map.
-import type { KeyValueEntry, KeyValues } from "../engine/key-value.ts";
+// Bulk get: reads several keys and returns a Map of their values, with metadata if requested.
+import type { KeyValueEntry, KeyValues } from "../engine/key-value/key-value.ts";
 import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
 import { getOptions, textArgument } from "./kv-arguments.ts";
-import { parsedMetadata, readValue } from "./kv-value.ts";
+import { parseMetadata, readValue } from "./kv-value.ts";
 
-/** Reads in flight: more would hold too many files open. */
+/** Limit on reads in flight, since each may hold a file open. */
 const concurrency = 10;
 
 export interface BulkRequest {
@@ -26,7 +26,7 @@ export async function getBulk(
     throw new KeyValueError(400, `You can request a maximum of ${keyValueLimits.bulkKeys} keys`);
   }
   if (keys.length < 1) throw new KeyValueError(400, "You must request a minimum of 1 key");
-  // Unlike map, this sees the holes of an array, and each is a key that is missing.
+  // Unlike map, Array.from visits holes: each is reported as a missing key.
   const names = Array.from(keys, (key) => textArgument(key, "key"));
   const found = new Map<string, unknown>();
   let total = 0;
@@ -44,14 +44,14 @@ export async function getBulk(
     const values = await Promise.all(entries.map((entry) => entry && bulkValue(entry, type)));
     for (const [at, entry] of entries.entries()) {
       const value = values[at];
-      const result = wanted === "values" ? value : { value, metadata: parsedMetadata(entry?.metadata) };
+      const result = wanted === "values" ? value : { value, metadata: parseMetadata(entry?.metadata) };
       found.set(batch[at]!, entry === undefined ? null : result);
     }
   }
   return found;
 }
 
-/** All of them, or none: when one cannot be read, the others are let go. */
+/** Returns all entries; if one read fails, cancels the others and throws. */
 async function readAll(reads: readonly Promise<KeyValueEntry | undefined>[]) {
   const settled = await Promise.allSettled(reads);
   const entries = settled.map((read) => (read.status === "fulfilled" ? read.value : undefined));

@@ -1,16 +1,16 @@
-// The key-value namespace a script holds as `env.<binding>`: arguments become the engine's terms, and outcomes
-// what the platform's API returns. No rule is decided here.
-import type { KeyValues } from "../engine/key-value.ts";
+// The key-value namespace that a script uses as `env.<binding>`. Converts arguments for the engine
+// and its outcomes to return values; the rules are in the engine.
+import type { KeyValues } from "../engine/key-value/key-value.ts";
 import type * as script from "../kv-types.ts";
 import { checkType, getOptions, kvKeyArgument, kvSource, listOptions, putOptions } from "./kv-arguments.ts";
 import { type BulkRequest, getBulk } from "./kv-bulk.ts";
 import { type KvMethod, toScriptError } from "./kv-errors.ts";
-import { parsedMetadata, readValue } from "./kv-value.ts";
+import { parseMetadata, readValue } from "./kv-value.ts";
 import { cancelSource } from "./values.ts";
 
-/** Nothing is looked up: whether the namespace exists shows when it is used. */
+/** Does not check that the namespace exists: the first operation does. */
 export function bindKvNamespace(kv: KeyValues, namespace: string): script.StoreKvNamespace {
-  // The class has one method for all overloads of the interface, which TypeScript cannot see.
+  // One method of the class implements all overloads, which TypeScript cannot check.
   return new StoreKvNamespace(kv, namespace) as unknown as script.StoreKvNamespace;
 }
 
@@ -25,25 +25,25 @@ export class StoreKvNamespace {
 
   async get(key: unknown, options?: unknown): Promise<unknown> {
     if (Array.isArray(key)) {
-      return reporting("GET_BULK", () => this.#bulk(key, options, "values"));
+      return withScriptErrors("GET_BULK", () => this.#bulk(key, options, "values"));
     }
-    return reporting("GET", async () => (await this.#read(key, options))?.value ?? null);
+    return withScriptErrors("GET", async () => (await this.#read(key, options))?.value ?? null);
   }
 
   async getWithMetadata(key: unknown, options?: unknown): Promise<unknown> {
     if (Array.isArray(key)) {
-      return reporting("GET_BULK", () => this.#bulk(key, options, "with metadata"));
+      return withScriptErrors("GET_BULK", () => this.#bulk(key, options, "with metadata"));
     }
-    return reporting("GET", async () => {
+    return withScriptErrors("GET", async () => {
       const found = await this.#read(key, options);
       if (found === undefined) return { value: null, metadata: null, cacheStatus: null };
-      return { value: found.value, metadata: parsedMetadata(found.entry.metadata), cacheStatus: null };
+      return { value: found.value, metadata: parseMetadata(found.entry.metadata), cacheStatus: null };
     });
   }
 
   async put(key: unknown, value: unknown, options?: unknown): Promise<void> {
     const source = kvSource(value);
-    await reporting("PUT", async () => {
+    await withScriptErrors("PUT", async () => {
       try {
         await this.#kv.put(this.#namespace, kvKeyArgument(key), source, putOptions(options));
       } catch (error) {
@@ -54,11 +54,11 @@ export class StoreKvNamespace {
   }
 
   async delete(key: unknown): Promise<void> {
-    await reporting("DELETE", () => this.#kv.delete(this.#namespace, [kvKeyArgument(key)]));
+    await withScriptErrors("DELETE", () => this.#kv.delete(this.#namespace, [kvKeyArgument(key)]));
   }
 
   async list(options?: unknown): Promise<unknown> {
-    return reporting("GET", async () => {
+    return withScriptErrors("GET", async () => {
       const { keys, cursor } = await this.#kv.list(this.#namespace, listOptions(options));
       const listed = keys.map(({ name, expiration, metadata }) => ({
         name,
@@ -83,7 +83,7 @@ export class StoreKvNamespace {
   }
 }
 
-async function reporting<T>(method: KvMethod, operation: () => Promise<T>): Promise<T> {
+async function withScriptErrors<T>(method: KvMethod, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {

@@ -1,28 +1,28 @@
-// The value of a key, as the type that a script asks for.
-import type { KeyValueEntry } from "../engine/key-value.ts";
+// Reads the value of a key as the requested type.
+import type { KeyValueEntry } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { StoreObjectBody } from "./object-body.ts";
 
-/** Reads the bytes of the entry to their end, or hands them to the stream. */
+/** Reads all bytes of the entry; for "stream", the returned stream reads them. */
 export async function readValue(entry: KeyValueEntry, type: StoreKvValueType): Promise<unknown> {
-  if (type === "stream") return opened(entry).body;
+  if (type === "stream") return openBody(entry).body;
   const { inline } = entry.bytes;
   if (type === "arrayBuffer") {
-    return inline === undefined ? opened(entry).arrayBuffer() : new Uint8Array(inline).buffer;
+    return inline === undefined ? openBody(entry).arrayBuffer() : new Uint8Array(inline).buffer;
   }
-  const text = toText(inline ?? (await opened(entry).bytes()));
+  const text = toText(inline ?? (await openBody(entry).bytes()));
   return type === "json" ? (JSON.parse(text) as unknown) : text;
 }
 
-export function parsedMetadata(metadata: string | undefined): unknown {
+export function parseMetadata(metadata: string | undefined): unknown {
   return metadata === undefined ? null : (JSON.parse(metadata) as unknown);
 }
 
-function opened({ record, bytes }: KeyValueEntry): StoreObjectBody {
+function openBody({ record, bytes }: KeyValueEntry): StoreObjectBody {
   return new StoreObjectBody(record, { offset: 0, length: record.size }, bytes);
 }
 
-/** Keeps a byte order mark: a text comes back as it was put. */
+/** Keeps a byte order mark, which TextDecoder would remove. */
 function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }

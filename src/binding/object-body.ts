@@ -1,6 +1,6 @@
-// An object with its value. The value is pulled from the engine as it is read, and can be read once.
+// An object with its body, which is read from the engine on demand and only once.
 import type { ObjectBytes } from "../engine/engine.ts";
-import { during } from "../model/errors.ts";
+import { attachAction } from "../model/errors.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
@@ -20,7 +20,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
   get body(): ReadableStream<Uint8Array> {
     if (this.#stream === undefined) {
       this.#stream = this.#openStream();
-      // Read by one of the methods before the stream was asked for: what is left to see is a spent one.
+      // The body was already read by a method such as text(): return a locked stream.
       if (this.#used) this.#stream.getReader();
     }
     return this.#stream;
@@ -34,7 +34,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
     return (await this.bytes()).buffer as ArrayBuffer;
   }
 
-  /** The value in a buffer of its own. */
+  /** The whole body in a new buffer. */
   async bytes(): Promise<Uint8Array> {
     if (this.#used || this.#stream?.locked === true) {
       throw new TypeError(
@@ -70,7 +70,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
     try {
       yield* this.#bytes.chunks(into);
     } catch (error) {
-      throw during("get", error);
+      throw attachAction("get", error);
     }
   }
 
@@ -85,7 +85,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
           controller.close();
           controller.byobRequest?.respond(0);
         } else {
-          // The stream takes the whole buffer for its own; bytes that share one with others are copied first.
+          // The stream transfers the whole buffer: copy bytes that are only a part of it.
           const isWhole = value.byteLength === value.buffer.byteLength;
           controller.enqueue(isWhole ? value : new Uint8Array(value));
         }

@@ -1,17 +1,17 @@
-// The objects a script holds: metadata alone, or metadata with a value that can be read once (spec 2.2, 2.3).
+// The objects that head, put and list return: metadata without a body (spec 2.2, 2.3).
 import { headersFromMetadata } from "../http/headers.ts";
 import { checksumAlgorithms, hex } from "../model/checksum.ts";
 import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
 
-/** Which metadata a listed object carries; everything else always carries both. */
-export interface Included {
+/** Metadata that list returns; other methods always return both kinds. */
+export interface IncludedMetadata {
   readonly http: boolean;
   readonly custom: boolean;
 }
 
-const both: Included = { http: true, custom: true };
+const both: IncludedMetadata = { http: true, custom: true };
 
 export class StoreChecksums implements script.StoreChecksums {
   declare readonly md5?: ArrayBuffer;
@@ -21,7 +21,7 @@ export class StoreChecksums implements script.StoreChecksums {
   declare readonly sha512?: ArrayBuffer;
 
   constructor({ checksums, checksumParts }: Pick<ObjectRecord, "checksums" | "checksumParts">) {
-    // Made of the checksums of parts, it is not the checksum of the bytes.
+    // A composite checksum covers the checksums of the parts, not the bytes.
     if (checksumParts !== undefined) return;
     for (const algorithm of checksumAlgorithms) {
       const value = checksums[algorithm];
@@ -53,7 +53,7 @@ export class StoreObject implements script.StoreObject {
   readonly storageClass: script.StoreStorageClass;
   readonly ssecKeyMd5?: string;
 
-  constructor(record: ObjectRecord, range?: ByteRange, included: Included = both) {
+  constructor(record: ObjectRecord, range?: ByteRange, included: IncludedMetadata = both) {
     this.key = record.key;
     this.version = record.version;
     this.size = record.size;
@@ -72,7 +72,7 @@ export class StoreObject implements script.StoreObject {
     if (!(headers instanceof Headers)) throw new TypeError("writeHttpMetadata needs a Headers object.");
     if (this.httpMetadata === undefined) {
       throw new TypeError(
-        'This object carries no HTTP metadata: list with include: ["httpMetadata"] to write it as headers.',
+        'This object has no HTTP metadata: call list with include: ["httpMetadata"] to get it.',
       );
     }
     const { cacheExpiry, ...text } = this.httpMetadata;
@@ -85,7 +85,7 @@ function scriptMetadata({ cacheExpiry, ...text }: HttpMetadata): script.StoreHTT
   return cacheExpiry === undefined ? text : { ...text, cacheExpiry: new Date(cacheExpiry) };
 }
 
-/** `__proto__` and friends come out as ordinary names: fromEntries defines, it does not assign. */
+/** fromEntries defines properties instead of assigning: a name like `__proto__` is safe. */
 function plainObject(metadata: CustomMetadata): Record<string, string> {
   return metadata.size === 0 ? {} : Object.fromEntries(metadata);
 }

@@ -1,10 +1,10 @@
-// URLs that let anybody who holds them reach one object by the S3 API, until they expire.
-import { encodePath, encodeText, presign } from "../http/signing.ts";
+// Presigned URLs: they give anyone access to one object through the S3 API until they expire.
+import { encodePath, encodeText, presign } from "../http/sigv4.ts";
 import { checkKey } from "../model/key.ts";
 import type * as script from "../types.ts";
 import { optionsArgument } from "./arguments.ts";
 
-/** Where the S3 API answers, and whose authority the URLs carry. */
+/** Endpoint of the S3 API, and the access key that signs the URLs. */
 export interface Presigner {
   /** `http://host:port`, without a path. */
   readonly endpoint: string;
@@ -14,8 +14,8 @@ export interface Presigner {
 }
 
 const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
-const longestSeconds = 7 * 24 * 3600;
-const standardSeconds = 3600;
+const maxSeconds = 7 * 24 * 3600;
+const defaultSeconds = 3600;
 
 export function presignedUrl(
   presigner: Presigner | undefined,
@@ -25,20 +25,20 @@ export function presignedUrl(
 ): string {
   if (presigner === undefined) {
     throw new TypeError(
-      "presign: there is no S3 endpoint to sign for. Scripts have one under `store dev` and `store serve`; " +
-        "a program names its own: openStore(location, { presign: { endpoint, accessKeyId, secretAccessKey } })",
+      "presign: no S3 endpoint is configured. `store dev` and `store serve` configure one for scripts; " +
+        "in a program, use openStore(location, { presign: { endpoint, accessKeyId, secretAccessKey } }).",
     );
   }
-  const { method = "GET", expiresIn = standardSeconds } = optionsArgument(
+  const { method = "GET", expiresIn = defaultSeconds } = optionsArgument(
     options,
   ) as script.StorePresignOptions;
   if (!methods.some((one) => one === method)) {
     throw new TypeError(`"method" must be one of ${methods.join(", ")}.`);
   }
-  if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > longestSeconds) {
-    throw new TypeError(`"expiresIn" must be a whole number of seconds from 1 to ${longestSeconds}.`);
+  if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > maxSeconds) {
+    throw new TypeError(`"expiresIn" must be a whole number of seconds from 1 to ${maxSeconds}.`);
   }
-  if (key === "") throw new TypeError("presign: an object without a name has no URL.");
+  if (key === "") throw new TypeError("presign: the key must not be empty.");
   checkKey(key);
   return presign({
     endpoint: presigner.endpoint,

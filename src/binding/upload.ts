@@ -1,4 +1,4 @@
-// A multipart upload as a script holds it (spec 2.9). A resumed one is not checked until it is used.
+// A multipart upload of a script (spec 2.9). A resumed upload is not checked until it is used.
 import type { Engine } from "../engine/engine.ts";
 import type * as script from "../types.ts";
 import {
@@ -6,11 +6,11 @@ import {
   type Fields,
   optionsArgument,
   partNumberArgument,
-  realString,
+  stringField,
 } from "./arguments.ts";
-import { atCall } from "./call-stack.ts";
+import { withCallStack } from "./call-stack.ts";
 import { StoreObject } from "./object.ts";
-import { cancelSource, sourceOf } from "./values.ts";
+import { cancelSource, toSource } from "./values.ts";
 
 export class StoreMultipartUpload implements script.StoreMultipartUpload {
   readonly key: string;
@@ -34,7 +34,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
     value: script.StorePartValue,
     options?: script.StoreMultipartOptions | null,
   ): Promise<script.StoreUploadedPart> {
-    const source = sourceOf(value, "uploadPart");
+    const source = toSource(value, "uploadPart");
     try {
       const number = partNumberArgument(partNumber);
       const customerKey = customerKeyArgument(optionsArgument(options));
@@ -44,7 +44,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
       return { partNumber: number, etag };
     } catch (error) {
       await cancelSource(source, error);
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -52,18 +52,18 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
     try {
       await this.#engine.abortUpload(this.#bucket, this.#name);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
   async complete(uploadedParts: script.StoreUploadedPart[]): Promise<script.StoreObject> {
-    if (!Array.isArray(uploadedParts)) throw new TypeError("complete needs the array of uploaded parts.");
+    if (!Array.isArray(uploadedParts)) throw new TypeError("complete: pass the array of uploaded parts.");
     try {
-      // Unlike map, this sees the holes of an array.
+      // Unlike map, Array.from visits holes: each is refused as an invalid part.
       const parts = Array.from(uploadedParts, partArgument);
       return new StoreObject(await this.#engine.completeUpload(this.#bucket, this.#name, parts));
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 }
@@ -73,7 +73,7 @@ function partArgument(part: unknown) {
     throw new TypeError("Each uploaded part must be an object with partNumber and etag.");
   }
   const { partNumber } = part as Fields;
-  const etag = realString(part as Fields, "etag");
+  const etag = stringField(part as Fields, "etag");
   if (etag === undefined)
     throw new TypeError("Each uploaded part must have the etag that uploadPart returned.");
   return { number: partNumberArgument(partNumber), etag };

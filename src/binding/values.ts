@@ -1,14 +1,14 @@
-// The values a script may store, as sources for the engine: all the types of spec 4.
+// Converts the values that a script may store (spec 4) to sources for the engine.
 import type { ByteStream, Source } from "../engine/engine.ts";
 import { StoreError } from "../model/errors.ts";
-import { bytesOf, describe } from "./arguments.ts";
+import { describe, toBytes } from "./arguments.ts";
 import { declaredLength, LengthError } from "./fixed-length-stream.ts";
 
-/** `null` is an empty value where the method takes one. */
-export function sourceOf(value: unknown, method: "put" | "uploadPart"): Source {
+/** For `put`, null is an empty value. */
+export function toSource(value: unknown, method: "put" | "uploadPart"): Source {
   if (typeof value === "string") return Buffer.from(value);
   if (value === null && method === "put") return new Uint8Array();
-  const bytes = bytesOf(value);
+  const bytes = toBytes(value);
   if (bytes !== undefined) return bytes;
   if (value instanceof ReadableStream) return streamSource(value, declaredLength(value));
   if (value instanceof Blob) return streamSource(value.stream(), value.size);
@@ -17,7 +17,7 @@ export function sourceOf(value: unknown, method: "put" | "uploadPart"): Source {
 }
 
 function streamSource(stream: ReadableStream, length: number | undefined): ByteStream {
-  if (stream.locked) throw new TypeError("The stream is locked to a reader: pass one that nobody reads yet.");
+  if (stream.locked) throw new TypeError("The stream is locked to a reader: pass a stream without a reader.");
   const reader: ReadableStreamDefaultReader<unknown> = stream.getReader();
   let ended = false;
   return {
@@ -26,8 +26,9 @@ function streamSource(stream: ReadableStream, length: number | undefined): ByteS
       for (;;) {
         const { done, value } = await reader.read().catch(asIncomplete);
         if (done) break;
-        const bytes = bytesOf(value);
-        if (bytes === undefined) throw new TypeError(`The stream gave ${describe(value)} instead of bytes.`);
+        const bytes = toBytes(value);
+        if (bytes === undefined)
+          throw new TypeError(`The stream contained ${describe(value)} instead of bytes.`);
         yield bytes;
       }
       ended = true;
@@ -36,18 +37,18 @@ function streamSource(stream: ReadableStream, length: number | undefined): ByteS
     async cancel(reason) {
       if (ended) return;
       ended = true;
-      // A stream that failed answers a cancel with its own error, which the read has told already.
+      // After a failure, cancel rejects with the error that the read has already thrown.
       await reader.cancel(reason).catch(() => {});
     },
   };
 }
 
-/** A stream of declared length that does not keep to it is a fault of the body; any other error is its own. */
+/** A wrong length becomes IncompleteBody; other errors of the stream are thrown unchanged. */
 function asIncomplete(error: unknown): never {
   throw error instanceof LengthError ? new StoreError("IncompleteBody", { cause: error }) : error;
 }
 
-/** Tells the sender of a stream that nobody will read it. */
+/** Cancels a stream that will not be read. */
 export async function cancelSource(source: Source, reason: unknown): Promise<void> {
   if (!(source instanceof Uint8Array)) await source.cancel(reason);
 }

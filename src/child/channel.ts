@@ -1,25 +1,25 @@
-// Messages between a process and its child: JSON, each after its length, over one pipe. A child may run code that is not
-// ours, so the size of a message, the rate of messages and what waits to be sent are limited.
+// Messages between a process and its child over a pipe: JSON, each preceded by its length. A child
+// may run foreign code, so the size and rate of messages and the unsent bytes are limited.
 import type { Duplex } from "node:stream";
 
 export interface Channel {
-  /** False when the message was dropped: the pipe is closed, or the other side has stopped reading. */
+  /** Returns false when the message was dropped: the pipe is closed or the receiver hangs. */
   send(message: object): boolean;
-  /** Closes after what was sent. */
+  /** Closes the pipe after the messages sent so far. */
   close(): void;
 }
 
 export interface ChannelOptions {
-  /** Calls with whatever JSON came; it is not checked. A throw is a fault. */
+  /** Called with the parsed JSON, whose shape is not checked. If it throws, that is a fault. */
   readonly onMessage: (value: unknown) => void;
-  /** Calls once with what is wrong with the bytes or the message; nothing is read any more. */
+  /** Called once with the reason when a message is invalid; nothing is read after it. */
   readonly onFault: (why: string) => void;
   readonly onClose: () => void;
-  /** Beyond this rate the pipe is left unread until the second is over. */
+  /** Beyond this rate, reading pauses until the second is over. */
   readonly messagesPerSecond?: number;
 }
 
-/** The largest honest message is a batch of request-log lines. */
+/** The largest valid message is a batch of request log lines. */
 const maxMessageBytes = 8 * 1024 * 1024;
 const maxUnsentBytes = 16 * 1024 * 1024;
 const lengthBytes = 4;
@@ -63,7 +63,7 @@ export function openChannel(pipe: Duplex, options: ChannelOptions): Channel {
         if (pause === undefined) inSecond = 0;
       }, 1000).unref()
     : undefined;
-  // A process that is killed breaks its pipe; its end is reported by `onClose`.
+  // A killed process breaks its pipe; `onClose` reports its end.
   pipe.on("error", () => pipe.destroy());
   pipe.once("close", () => {
     clearInterval(counting);
@@ -84,24 +84,24 @@ export function openChannel(pipe: Duplex, options: ChannelOptions): Channel {
   };
 }
 
-/** Calls with the text of every message that is whole. */
+/** Calls `onText` with every complete message. */
 function createMessageReader(
   onText: (text: string) => void,
   fault: (why: string) => void,
 ): (bytes: Buffer) => void {
-  let pieces: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
   return (bytes) => {
-    pieces.push(bytes);
+    chunks.push(bytes);
     size += bytes.length;
     while (size >= lengthBytes) {
-      if (pieces[0]!.length < lengthBytes) pieces = [Buffer.concat(pieces)];
-      const length = pieces[0]!.readUInt32LE();
+      if (chunks[0]!.length < lengthBytes) chunks = [Buffer.concat(chunks)];
+      const length = chunks[0]!.readUInt32LE();
       if (length > maxMessageBytes) return fault(`a message of ${length} bytes is larger than allowed`);
       const end = lengthBytes + length;
       if (size < end) return;
-      const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-      pieces = [all.subarray(end)];
+      const all = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      chunks = [all.subarray(end)];
       size -= end;
       onText(all.toString("utf8", lengthBytes, end));
     }

@@ -1,7 +1,7 @@
-// The environment of child processes. A script must not find the operator's secrets there, so a script's process gets
-// only the names that programs need; our own processes get everything but the settings of the command line.
+// The environment of child processes. A script's process gets only common variables, no secrets of
+// the operator. Store's own processes get everything but the STORE_* settings.
 
-/** Not NODE_OPTIONS: what the operator sets for the server must not reach into scripts. */
+/** Without NODE_OPTIONS: the operator's options for the server must not affect scripts. */
 const scriptNames = new Set([
   ...["PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "TERM", "NO_COLOR", "FORCE_COLOR"],
   ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH", "LD_PRELOAD"],
@@ -17,6 +17,6 @@ export function serverEnvironment(environment: NodeJS.ProcessEnv): NodeJS.Proces
   return pick(environment, (name) => !name.startsWith("STORE_"));
 }
 
-function pick(environment: NodeJS.ProcessEnv, isWanted: (name: string) => boolean): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => isWanted(name)));
+function pick(environment: NodeJS.ProcessEnv, isIncluded: (name: string) => boolean): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => isIncluded(name)));
 }

@@ -1,5 +1,5 @@
-// What a child writes to its console, line by line. Lines and rate are limited: a long line is cut, and a child that
-// writes too much waits until the second is over.
+// Reads a child's console output line by line. A long line is cut; beyond the rate limit, reading
+// pauses until the second is over.
 import type { Readable } from "node:stream";
 
 export interface OutputLimits {
@@ -13,7 +13,7 @@ export const defaultOutputLimits: OutputLimits = {
 };
 
 const newline = 10;
-/** What a line costs beside its bytes: short lines are as dear as long ones. */
+/** Added to the bytes of each line, since short lines also cost processing time. */
 const lineCost = 512;
 
 export function forEachLine(
@@ -21,26 +21,26 @@ export function forEachLine(
   onLine: (text: string) => void,
   { lineBytes, bytesPerSecond }: OutputLimits = defaultOutputLimits,
 ): void {
-  let kept: Buffer[] = [];
-  let keptBytes = 0;
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   let cutBytes = 0;
   let inSecond = 0;
   let isCounting = false;
 
-  function keep(bytes: Buffer): void {
-    const fitting = bytes.subarray(0, lineBytes - keptBytes);
-    // A copy: the chunk it is part of may be many times larger.
-    if (fitting.length > 0) kept.push(Buffer.from(fitting));
-    keptBytes += fitting.length;
+  function buffer(bytes: Buffer): void {
+    const fitting = bytes.subarray(0, lineBytes - bufferedBytes);
+    // A copy, so that a small line does not keep a large chunk in memory.
+    if (fitting.length > 0) buffered.push(Buffer.from(fitting));
+    bufferedBytes += fitting.length;
     cutBytes += bytes.length - fitting.length;
   }
 
   function finish(): void {
-    const text = Buffer.concat(kept).toString("utf8");
+    const text = Buffer.concat(buffered).toString("utf8");
     inSecond += lineCost;
     const cut = cutBytes === 0 ? "" : `… (${cutBytes} more bytes of this line are not shown)`;
-    kept = [];
-    keptBytes = 0;
+    buffered = [];
+    bufferedBytes = 0;
     cutBytes = 0;
     onLine(text + cut);
   }
@@ -48,7 +48,7 @@ export function forEachLine(
   stream.on("data", (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; ) {
       const end = chunk.indexOf(newline, at);
-      keep(chunk.subarray(at, end === -1 ? chunk.length : end));
+      buffer(chunk.subarray(at, end === -1 ? chunk.length : end));
       if (end !== -1) finish();
       at = end === -1 ? chunk.length : end + 1;
     }
@@ -63,6 +63,6 @@ export function forEachLine(
     }, 1000).unref();
   });
   stream.on("end", () => {
-    if (keptBytes > 0) finish();
+    if (bufferedBytes > 0) finish();
   });
 }

@@ -1,15 +1,15 @@
-// The parent as a child process sees it: the pipe that it speaks through, and the port that it shares.
+// The child's connection to its parent: the message pipe and the shared listening socket.
 import { Socket } from "node:net";
 import { openChannel } from "./channel.ts";
 
-/** Where a child finds the pipe to its parent and the listening socket, if it has one. */
+/** File descriptors of the pipe to the parent and of the listening socket, if there is one. */
 export const channelDescriptor = 3;
 export const listenerDescriptor = 4;
 
 export interface Parent<Outgoing extends object> {
   send(message: Outgoing): void;
-  /** Ends this process once what was sent has been written. */
-  leave(): void;
+  /** Exits this process after the messages sent so far are written. */
+  exit(): void;
 }
 
 /** A child never outlives its parent: it exits when the pipe closes. */
@@ -18,16 +18,16 @@ export function connectParent<Incoming, Outgoing extends object>(
 ): Parent<Outgoing> {
   const pipe = new Socket({ fd: channelDescriptor });
   const channel = openChannel(pipe, {
-    // The parent is the one that is trusted.
+    // Messages of the parent are trusted, so their shape is not checked.
     onMessage: (value) => onMessage(value as Incoming),
     onFault(why) {
-      console.error(`The message of the parent process cannot be read: ${why}`);
+      console.error(`A message of the parent process is not valid: ${why}`);
       process.exit(1);
     },
     onClose: () => process.exit(),
   });
   return {
     send: (message) => void channel.send(message),
-    leave: () => void pipe.end(() => process.exit()),
+    exit: () => void pipe.end(() => process.exit()),
   };
 }

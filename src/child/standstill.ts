@@ -1,31 +1,31 @@
-// Since when the event loop of a child stands still, and why. A child beats while its event loop turns. Without beats
-// it is blocked when it burns processor time all the same, or sleeps in a call; one that was not scheduled is neither.
+// Measures how long a child's event loop is blocked. A child without heartbeats is blocked if it
+// uses processor time or sleeps in a system call; otherwise it was just not scheduled.
 import { mainThreadUsage, type ThreadUsage } from "./usage.ts";
 
 export interface Standstill {
-  /** Since the last beat. */
+  /** Time since the last heartbeat. */
   readonly wallMilliseconds: number;
-  /** Processor time that was used meanwhile. */
+  /** Processor time used meanwhile. */
   readonly cpuMilliseconds: number;
-  /** How long it has been seen asleep, up to now. */
+  /** How long the child has been asleep in every check, up to now. */
   readonly asleepMilliseconds: number;
 }
 
 export interface StandstillWatch {
-  /** The event loop has turned. */
+  /** Records a heartbeat. */
   beat(): void;
-  /** Looks at the process, if its beats are overdue. */
-  look(): Promise<Standstill>;
+  /** Checks the process, if its heartbeat is overdue. */
+  measure(): Promise<Standstill>;
 }
 
-/** Beats are overdue after this; they come ten times a second. */
+/** Heartbeats arrive ten times a second. */
 const overdueMilliseconds = 200;
 
 const none = { cpuMilliseconds: 0, asleepMilliseconds: 0 };
 
 export function createStandstillWatch(
   pid: number | undefined,
-  usageOf: (pid: number) => Promise<ThreadUsage | undefined> = mainThreadUsage,
+  readUsage: (pid: number) => Promise<ThreadUsage | undefined> = mainThreadUsage,
   now: () => number = () => performance.now(),
 ): StandstillWatch {
   let lastBeat = now();
@@ -40,13 +40,13 @@ export function createStandstillWatch(
 
   return {
     beat,
-    async look() {
+    async measure() {
       const wallMilliseconds = now() - lastBeat;
       if (wallMilliseconds < overdueMilliseconds || pid === undefined) return { wallMilliseconds, ...none };
-      const beatBefore = lastBeat;
-      const usage = await usageOf(pid);
-      // It may have beaten while we looked, or ended.
-      if (usage === undefined || lastBeat !== beatBefore) return { wallMilliseconds: 0, ...none };
+      const previousBeat = lastBeat;
+      const usage = await readUsage(pid);
+      // The child has ended, or a heartbeat arrived during the check.
+      if (usage === undefined || lastBeat !== previousBeat) return { wallMilliseconds: 0, ...none };
       first ??= usage;
       asleepSince = usage.isSleeping ? (asleepSince ?? now()) : undefined;
       return {

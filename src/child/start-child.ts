@@ -1,42 +1,55 @@
-// Starts a child process of this server and speaks with it. What it sends is checked by shape before use; a child that
-// sends something else is ended, and nothing but that child suffers.
+// Starts a child process and exchanges messages with it. The shape of every message is checked; a
+// child that sends an invalid one is killed, and other children are not affected.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { openChannel } from "./channel.ts";
 import { forEachLine } from "./output.ts";
+import { createStandstillWatch, type StandstillWatch } from "./standstill.ts";
+
+/** Messages by which every child reports its start. */
+export type StartMessage =
+  /** The process is up and waits for its first message. */
+  | { readonly kind: "warm" }
+  | { readonly kind: "ready" }
+  /** With the code of the system call that failed, if one did. */
+  | { readonly kind: "failed"; readonly message: string; readonly code?: string | undefined };
 
 export interface ChildOptions<Incoming> {
-  /** For messages about it, at the beginning of a sentence. */
+  /** Subject of log messages about the child. */
   readonly title: () => string;
   readonly program: string;
   /** Options of Node. */
   readonly nodeOptions: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
-  /** The handle of a listening socket that it inherits. */
+  /** Handle of a listening socket that the child inherits. */
   readonly listener?: Duplex | undefined;
-  /** Returns the message if the value is one; undefined otherwise. */
-  readonly parse: (value: unknown) => Incoming | undefined;
+  /** Returns undefined when the value is not a valid message. */
+  readonly parse: (value: unknown) => Incoming | StartMessage | undefined;
   readonly onMessage: (message: Incoming) => void;
-  /** Takes the lines of its output; without it, the output goes where that of this process goes. */
+  /** Receives the child's output line by line. Default: the child inherits our output. */
   readonly onLine?: ((text: string, stream: "stdout" | "stderr") => void) | undefined;
   readonly log: (line: string) => void;
 }
 
 export interface Child<Outgoing extends object> {
-  /** Undefined when it could not be started. */
-  readonly pid: number | undefined;
+  /** Resolves when the child waits for its first message; rejects when the child ended. */
+  readonly warm: Promise<void>;
+  /** Rejects when the child reported a failure, after which it is killed, or when it ended. */
+  readonly ready: Promise<void>;
+  /** Every message of the child counts as a heartbeat. */
+  readonly standstill: StandstillWatch;
   send(message: Outgoing): void;
   kill(): void;
-  /** Resolves with how it ended, in words. */
+  /** Resolves with the exit code, the signal or the error, as text. */
   readonly ended: Promise<string>;
-  /** Resolves after the last message that it sent. */
+  /** Resolves after the last message of the child was received. */
   readonly disconnected: Promise<void>;
 }
 
-/** Far more than an honest child sends; one that floods waits. */
+/** Far more than a healthy child sends. Beyond it, the child's messages are delayed. */
 const messagesPerSecond = 5000;
 
-export function startChild<Incoming, Outgoing extends object>(
+export function startChild<Incoming extends { readonly kind: string }, Outgoing extends object>(
   options: ChildOptions<Incoming>,
 ): Child<Outgoing> {
   const { title, program, nodeOptions, environment, listener, parse, onMessage, onLine, log } = options;
@@ -49,45 +62,76 @@ export function startChild<Incoming, Outgoing extends object>(
     forEachLine(child.stdout!, (text) => onLine(text, "stdout"));
     forEachLine(child.stderr!, (text) => onLine(text, "stderr"));
   }
-  const ended = endOf(child);
-  let disconnect = () => {};
-  const disconnected = new Promise<void>((resolve) => {
-    disconnect = resolve;
+  const ended = waitForExit(child);
+  const standstill = createStandstillWatch(child.pid);
+  const [warm, ready, disconnected] = [createDeferred(), createDeferred(), createDeferred()];
+  const kill = () => void child.kill("SIGKILL");
+  void ended.then((how) => {
+    for (const { reject } of [warm, ready])
+      reject(new Error(`${title()} ended before it was ready: ${how}.`));
   });
 
   function end(why: string): void {
     log(`${title()} is ended: ${why}.`);
-    child.kill("SIGKILL");
+    kill();
+  }
+
+  function onStartMessage(message: StartMessage): void {
+    if (message.kind === "warm") warm.resolve();
+    else if (message.kind === "ready") ready.resolve();
+    else {
+      ready.reject(Object.assign(new Error(message.message), { code: message.code }));
+      kill();
+    }
   }
 
   const channel = openChannel(child.stdio[3] as Duplex, {
     onMessage(value) {
       const message = parse(value);
       if (message === undefined) throw new Error("its content is not valid");
-      onMessage(message);
+      standstill.beat();
+      if (isStartMessage(message)) onStartMessage(message);
+      else onMessage(message);
     },
     onFault: (why) => end(`it sent a message that cannot be used (${why})`),
-    onClose: () => disconnect(),
+    onClose: disconnected.resolve,
     messagesPerSecond,
   });
 
   return {
-    pid: child.pid,
+    warm: warm.promise,
+    ready: ready.promise,
+    standstill,
     send(message) {
-      // A child that is ending needs no more messages; one that reads none while it runs has stopped working.
+      // A message to an ending child is dropped; a running child that does not read is stuck.
       if (!channel.send(message) && child.exitCode === null && child.stdio[3]?.destroyed === false) {
         end("it has stopped reading messages");
       }
     },
-    kill: () => void child.kill("SIGKILL"),
+    kill,
     ended,
-    disconnected,
+    disconnected: disconnected.promise,
   };
 }
 
-function endOf(child: ChildProcess): Promise<string> {
+function waitForExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
     child.on("error", (error) => resolve(error.message));
   });
+}
+
+function isStartMessage(message: { readonly kind: string }): message is StartMessage {
+  return message.kind === "warm" || message.kind === "ready" || message.kind === "failed";
+}
+
+/** The promise may be rejected while no caller awaits it. */
+function createDeferred() {
+  let resolve = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<void>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  promise.catch(() => {});
+  return { promise, resolve, reject };
 }

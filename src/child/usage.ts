@@ -1,19 +1,19 @@
-// What the main thread of another process has used: its processor time, and whether it runs or sleeps. A process that
-// merely waits for its turn on a busy machine uses no time and does not sleep.
+// Reads the processor time of another process's main thread, and whether it sleeps. A process that
+// waits to be scheduled on a busy machine uses no time and does not sleep.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
 export interface ThreadUsage {
   readonly cpuMilliseconds: number;
-  /** It waits for something else than a processor. */
+  /** Whether the thread waits for anything but a processor. */
   readonly isSleeping: boolean;
 }
 
-/** Linux counts in hundredths of a second for every program. */
+/** Linux reports the time in ticks of 10 ms. */
 const tickMilliseconds = 10;
 
-/** Undefined when the process is gone. */
+/** Undefined when the process has ended. */
 export async function mainThreadUsage(pid: number): Promise<ThreadUsage | undefined> {
   try {
     return process.platform === "linux" ? await fromProc(pid) : await fromPs(pid);
@@ -24,13 +24,13 @@ export async function mainThreadUsage(pid: number): Promise<ThreadUsage | undefi
 
 async function fromProc(pid: number): Promise<ThreadUsage> {
   const text = await readFile(`/proc/${pid}/task/${pid}/stat`, "utf8");
-  // The program's name is in parentheses and may hold anything.
+  // The program's name is in parentheses and may contain any character.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
   return { cpuMilliseconds: ticks * tickMilliseconds, isSleeping: fields[0] === "S" || fields[0] === "D" };
 }
 
-/** Without /proc: the time of all threads, as `1:02.34` or `1-02:03:04`. */
+/** For systems without /proc. `ps` prints the time of all threads, as `1:02.34` or `1-02:03:04`. */
 async function fromPs(pid: number): Promise<ThreadUsage> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "state=,time=", "-p", String(pid)]);
   const [state = "", time = ""] = stdout.trim().split(/\s+/);

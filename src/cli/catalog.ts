@@ -1,7 +1,7 @@
-// All commands by name. Each is loaded when it is called, so that none waits for what another one needs.
-import { nearest } from "../script/nearest.ts";
-import { type Command, type CommandGroup, isGroup } from "./command.ts";
-import { type CommandError, usageError } from "./command-error.ts";
+// All commands by name. Each is loaded only when called, to keep startup fast.
+import { nearest } from "../model/did-you-mean.ts";
+import { type Command, type CommandGroup, isGroup } from "./framework/command.ts";
+import { type CommandError, usageError } from "./framework/command-error.ts";
 
 export interface CatalogEntry {
   readonly name: string;
@@ -12,9 +12,9 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "init", load: async () => (await import("./commands/init.ts")).initCommand },
   { name: "dev", load: async () => (await import("./commands/dev.ts")).devCommand },
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
-  { name: "bucket", load: async () => (await import("./commands/bucket.ts")).bucketCommands },
-  { name: "object", load: async () => (await import("./commands/object.ts")).objectCommands },
-  { name: "kv", load: async () => (await import("./commands/kv.ts")).kvCommands },
+  { name: "bucket", load: async () => (await import("./commands/bucket/bucket.ts")).bucketCommands },
+  { name: "object", load: async () => (await import("./commands/object/object.ts")).objectCommands },
+  { name: "kv", load: async () => (await import("./commands/kv/kv.ts")).kvCommands },
   { name: "sync", load: async () => (await import("./commands/sync.ts")).syncCommand },
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
@@ -39,11 +39,11 @@ export const catalog: readonly CatalogEntry[] = [
 
 export interface FoundCommand {
   readonly entry: Command | CommandGroup;
-  /** Its words: "bucket create". */
+  /** For example "bucket create". */
   readonly path: string;
 }
 
-/** The command or group that the words begin with; throws a usage error when they name none. */
+/** Finds the command or group at the start of `words`; throws a usage error if there is none. */
 export async function findCommand(words: readonly string[]): Promise<FoundCommand> {
   const [first = "", second] = words;
   const found = catalog.find(({ name }) => name === first);
@@ -59,8 +59,8 @@ function names(entries: readonly { readonly name: string }[]): string[] {
   return entries.map(({ name }) => name);
 }
 
-/** What other tools call the same. */
-const elsewhere: Readonly<Record<string, string>> = {
+/** Names of the same commands in other tools. */
+const synonyms: Readonly<Record<string, string>> = {
   ls: "list",
   rm: "delete",
   remove: "delete",
@@ -78,11 +78,14 @@ const elsewhere: Readonly<Record<string, string>> = {
   buckets: "bucket list",
 };
 
-function unknownCommand(parent: string, word: string, known: readonly string[]): CommandError {
-  const same = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
-  const meant = same !== undefined && known.includes(same.split(" ")[0]!) ? same : nearest(word, known);
+function unknownCommand(parent: string, word: string, commandNames: readonly string[]): CommandError {
+  const synonym = Object.hasOwn(synonyms, word) ? synonyms[word] : undefined;
+  const suggestion =
+    synonym !== undefined && commandNames.includes(synonym.split(" ")[0]!)
+      ? synonym
+      : nearest(word, commandNames);
   return usageError(`There is no command "store ${parent}${word}".`, [
-    ...(meant === undefined ? [] : [`Did you mean: store ${parent}${meant}`]),
-    `All of them: store ${parent}--help`,
+    ...(suggestion === undefined ? [] : [`Did you mean: store ${parent}${suggestion}`]),
+    `List all commands: store ${parent}--help`,
   ]);
 }

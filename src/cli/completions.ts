@@ -1,14 +1,14 @@
-// What shells complete after `store`: commands, their options, and file names behind them, out of what the commands declare.
+// Generates shell completion scripts from the declarations of the commands.
 import { catalog } from "./catalog.ts";
-import { commonOptions, isGroup, type Option } from "./command.ts";
+import { commonOptions, isGroup, type Option } from "./framework/command.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type ShellName = (typeof shells)[number];
 
 interface Entry {
-  /** "bucket create", or one word; empty for `store` itself. */
+  /** Such as "bucket create"; empty for `store` itself. */
   readonly path: string;
-  /** The words that may follow. */
+  /** Subcommands. */
   readonly words: readonly { readonly name: string; readonly summary: string }[];
   readonly options: Readonly<Record<string, Option>>;
 }
@@ -40,7 +40,7 @@ function candidates({ words, options }: Entry): string {
   return [...names, ...Object.keys(options).map((name) => `--${name}`)].join(" ");
 }
 
-/** The commands that the line begins with, options left out: at most two words. */
+/** Shell code that sets `path` to the command and subcommand typed so far, without options. */
 const bashPath = `  local path="" word names
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
@@ -63,7 +63,7 @@ ${bashPath}
 complete -o bashdefault -o default -F _store store`;
 }
 
-/** Not `path`, which is the search path in zsh. */
+/** Uses `at` instead of `path`, because `path` is the search path in zsh. */
 function zshScript(all: readonly Entry[]): string {
   const cases = all.map((entry) => {
     const words = entry.words.map(({ name, summary }) => zshWord(name, summary));
@@ -93,25 +93,25 @@ compdef _store store`;
 }
 
 function zshWord(name: string, summary: string): string {
-  return quoted(`${name.replaceAll(":", "\\:")}:${summary}`);
+  return quoteWord(`${name.replaceAll(":", "\\:")}:${summary}`);
 }
 
 function fishScript(all: readonly Entry[]): string {
   const lines = all.flatMap((entry) => {
-    const condition = `-n ${quoted(fishCondition(entry))}`;
+    const condition = `-n ${quoteWord(fishCondition(entry))}`;
     const words = entry.words.map(
-      ({ name, summary }) => `complete -c store -f ${condition} -a ${name} -d ${quoted(summary)}`,
+      ({ name, summary }) => `complete -c store -f ${condition} -a ${name} -d ${quoteWord(summary)}`,
     );
     const options = Object.entries(entry.options).map(([name, { value, summary }]) => {
-      const needs = value === undefined ? "" : "-r ";
-      return `complete -c store ${needs}${condition} -l ${name} -d ${quoted(summary)}`;
+      const valueFlag = value === undefined ? "" : "-r ";
+      return `complete -c store ${valueFlag}${condition} -l ${name} -d ${quoteWord(summary)}`;
     });
     return [...words, ...options];
   });
   return ["# Completions of store for fish: store completions fish | source", ...lines].join("\n");
 }
 
-/** The words so far are this command; for one that has others below it, none of them yet. */
+/** True when this command was typed, and none of its subcommands yet. */
 function fishCondition({ path, words }: Entry): string {
   if (path === "") return "__fish_use_subcommand";
   const seen = path.split(" ").map((word) => `__fish_seen_subcommand_from ${word}`);
@@ -119,6 +119,6 @@ function fishCondition({ path, words }: Entry): string {
   return [...seen, ...(names === "" ? [] : [`not __fish_seen_subcommand_from ${names}`])].join("; and ");
 }
 
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

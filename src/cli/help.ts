@@ -1,19 +1,19 @@
-// The text of --help: for all of `store`, for a group and for one command, out of what they declare.
+// Builds the text of --help for `store`, a group or a command from their declarations.
 import { type CatalogEntry, catalog } from "./catalog.ts";
-import { type Command, type CommandGroup, commonOptions, isGroup, type Option } from "./command.ts";
-import type { Style } from "./output.ts";
+import { type Command, type CommandGroup, commonOptions, isGroup, type Option } from "./framework/command.ts";
+import type { Style } from "./framework/output.ts";
 
 export async function helpText(
   found: { readonly entry: Command | CommandGroup; readonly path: string } | undefined,
   style: Style,
 ): Promise<string> {
-  if (found === undefined) return overview(await Promise.all(catalog.map(withForms)), style);
+  if (found === undefined) return overview(await Promise.all(catalog.map(toOverviewRow)), style);
   return isGroup(found.entry) ? groupHelp(found.entry, style) : commandHelp(found.entry, found.path, style);
 }
 
 type Row = readonly [left: string, right: string];
 
-async function withForms(entry: CatalogEntry): Promise<Row> {
+async function toOverviewRow(entry: CatalogEntry): Promise<Row> {
   const loaded = await entry.load();
   const words = isGroup(loaded) ? loaded.commands.map(({ name }) => name).join("|") : (loaded.usage[0] ?? "");
   return [`${entry.name} ${words.replaceAll(/\[-.*/g, "")}`.trimEnd(), loaded.summary];
@@ -21,9 +21,9 @@ async function withForms(entry: CatalogEntry): Promise<Row> {
 
 function overview(rows: readonly Row[], style: Style): string {
   return [
-    "Object storage you run yourself: buckets, objects, and the scripts that hold them.",
+    "Self-hosted object storage: buckets, objects, key-value namespaces, and scripts that use them.",
     section("Usage", ["store <command> [options]"], style),
-    section("Commands", aligned(rows), style),
+    section("Commands", alignRows(rows), style),
     section("Options of every command", optionLines(commonOptions), style),
     section("Examples", ["store init photos", "store bucket create photos", "store help object put"], style),
   ].join("\n\n");
@@ -36,14 +36,14 @@ function groupHelp(group: CommandGroup, style: Style): string {
   });
   return [
     `${group.summary}.`,
-    section("Commands", aligned(forms), style),
+    section("Commands", alignRows(forms), style),
     section("Options of every command", optionLines(commonOptions), style),
     section(
       "Examples",
       group.commands.map(({ examples }) => examples[0]!),
       style,
     ),
-    `More on one of them: store ${group.name} ${group.commands[0]!.name} --help`,
+    `Help for one command: store ${group.name} ${group.commands[0]!.name} --help`,
   ].join("\n\n");
 }
 
@@ -57,12 +57,12 @@ function commandHelp(command: Command, path: string, style: Style): string {
       forms.map((form) => `store ${path} ${form}`.trimEnd()),
       style,
     ),
-    section("Options", optionLines({ ...command.options, ...commonOptionsOf(command) }), style),
+    section("Options", optionLines({ ...command.options, ...commonOptionsFor(command) }), style),
     section("Examples", command.examples, style),
   ].join("\n\n");
 }
 
-function commonOptionsOf({ configs }: Command): Readonly<Record<string, Option>> {
+function commonOptionsFor({ configs }: Command): Readonly<Record<string, Option>> {
   if (configs === undefined) return commonOptions;
   return { ...commonOptions, config: { ...commonOptions.config!, repeatable: true } };
 }
@@ -72,16 +72,16 @@ function section(title: string, lines: readonly string[], style: Style): string 
 }
 
 function optionLines(options: Readonly<Record<string, Option>>): string[] {
-  return aligned(
+  return alignRows(
     Object.entries(options).map(([name, { value, summary, short, repeatable }]): Row => {
-      const taking = value === undefined ? "" : ` ${value}`;
-      const left = `--${name}${taking}${short === undefined ? "" : `, -${short}${taking}`}`;
-      return [left, repeatable ? `${summary}; may be given several times` : summary];
+      const valueText = value === undefined ? "" : ` ${value}`;
+      const left = `--${name}${valueText}${short === undefined ? "" : `, -${short}${valueText}`}`;
+      return [left, repeatable ? `${summary} (repeatable)` : summary];
     }),
   );
 }
 
-function aligned(rows: readonly Row[]): string[] {
+function alignRows(rows: readonly Row[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`);
 }

@@ -1,68 +1,73 @@
 #!/usr/bin/env node
-// The `store` command: finds what is called, runs it, and tells the outcome by words and exit code.
+// The `store` command: finds the command, runs it, prints errors and sets the exit code.
 import { inspect } from "node:util";
 import { withoutPasswords } from "../model/location.ts";
-import { readArguments, readCommandLine } from "./arguments.ts";
-import { findCommand } from "./catalog.ts";
-import { isGroup } from "./command.ts";
-import { usageError } from "./command-error.ts";
-import { failureOf, systemCode } from "./failures.ts";
+import { catalog, findCommand } from "./catalog.ts";
+import { readArguments, readCommandLine } from "./framework/arguments.ts";
+import { isGroup } from "./framework/command.ts";
+import { usageError } from "./framework/command-error.ts";
+import { describeFailure, systemCode } from "./framework/failures.ts";
+import { Interrupted } from "./framework/interrupt.ts";
+import { createOutput, type Output } from "./framework/output.ts";
+import { packageVersion } from "./framework/package-root.ts";
+import { typedCommands } from "./framework/typed-command.ts";
 import { helpText } from "./help.ts";
-import { Interrupted } from "./interrupt.ts";
-import { createOutput, type Output } from "./output.ts";
-import { packageVersion } from "./package-root.ts";
 
 const { stdout, stderr } = process;
 const environment = process.env;
+const typed = typedCommands(
+  process.argv[1] ?? "",
+  catalog.map(({ name }) => name),
+);
 
-// Told by the write that failed; without a listener it would end the process on its own.
+// The failed write rejects anyway; without a listener, the error event would end the process.
 for (const stream of [stdout, stderr]) stream.on("error", () => {});
 
 async function run(args: readonly string[]): Promise<number> {
   const line = readCommandLine(args);
-  const print = (json: boolean) => createOutput({ stdout, stderr, environment, json });
+  const print = (json: boolean) => createOutput({ stdout, stderr, environment, json, typed });
   if (line.words.length === 0) {
     const [stray] = args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "--version");
     if (stray !== undefined)
-      throw usageError(`No command is given with "${stray}".`, "All of them: store --help");
+      throw usageError(`"${stray}" needs a command.`, "List all commands: store --help");
     await print(false).line(
-      line.wantsVersion ? packageVersion() : await helpText(undefined, print(false).style),
+      line.wantsVersion ? packageVersion() : typed(await helpText(undefined, print(false).style)),
     );
     return 0;
   }
   const { entry, path } = await findCommand(line.words);
   if (line.wantsHelp) {
-    await print(false).line(await helpText({ entry, path }, print(false).style));
+    await print(false).line(typed(await helpText({ entry, path }, print(false).style)));
     return 0;
   }
   if (isGroup(entry)) {
     const names = entry.commands.map(({ name }) => name).join(", ");
-    throw usageError(`store ${path} needs one of: ${names}.`, `More on them: store ${path} --help`);
+    throw usageError(`store ${path} needs a subcommand: ${names}.`, `Details: store ${path} --help`);
   }
-  const { parameters, options } = readArguments(path, entry, line.without(path.split(" ").length));
+  const { parameters, options } = readArguments(path, entry, line.withoutWords(path.split(" ").length));
   const output: Output = print(options.flag("json"));
   const invocation = { command: path, parameters, options, output, environment, directory: process.cwd() };
   return (await entry.run(invocation)) ?? 0;
 }
 
-/** The code for a reader that went away, as a shell gives it to a process that SIGPIPE ended. */
-const readerGone = 141;
+/** The exit code a shell reports for a process that SIGPIPE ended. */
+const brokenPipeExitCode = 141;
 
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
   if (error instanceof Interrupted) {
-    // By the signal itself, so that a shell script that called us stops as well.
+    // End by the signal itself, so that a calling shell script stops too.
     process.kill(process.pid, error.signal);
   } else if (systemCode(error) === "EPIPE") {
-    process.exitCode = readerGone;
+    process.exitCode = brokenPipeExitCode;
   } else {
-    const { text, exitCode } = failureOf(
+    const { text, exitCode } = describeFailure(
       error,
       createOutput({ stdout, stderr, environment, json: false }).noteStyle,
     );
-    // Whatever failed: where a cluster is may stand in any message, and its password with it.
-    stderr.write(`${withoutPasswords(text)}\n`);
+    // Any message may contain a cluster's URL, and with it the password.
+    stderr.write(`${typed(withoutPasswords(text))}\n`);
     if (environment.STORE_DEBUG === "1") stderr.write(`${withoutPasswords(inspect(error))}\n`);
     process.exitCode = exitCode;
   }

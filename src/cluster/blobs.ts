@@ -1,23 +1,22 @@
-// Blobs past one machine: bytes on a shelf, and in the database a book of them that is written first.
+// The Blobs port for a cluster: a journal in the database, written first, and the blob backend.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
-import { blobId, parseBlobId } from "./blob-id.ts";
-import { type Collector, createCollector } from "./collector.ts";
-import { createHolds } from "./holds.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Presence } from "./presence.ts";
-import type { Shelf, ShelfPlace, ShelvedBlob } from "./shelf.ts";
+import type { BackendBlob, BlobBackend, BlobLocation } from "./backend/backend.ts";
+import { blobId, parseBlobId } from "./bytes/blob-id.ts";
+import type { BlobJournal } from "./bytes/blob-journal.ts";
+import { createGarbageCollector, type GarbageCollector } from "./bytes/garbage-collector.ts";
+import { createReadRefs } from "./bytes/read-refs.ts";
+import type { Heartbeat } from "./postgres/heartbeat.ts";
 
 export interface ClusterBlobsOptions {
-  readonly shelf: Shelf;
-  readonly ledger: Ledger;
-  readonly presence: Presence;
-  /** The id of a bucket. */
-  idOf(bucket: string): Promise<string>;
-  /** Seconds without a sign of life after which a process is taken for dead. */
-  readonly silentSeconds: number;
-  /** Seconds after which nothing of a write that came to nothing can still arrive. */
-  readonly lateSeconds: number;
+  readonly backend: BlobBackend;
+  readonly journal: BlobJournal;
+  readonly heartbeat: Heartbeat;
+  readBucketId(bucket: string): Promise<string>;
+  /** Seconds without a heartbeat after which a process counts as dead. */
+  readonly processTimeoutSeconds: number;
+  /** Seconds after which no byte of an abandoned write can still arrive. */
+  readonly lateWriteSeconds: number;
   close(): Promise<void>;
 }
 
@@ -25,60 +24,60 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && error.reason === "ServiceUnavailable";
 }
 
-/** Names looked up at once. */
-const batch = 500;
+/** Blobs looked up in one statement. */
+const batchSize = 500;
 
 export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
-  const { shelf, ledger, presence, idOf } = options;
-  const holds = createHolds();
-  const collector: Collector = createCollector({ ...options, remove });
+  const { backend, journal, heartbeat, readBucketId } = options;
+  const readRefs = createReadRefs();
+  const collector: GarbageCollector = createGarbageCollector({ ...options, remove });
 
-  /** Nobody waits for this: what fails is found and done again by the collector. */
-  async function giveUp(place: ShelfPlace): Promise<void> {
-    await ledger.giveUp([place.name]);
-    await shelf.removeRemains(place);
+  /** The garbage collector repeats this if it fails. */
+  async function abandon(location: BlobLocation): Promise<void> {
+    await journal.abandon([location.name]);
+    await backend.removeLeftovers(location);
   }
 
-  function staged(place: ShelfPlace, blob: ShelvedBlob): StagedBlob {
+  function toStagedBlob(location: BlobLocation, blob: BackendBlob): StagedBlob {
     return {
       id: blobId(blob),
       size: blob.size,
-      keep: () => ledger.letGo(place),
-      discard: () => giveUp(place),
-      leave: () => ledger.letGo(place),
+      keep: () => journal.release(location),
+      discard: () => abandon(location),
+      leaveForRecovery: () => journal.release(location),
     };
   }
 
   async function remove(blobs: readonly string[]): Promise<boolean> {
-    if (holds.isHeld(blobs)) return false;
-    for (const blob of blobs) await shelf.remove(parseBlobId(blob));
+    if (readRefs.has(blobs)) return false;
+    for (const blob of blobs) await backend.remove(parseBlobId(blob));
     return true;
   }
 
   return {
     async stage(bucket, chunks) {
-      const place = await ledger.intend(bucket);
+      const location = await journal.declareIntent(bucket);
       try {
-        return staged(place, await shelf.write(place, chunks));
+        return toStagedBlob(location, await backend.write(location, chunks));
       } catch (error) {
-        const givenUp = giveUp(place).catch(() => {});
-        // Where the shelf is away nobody waits for it once more.
-        if (!isUnavailable(error)) await givenUp;
+        const cleanup = abandon(location).catch(() => {});
+        // The backend is unavailable: do not wait for another timeout.
+        if (!isUnavailable(error)) await cleanup;
         throw error;
       }
     },
 
-    async open(_bucket, blobs, stillNamed) {
-      const endRead = presence.beginRead();
-      const letGo = holds.hold(blobs.map(({ id }) => id));
+    async open(_bucket, blobs, isReferenced) {
+      const endRead = heartbeat.beginRead();
+      const releaseRefs = readRefs.acquire(blobs.map(({ id }) => id));
       const close = async () => {
-        letGo();
+        releaseRefs();
         endRead();
       };
       try {
-        // Asked behind the hold: whoever buries these after this sees it before removing them.
-        if (await stillNamed()) {
-          const { read, release } = shelf;
+        // Checked after the reference is taken, so that a later removal sees the reference.
+        if (await isReferenced()) {
+          const { read, release } = backend;
           let reading: AsyncGenerator<Uint8Array> | undefined;
           return {
             read({ id }, range, into) {
@@ -87,7 +86,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
             },
             release,
             async close() {
-              // Of a body dropped half read nobody else ends it, and it holds a connection or a file.
+              // A body that was not read to its end still holds a connection or a file.
               reading?.return(undefined).catch(() => {});
               await close();
             },
@@ -105,26 +104,26 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
     recover: () => collector.collect(),
 
     async *all(bucket, which = "all") {
-      const id = await idOf(bucket);
-      let found: ShelvedBlob[] = [];
-      for await (const blob of shelf.all(id)) {
+      const id = await readBucketId(bucket);
+      let found: BackendBlob[] = [];
+      for await (const blob of backend.all(id)) {
         found.push(blob);
-        if (found.length < batch) continue;
-        yield* await settled(found, which);
+        if (found.length < batchSize) continue;
+        yield* await filterSettled(found, which);
         found = [];
       }
-      yield* await settled(found, which);
+      yield* await filterSettled(found, which);
     },
 
     close: options.close,
   };
 
-  async function settled(
-    found: readonly ShelvedBlob[],
+  async function filterSettled(
+    found: readonly BackendBlob[],
     which: "all" | "settled",
   ): Promise<readonly string[]> {
     if (which === "all" || found.length === 0) return found.map(blobId);
-    const unsettled = await ledger.unsettled(found.map(({ name }) => name));
+    const unsettled = await journal.unsettled(found.map(({ name }) => name));
     return found.filter(({ name }) => !unsettled.has(name)).map(blobId);
   }
 }

@@ -1,131 +1,145 @@
-// Opens a cluster: the two ports over PostgreSQL and a shelf. Any number of processes may do so at once, anywhere.
+// Opens a cluster: both ports, over PostgreSQL and a blob backend that many processes share.
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
-import type { S3Times } from "../http/s3-wire.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { StoreError } from "../model/errors.ts";
 import type { ClusterLocation } from "../model/location.ts";
+import type { S3Times } from "../s3-client/client.ts";
+import type { BlobBackend } from "./backend/backend.ts";
 import { createClusterBlobs } from "./blobs.ts";
-import type { Connection, Statement } from "./connection.ts";
-import { createDatabase, type Sessions } from "./database.ts";
-import { isWorthAnother, told } from "./database-errors.ts";
-import { createClusterFigures } from "./figures.ts";
-import { createKnownBuckets } from "./known-buckets.ts";
-import { createLedger } from "./ledger.ts";
-import { openShelf } from "./location.ts";
-import { createPool, type Pool } from "./pool.ts";
-import { type DatabaseAddress, describedAddress, parsePostgresUrl } from "./postgres-url.ts";
-import { announcePresence, type Presence } from "./presence.ts";
-import { createPrimary } from "./primary.ts";
+import { createBlobJournal } from "./bytes/blob-journal.ts";
+import { createBucketCache } from "./index/bucket-cache.ts";
+import { openBlobBackend } from "./open-backend.ts";
+import type { Connection, Statement } from "./postgres/connection.ts";
+import { createDatabase, type Sessions } from "./postgres/database.ts";
+import { isRetryable, toStoreError } from "./postgres/errors.ts";
+import { type Heartbeat, startHeartbeat } from "./postgres/heartbeat.ts";
+import { createClusterMetrics } from "./postgres/metrics.ts";
+import { createPool, type Pool } from "./postgres/pool.ts";
+import { createPrimary } from "./postgres/primary.ts";
+import { type DatabaseAddress, formatAddress, parsePostgresUrl } from "./postgres/url.ts";
 import { createClusterRecords } from "./records.ts";
-import { checkShelf, checkVersion, foundVersion, migrate, type Run } from "./schema.ts";
-import type { Shelf } from "./shelf.ts";
+import { checkBackendId, checkVersion, migrate, type Run, readVersion } from "./schema/schema.ts";
 
 export interface ClusterTimes {
-  /** How long an operation waits for the database, with all attempts, before it is refused. */
+  /** How long an operation waits for the database, with all attempts, before it fails. */
   readonly timeout: number;
-  readonly beatMilliseconds: number;
-  readonly silentSeconds: number;
-  readonly lateSeconds: number;
-  readonly knownMilliseconds: number;
-  /** Of an S3 service. */
-  readonly shelf?: Partial<S3Times>;
+  readonly heartbeatMilliseconds: number;
+  readonly processTimeoutSeconds: number;
+  readonly lateWriteSeconds: number;
+  readonly bucketCacheMilliseconds: number;
+  /** Timeouts of an S3 backend. */
+  readonly backend?: Partial<S3Times>;
 }
 
-export const usualTimes: ClusterTimes = {
+export const defaultClusterTimes: ClusterTimes = {
   timeout: 10_000,
-  beatMilliseconds: 2000,
-  silentSeconds: 30,
-  lateSeconds: 900,
-  knownMilliseconds: 1000,
+  heartbeatMilliseconds: 2000,
+  processTimeoutSeconds: 30,
+  lateWriteSeconds: 900,
+  bucketCacheMilliseconds: 1000,
 };
 
-export const usualPool = 10;
+export const defaultPoolSize = 10;
 
-/** @internal `times` are for tests that cannot wait. */
+/** @internal Only tests pass `times`. */
 export async function openCluster(
   location: ClusterLocation,
   times: Partial<ClusterTimes> = {},
   metrics = createMetrics(),
 ): Promise<{ records: Records; blobs: Blobs; commitForOthers(): Promise<void> }> {
-  const all = { ...usualTimes, ...times };
+  const allTimes = { ...defaultClusterTimes, ...times };
   const address = parsePostgresUrl(location.records);
   const isStrict = location.reads === "strict";
-  const { pool, where } = openPool(address, location.pool ?? usualPool);
+  const { pool, where } = openPool(address, location.pool ?? defaultPoolSize);
   try {
-    const shelf = await withConnection(pool, all.timeout, async (connection, until) => {
+    const backend = await withConnection(pool, allTimes.timeout, async (connection, until) => {
       const run: Run = (text, values) => connection.run(text, values, until);
-      checkVersion(await foundVersion(run));
-      return openKnownShelf(run, location.blobs, all.shelf);
+      checkVersion(await readVersion(run));
+      return openCheckedBackend(run, location.blobs, allTimes.backend);
     });
-    let presence: Presence | undefined;
-    const sessions: Sessions = { begin: (connection, until) => presence!.beginSession(connection, until) };
-    const figures = createClusterFigures(metrics, pool.use);
-    const database = createDatabase({ pool, sessions, isStrict, timeout: all.timeout, where, figures });
-    presence = await announcePresence({ run: database.run, beatMilliseconds: all.beatMilliseconds });
-    const ledger = createLedger(database, presence);
-    const known = createKnownBuckets(isStrict ? 0 : all.knownMilliseconds);
+    let heartbeat: Heartbeat | undefined;
+    const sessions: Sessions = { begin: (connection, until) => heartbeat!.beginSession(connection, until) };
+    const clusterMetrics = createClusterMetrics(metrics, pool.usage);
+    const database = createDatabase({
+      pool,
+      sessions,
+      isStrict,
+      timeout: allTimes.timeout,
+      where,
+      metrics: clusterMetrics,
+    });
+    heartbeat = await startHeartbeat({
+      run: database.run,
+      heartbeatMilliseconds: allTimes.heartbeatMilliseconds,
+    });
+    const journal = createBlobJournal(database, heartbeat);
+    const bucketCache = createBucketCache(isStrict ? 0 : allTimes.bucketCacheMilliseconds);
     const close = once(async () => {
-      await presence.close();
+      await heartbeat.close();
       await database.close();
-      await shelf.close();
+      await backend.close();
     });
-    // Blobs are closed behind the records, so they close what both stand on.
-    const records = createClusterRecords({ database, ledger, known, close: async () => {} });
-    const idOf = async (name: string) => {
-      const [row] = await database.read(bucketId, [name]);
+    // The engine closes the blobs last, so they close the shared database.
+    const records = createClusterRecords({ database, journal, bucketCache, close: async () => {} });
+    const readBucketId = async (name: string) => {
+      const [row] = await database.read(selectBucketId, [name]);
       if (row === undefined) throw new StoreError("NoSuchBucket");
       return String(row[0]);
     };
-    const blobs = createClusterBlobs({ ...all, shelf, ledger, presence, idOf, close });
+    const blobs = createClusterBlobs({ ...allTimes, backend, journal, heartbeat, readBucketId, close });
     return { records, blobs, commitForOthers: async () => {} };
   } catch (error) {
     await pool.close();
-    throw told(error);
+    throw toStoreError(error);
   }
 }
 
-/** Creates the schema, or brings it up to date; all of it or nothing. */
+/** Creates or upgrades the schema, in one transaction. */
 export async function migrateCluster({
   records,
   blobs,
 }: ClusterLocation): Promise<{ from: number; to: number }> {
   const { pool } = openPool(parsePostgresUrl(records), 1);
   try {
-    const shelf = await openShelf(blobs, { marker: "make" });
-    await shelf.close();
-    // Altering a large table takes as long as it takes.
-    const patience = 24 * 3600_000;
-    return await withConnection(pool, usualTimes.timeout, async (connection) => {
+    const backend = await openBlobBackend(blobs, { marker: "make" });
+    await backend.close();
+    // Altering a large table may take hours.
+    const migrationMilliseconds = 24 * 3600_000;
+    return await withConnection(pool, defaultClusterTimes.timeout, async (connection) => {
       const run = (text: string, values?: readonly unknown[]) =>
-        connection.run(text, values, Date.now() + patience);
+        connection.run(text, values, Date.now() + migrationMilliseconds);
       await run("BEGIN");
-      const versions = await migrate(run, shelf.id);
+      const versions = await migrate(run, backend.id);
       await run("COMMIT");
       return versions;
     });
   } catch (error) {
-    throw told(error);
+    throw toStoreError(error);
   } finally {
     await pool.close();
   }
 }
 
-async function openKnownShelf(run: Run, blobs: string, times: Partial<S3Times> = {}): Promise<Shelf> {
-  const shelf = await openShelf(blobs, { times });
+async function openCheckedBackend(
+  run: Run,
+  blobs: string,
+  times: Partial<S3Times> = {},
+): Promise<BlobBackend> {
+  const backend = await openBlobBackend(blobs, { times });
   try {
-    await checkShelf(run, shelf.id);
-    return shelf;
+    await checkBackendId(run, backend.id);
+    return backend;
   } catch (error) {
-    await shelf.close();
+    await backend.close();
     throw error;
   }
 }
 
-const bucketId: Statement = { name: "bucket id", text: "SELECT id FROM store.buckets WHERE name = $1" };
+const selectBucketId: Statement = { name: "bucket id", text: "SELECT id FROM store.buckets WHERE name = $1" };
 
 function openPool(address: DatabaseAddress, size: number): { pool: Pool; where: string } {
-  const where = describedAddress(address);
+  const where = formatAddress(address);
   return { pool: createPool(createPrimary(address), size, where), where };
 }
 
@@ -140,11 +154,11 @@ async function withConnection<T>(
     try {
       return await work(connection, until);
     } catch (error) {
-      // What a failed transaction has begun goes with its connection.
+      // Ending the connection rolls back its transaction.
       connection.end();
-      if (!isWorthAnother(error) || Date.now() >= until) throw error;
+      if (!isRetryable(error) || Date.now() >= until) throw error;
     } finally {
-      pool.giveBack(connection);
+      pool.release(connection);
     }
   }
 }

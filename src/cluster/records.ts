@@ -1,40 +1,45 @@
-// Records in PostgreSQL: the port, over statements that each begin at the bucket's name.
+// The Records port over PostgreSQL.
 import { setTimeout as pause } from "node:timers/promises";
-import { decodeObject, decodePart, decodeUpload } from "../engine/encoding.ts";
+import { decodeObject, decodePart, decodeUpload } from "../engine/codec/record-codec.ts";
 import type { Change, Records, UploadScan } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
-import { auditBucket } from "./audit.ts";
-import { parseBlobId } from "./blob-id.ts";
-import { commitValues, putOf } from "./changes.ts";
-import type { Row, Statement } from "./connection.ts";
-import type { Database } from "./database.ts";
-import { createClusterDocuments } from "./documents.ts";
-import { gatherPuts } from "./gathered-puts.ts";
-import { gatherReads } from "./gathered-reads.ts";
-import type { KnownBuckets } from "./known-buckets.ts";
-import type { Ledger } from "./ledger.ts";
-import { behindEverything, next, readPage, successor } from "./listing.ts";
-import { inspectedOf, withBodyOf } from "./object-row.ts";
-import { calls, queries, strikeEvents } from "./queries.ts";
-import { isText } from "./text.ts";
+import { parseBlobId } from "./bytes/blob-id.ts";
+import type { BlobJournal } from "./bytes/blob-journal.ts";
+import type { BucketCache } from "./index/bucket-cache.ts";
+import { commitValues, toSinglePut } from "./index/change.ts";
+import { checkBucketIntegrity } from "./index/check.ts";
+import { createClusterDocuments } from "./index/documents.ts";
+import { createGroupCommit } from "./index/group-commit.ts";
+import { afterAllKeys, keyAfter, readPage, successor } from "./index/listing.ts";
+import { toInspectedObject, toObjectWithBody } from "./index/object-row.ts";
+import { calls, deleteEvents, queries } from "./index/queries.ts";
+import { createReadBatching } from "./index/read-batching.ts";
+import type { Row, Statement } from "./postgres/connection.ts";
+import type { Database } from "./postgres/database.ts";
+import { isText } from "./postgres/text.ts";
 
 export interface ClusterRecordsOptions {
   readonly database: Database;
-  readonly ledger: Ledger;
-  readonly known: KnownBuckets;
+  readonly journal: BlobJournal;
+  readonly bucketCache: BucketCache;
   close(): Promise<void>;
 }
 
-const inspectedAtOnce = 500;
+const inspectBatchSize = 500;
 
-export function createClusterRecords({ database, ledger, known, close }: ClusterRecordsOptions): Records {
-  const readOne = gatherReads(database);
-  const putOne = gatherPuts(database);
+export function createClusterRecords({
+  database,
+  journal,
+  bucketCache,
+  close,
+}: ClusterRecordsOptions): Records {
+  const readOne = createReadBatching(database);
+  const putOne = createGroupCommit(database);
 
-  /** The rows of a bucket, at least one; a bucket without any has one of nothing but nulls. */
-  async function rowsOf(
+  /** Returns at least one row: an existing bucket without matches has one row of nulls. */
+  async function readRows(
     bucket: string,
     statement: Statement,
     values: readonly unknown[],
@@ -44,40 +49,40 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
     return rows;
   }
 
-  /** Without the one that stands for none. */
-  async function found(
+  /** Returns the rows without the row of nulls. */
+  async function readMatches(
     bucket: string,
     statement: Statement,
     values: readonly unknown[],
   ): Promise<readonly Row[]> {
-    const rows = await rowsOf(bucket, statement, values);
+    const rows = await readRows(bucket, statement, values);
     return rows.filter((row) => row.some((value) => value !== null));
   }
 
   function noSuchBucket(name: string): StoreError {
-    known.drop(name);
+    bucketCache.drop(name);
     return new StoreError("NoSuchBucket");
   }
 
   async function commit(bucket: string, change: Change): Promise<"committed" | "conflict"> {
     if (!isText(bucket)) throw noSuchBucket(bucket);
-    const put = putOf(change);
+    const put = toSinglePut(change);
     const outcome =
       put === undefined
         ? await database.commit(calls.commit, [bucket, ...commitValues(change)])
         : await putOne(bucket, put);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
-    if (outcome === "committed") await settle(bucket, change);
-    // What was seen of the settings is out of date: they are read again before the next attempt.
-    else if (change.checks?.some(({ kind }) => kind === "setting")) known.drop(bucket);
+    if (outcome === "committed") await propagateSettings(bucket, change);
+    // The cached settings are stale: read them again before the next attempt.
+    else if (change.checks?.some(({ kind }) => kind === "setting")) bucketCache.drop(bucket);
     return outcome === "committed" ? "committed" : "conflict";
   }
 
-  /** From the moment that rules are said to be set, every write anywhere is told: no process knows the bucket without. */
-  async function settle(bucket: string, { mutations }: Change): Promise<void> {
+  /** Waits until no process caches the old rules, so that every later write creates events. */
+  async function propagateSettings(bucket: string, { mutations }: Change): Promise<void> {
     const names = mutations.flatMap((mutation) => (mutation.kind === "put setting" ? [mutation.name] : []));
-    if (names.length > 0) known.drop(bucket);
-    if (names.includes("notifications")) await pause(known.milliseconds);
+    if (names.length > 0) bucketCache.drop(bucket);
+    if (names.includes("notifications")) await pause(bucketCache.maxAgeMilliseconds);
   }
 
   return {
@@ -86,25 +91,25 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
       return outcome === "committed";
     },
     async bucket(name) {
-      const seen = known.get(name);
-      if (seen !== undefined || !isText(name)) return seen;
+      const cached = bucketCache.get(name);
+      if (cached !== undefined || !isText(name)) return cached;
       const [row] = await database.read(queries.bucket, [name]);
       if (row === undefined) return undefined;
-      const bucket = bucketOf(row);
-      known.keep(bucket);
+      const bucket = toBucket(row);
+      bucketCache.keep(bucket);
       return bucket;
     },
     async buckets() {
-      return (await database.read(queries.buckets, [])).map(bucketRecordOf);
+      return (await database.read(queries.buckets, [])).map(toBucketRecord);
     },
     async deleteBucket(name) {
       const outcome = isText(name) ? await database.commit(calls.deleteBucket, [name]) : "missing";
-      known.drop(name);
+      bucketCache.drop(name);
       return outcome === "committed" ? "deleted" : (outcome as "missing" | "not empty");
     },
 
     async totals(bucket) {
-      const [[objects, bytes] = []] = await rowsOf(bucket, queries.totals, []);
+      const [[objects, bytes] = []] = await readRows(bucket, queries.totals, []);
       return { objects: Number(objects), bytes: Number(bytes) };
     },
     async object(bucket, key) {
@@ -113,62 +118,63 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
       return row[0] === null ? undefined : decodeObject(row[0] as string);
     },
     async objectWithBody(bucket, key) {
-      const [row] = await found(bucket, queries.objectWithBody, [keyBytes(key)]);
-      return row && withBodyOf(row);
+      const [row] = await readMatches(bucket, queries.objectWithBody, [keyBytes(key)]);
+      return row && toObjectWithBody(row);
     },
-    objects: (bucket, scan) => readPage((statement, values) => found(bucket, statement, values), scan),
+    objects: (bucket, scan) => readPage((statement, values) => readMatches(bucket, statement, values), scan),
 
     async *inspect(bucket, after) {
-      let start = after === undefined ? Buffer.alloc(0) : next(keyBytes(after));
+      let start = after === undefined ? Buffer.alloc(0) : keyAfter(keyBytes(after));
       for (;;) {
-        const rows = await found(bucket, queries.inspected, [start, inspectedAtOnce]);
-        for (const row of rows) yield inspectedOf(row);
-        if (rows.length < inspectedAtOnce) return;
-        start = next(rows.at(-1)![0] as Buffer);
+        const rows = await readMatches(bucket, queries.inspectedObjects, [start, inspectBatchSize]);
+        for (const row of rows) yield toInspectedObject(row);
+        if (rows.length < inspectBatchSize) return;
+        start = keyAfter(rows.at(-1)![0] as Buffer);
       }
     },
-    async *audit(bucket) {
-      if (bucket !== undefined) yield* auditBucket((statement) => database.read(statement, [bucket]));
+    async *checkIntegrity(bucket) {
+      if (bucket !== undefined)
+        yield* checkBucketIntegrity((statement) => database.read(statement, [bucket]));
     },
-    async knowsBlob(bucket, blob) {
-      const [[isKnown] = []] = await rowsOf(bucket, queries.knowsBlob, [parseBlobId(blob).name]);
-      return isKnown === true;
+    async referencesBlob(bucket, blob) {
+      const [[isReferenced] = []] = await readRows(bucket, queries.referencesBlob, [parseBlobId(blob).name]);
+      return isReferenced === true;
     },
 
     async upload(bucket, key, id) {
-      const [row] = await found(bucket, queries.upload, [keyBytes(key), isText(id) ? id : null]);
+      const [row] = await readMatches(bucket, queries.upload, [keyBytes(key), isText(id) ? id : null]);
       return row && { record: decodeUpload(row[0] as string), revision: Number(row[1]) };
     },
     async uploads(bucket, scan) {
-      const rows = await found(bucket, queries.uploads, uploadRange(scan));
+      const rows = await readMatches(bucket, queries.uploads, uploadRange(scan));
       return rows.map(([record]) => decodeUpload(record as string));
     },
     async dueUploads(bucket, now, limit) {
-      const rows = await found(bucket, queries.dueUploads, [now, limit]);
+      const rows = await readMatches(bucket, queries.dueUploads, [now, limit]);
       return rows.map(([record]) => decodeUpload(record as string));
     },
     async parts(bucket, uploadId) {
-      const rows = await found(bucket, queries.parts, [isText(uploadId) ? uploadId : null]);
+      const rows = await readMatches(bucket, queries.parts, [isText(uploadId) ? uploadId : null]);
       return rows.map(([record, number, blob]) => decodePart(Number(number), String(blob), record as string));
     },
 
     commit,
-    buried: (bucket, after, limit) => ledger.dead(bucket, after, limit),
-    async forget(bucket, entries) {
-      await rowsOf(bucket, queries.bucket, []);
-      if (entries.length > 0) await ledger.forget(entries);
+    garbage: (bucket, after, limit) => journal.garbage(bucket, after, limit),
+    async ackGarbage(bucket, entries) {
+      await readRows(bucket, queries.bucket, []);
+      if (entries.length > 0) await journal.ackGarbage(entries);
     },
 
-    async told(bucket, rule, limit) {
-      const rows = await found(bucket, queries.told, [rule, limit]);
+    async outboxEvents(bucket, rule, limit) {
+      const rows = await readMatches(bucket, queries.outboxEvents, [rule, limit]);
       return rows.map(([entry, event]) => ({ entry: Number(entry), text: String(event) }));
     },
-    async strike(bucket, entries) {
-      await rowsOf(bucket, queries.bucket, []);
-      if (entries.length > 0) await database.run(strikeEvents, [entries]);
+    async ackEvents(bucket, entries) {
+      await readRows(bucket, queries.bucket, []);
+      if (entries.length > 0) await database.run(deleteEvents, [entries]);
     },
-    async toldCounts(bucket) {
-      const rows = await found(bucket, queries.toldCounts, []);
+    async eventCounts(bucket) {
+      const rows = await readMatches(bucket, queries.eventCounts, []);
       return rows.map(([rule, count]) => ({ rule: String(rule), count: Number(count) }));
     },
 
@@ -177,7 +183,7 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
   };
 }
 
-function bucketRecordOf([name, created, storageClass, account]: Row): BucketRecord {
+function toBucketRecord([name, created, storageClass, account]: Row): BucketRecord {
   return {
     name: String(name),
     created: Number(created),
@@ -186,18 +192,18 @@ function bucketRecordOf([name, created, storageClass, account]: Row): BucketReco
   };
 }
 
-function bucketOf(row: Row): Bucket {
+function toBucket(row: Row): Bucket {
   const [, , , , ...texts] = row;
   const set = settingNames.flatMap((name, i) =>
     texts[i] === null ? [] : [[name, JSON.parse(texts[i] as string)]],
   );
-  return { ...bucketRecordOf(row), settings: Object.fromEntries(set) };
+  return { ...toBucketRecord(row), settings: Object.fromEntries(set) };
 }
 
 function uploadRange({ prefix, after, limit }: UploadScan): unknown[] {
   const start = keyBytes(prefix);
-  const end = start.length === 0 ? behindEverything : successor(start);
-  // A key without an id stands for all of its uploads: ids are hex, so this is behind each of them.
+  const end = start.length === 0 ? afterAllKeys : successor(start);
+  // A key without an id means after all its uploads: "~" sorts after every id, which is hex.
   const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
   return [start, end, key, id, limit];
 }

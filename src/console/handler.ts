@@ -1,95 +1,102 @@
-// Every request to the console's port, in one place that no route can go round: the host it names, the page it comes
-// from, the session it carries, then its route; what goes wrong is told in words, and every answer is strict.
-import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
-import { nextRequestId } from "../http/request-id.ts";
+// Handles every request to the console's port: checks the host, the origin and the session, then runs
+// the route. Errors become messages, and every response gets security headers.
+
+import type { RecordAudit } from "../audit/audit-log.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import type { NoteAct } from "../model/act.ts";
-import { actOf, type ConsoleAct, createRefusals } from "./acts.ts";
-import { ConsoleError, fault, refusal, strictly } from "./answer.ts";
-import { checkHost, checkOrigin } from "./guard.ts";
-import { isMonitoring, type Monitoring } from "./monitoring.ts";
+import { type AuditedAction, createRefusals, findAuditedAction } from "./api/audited-routes.ts";
+import { readSessionId } from "./api/session.ts";
+import { checkHost, checkOrigin } from "./auth/origin-check.ts";
+import type { Session, Sessions } from "./auth/sessions.ts";
+import { isMonitoringPath, type Monitoring } from "./monitoring.ts";
 import type { PageFiles } from "./page-files.ts";
-import { type Call, fieldsOf, type OpenRoute, queryOf, type Route } from "./route.ts";
-import { sessionIdOf } from "./session-routes.ts";
-import type { Session, Sessions } from "./sessions.ts";
+import { ConsoleError, faultResponse, toErrorResponse, withStrictHeaders } from "./response.ts";
+import { type Call, type OpenRoute, parseFields, parseQuery, type Route } from "./route.ts";
 
 export interface HandlerOptions {
   readonly files: PageFiles;
   readonly sessions: Sessions;
   readonly routes: readonly Route[];
   readonly openRoutes: readonly OpenRoute[];
-  /** What the browser is told to hold the page to. */
+  /** The Content-Security-Policy of the page. */
   readonly policy: string;
-  /** What it is called, beside addresses and localhost. */
+  /** Accepted host names, in addition to IP addresses and localhost. */
   readonly hostNames: readonly string[];
   readonly monitoring: Monitoring;
-  readonly noteAct: NoteAct;
+  readonly recordAudit: RecordAudit;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** Told of every request when its answer is over. */
+  /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 export function createHandler(options: HandlerOptions): HttpHandler {
   const routes = byName(options.routes);
   const openRoutes = byName(options.openRoutes);
-  const refused = createRefusals(options.now);
+  const nextRefusal = createRefusals(options.now);
 
   async function respond(request: HttpRequest, id: string): Promise<HttpResponse> {
     const [path = "", search = ""] = split(request.target);
-    const monitored = options.monitoring(request, path);
-    if (monitored !== undefined) return monitored;
+    const monitoringResponse = options.monitoring(request, path);
+    if (monitoringResponse !== undefined) return monitoringResponse;
     checkHost(request, options.hostNames);
     const file = options.files(request, path);
     if (file !== undefined) return file;
     checkOrigin(request, options.hostNames);
     const name = `${request.method} ${path}`;
-    let fields: ReturnType<typeof fieldsOf> | undefined;
+    let fields: ReturnType<typeof parseFields> | undefined;
     const read = () => {
-      fields ??= fieldsOf(request);
+      fields ??= parseFields(request);
       return fields;
     };
-    const call = { request, query: queryOf(search), fields: read };
+    const call = { request, query: parseQuery(search), fields: read };
     const open = openRoutes.get(name);
-    if (open !== undefined) return noting(id, name, { ...call, session: undefined }, () => open.run(call));
-    const session = await options.sessions.find(sessionIdOf(request) ?? "");
-    if (session === undefined) throw new ConsoleError(401, "You are not signed in, or not any more.");
+    if (open !== undefined) return withAudit(id, name, { ...call, session: undefined }, () => open.run(call));
+    const session = await options.sessions.find(readSessionId(request) ?? "");
+    if (session === undefined)
+      throw new ConsoleError(401, "You are not signed in, or your session has ended.");
     const route = routes.get(name);
-    if (route === undefined) throw new ConsoleError(404, "There is nothing here.");
-    const signed = { ...call, session };
-    return noting(id, name, signed, () => route.run(signed));
+    if (route === undefined) throw new ConsoleError(404, "This path does not exist.");
+    const sessionCall = { ...call, session };
+    return withAudit(id, name, sessionCall, () => route.run(sessionCall));
   }
 
-  /** Notes what is done as an act, and that somebody was not let in. */
-  async function noting(
+  /** Records administrative actions and refused sign-ins in the audit log. */
+  async function withAudit(
     id: string,
     name: string,
     call: Omit<Call, "session"> & { readonly session: Session | undefined },
     run: () => HttpResponse | Promise<HttpResponse>,
   ): Promise<HttpResponse> {
-    const note = async (done: ConsoleAct | undefined) => {
-      if (done === undefined) return;
-      const { act, subject, count } = done;
-      const who = { name: done.name ?? call.session?.name, remoteAddress: call.request.address() };
-      await options.noteAct({ act, subject, count, by: { face: "console", ...who, request: id } });
+    const record = async (audited: AuditedAction | undefined) => {
+      if (audited === undefined) return;
+      const { action, subject, count } = audited;
+      const who = { name: audited.name ?? call.session?.name, remoteAddress: call.request.address() };
+      await options.recordAudit({
+        act: action,
+        subject,
+        count,
+        by: { face: "console", ...who, request: id },
+      });
     };
     try {
       const response = await run();
-      await note(await actOf(name, call, response));
+      await record(await findAuditedAction(name, call, response));
       return response;
     } catch (error) {
       const isRefused = error instanceof ConsoleError && error.status === 401;
-      if (isRefused && call.session === undefined) await note(await refused(call));
+      if (isRefused && call.session === undefined) await record(await nextRefusal(call));
       throw error;
     }
   }
 
-  /** What it is counted as: one of few names. */
-  function nameOf(request: HttpRequest, status: number): string {
+  /** The operation name in metrics; a small fixed set. */
+  function operationName(request: HttpRequest, status: number): string {
     const [path] = split(request.target);
     const name = `${request.method} ${path}`;
     if (routes.has(name) || openRoutes.has(name)) return name;
-    if (isMonitoring(path)) return "Monitoring";
+    if (isMonitoringPath(path)) return "Monitoring";
     return status === 200 || status === 304 ? "Page" : "Unknown";
   }
 
@@ -97,16 +104,23 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const id = nextRequestId();
     const began = performance.now();
     const response = await respond(request, id).catch(
-      // Whoever has gone away, as one does who cancels an upload, is at no fault and not answered.
-      (error: unknown) => refusal(error) ?? unexpected(error, id, isGone(request) ? () => {} : options.log),
+      // The client disconnected, for example by cancelling an upload: not an error.
+      (error: unknown) =>
+        toErrorResponse(error) ?? logFault(error, id, isGone(request) ? () => {} : options.log),
     );
-    const { status, headers } = strictly(response, options.policy);
+    const { status, headers } = withStrictHeaders(response, options.policy);
     return {
       ...response,
       headers: [...headers, ["x-request-id", id]],
       onSent: (bytesOut, isWhole) =>
         options.onExchange?.({
-          ...{ face: "console", id, method: request.method, operation: nameOf(request, status), status },
+          ...{
+            frontEnd: "console",
+            id,
+            method: request.method,
+            operation: operationName(request, status),
+            status,
+          },
           ...{ bytesIn: request.bytesRead(), bytesOut, milliseconds: performance.now() - began, isWhole },
           remoteAddress: request.address,
         }),
@@ -122,12 +136,12 @@ function isGone(request: HttpRequest): boolean {
   return isGone;
 }
 
-/** Without its query: keys stand there, and keys are the user's own. */
-function unexpected(error: unknown, id: string, log: (line: string) => void): HttpResponse {
+/** Logs the path without its query, because the query contains private keys of objects. */
+function logFault(error: unknown, id: string, log: (line: string) => void): HttpResponse {
   log(
     `The console failed (${id}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );
-  return fault(id);
+  return faultResponse(id);
 }
 
 function split(target: string): [path: string, search: string] {

@@ -1,25 +1,25 @@
-// What programs ask a server for: whether it lives, whether it serves, and its figures. They come by whatever name and
-// carry no cookie, so they stand before what keeps other pages out; the figures are for holders of a token.
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
+// Monitoring endpoints: liveness, readiness and metrics. Monitoring clients use any host name and send
+// no cookie, so these paths skip the origin check; metrics need a token.
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { prometheusType } from "../metrics/prometheus.ts";
 
-export interface Monitored {
-  /** What keeps the store from serving, in words for anybody; nothing when it serves. */
+export interface MonitoringSources {
+  /** Problems that keep the server from serving, as public sentences; empty when ready. */
   readonly troubles: () => Promise<readonly string[]>;
-  /** In the text format of Prometheus; undefined when nothing is counted. */
-  readonly figures: (() => Promise<string>) | undefined;
-  /** Whether everybody who reaches the port may read the figures. */
+  /** In the text format of Prometheus; undefined when metrics are off. */
+  readonly metricsText: (() => Promise<string>) | undefined;
+  /** Whether metrics need no token. */
   readonly isOpen: boolean;
 }
 
-export function isMonitoring(path: string): boolean {
+export function isMonitoringPath(path: string): boolean {
   return path === "/healthz" || path === "/readyz" || path === "/metrics";
 }
 
 export type Monitoring = (request: HttpRequest, path: string) => Promise<HttpResponse> | undefined;
 
 export function createMonitoring(
-  { troubles, figures, isOpen }: Monitored,
+  { troubles, metricsText, isOpen }: MonitoringSources,
   mayRead: (token: string) => Promise<boolean>,
 ): Monitoring {
   const answers: Readonly<Record<string, (request: HttpRequest) => Promise<HttpResponse>>> = {
@@ -29,25 +29,26 @@ export function createMonitoring(
       return found.length === 0 ? text(200, "ready\n") : text(503, found.map((one) => `${one}\n`).join(""));
     },
     "/metrics": async (request) => {
-      if (figures === undefined) return text(404, "Nothing is counted: the server runs with --no-metrics.\n");
+      if (metricsText === undefined)
+        return text(404, "Metrics are off: the server runs with --no-metrics.\n");
       const [, token = ""] = /^Bearer +(\S+)$/i.exec(request.header("authorization") ?? "") ?? [];
       if (!isOpen && !(await mayRead(token))) return unauthorized;
-      return text(200, await figures(), prometheusType);
+      return text(200, await metricsText(), prometheusType);
     },
   };
   return (request, path) => {
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined;
     if (answer === undefined) return undefined;
     const isRead = request.method === "GET" || request.method === "HEAD";
-    return isRead ? answer(request) : Promise.resolve(text(405, "Only GET and HEAD.\n"));
+    return isRead ? answer(request) : Promise.resolve(text(405, "Only GET and HEAD are allowed.\n"));
   };
 }
 
 const unauthorized: HttpResponse = {
   ...text(
     401,
-    "The figures are for holders of a token, sent as Authorization: Bearer …; make one: store console token\n" +
-      "Or let everybody read them who reaches this port: --metrics-open\n",
+    "Metrics need a token, sent as Authorization: Bearer …; create one: store console token\n" +
+      "Or serve them without a token: --metrics-open\n",
   ),
   headers: [["www-authenticate", "Bearer"], ...text(401, "").headers],
 };

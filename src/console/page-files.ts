@@ -1,8 +1,8 @@
-// The files of the page, in memory: few and small. A browser asks each time whether one has changed, and is told no.
+// Serves the files of the page from memory. Browsers revalidate each file by its etag.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 
 interface PageFile {
   readonly bytes: Uint8Array;
@@ -36,7 +36,7 @@ export function loadPageFiles(folder: string): PageFiles {
       ["etag", file.etag],
       ["cache-control", "no-cache"],
     ];
-    const isKnown = request.header("if-none-match") === file.etag;
-    return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body: file.bytes };
+    const isUnchanged = request.header("if-none-match") === file.etag;
+    return isUnchanged ? { status: 304, headers, body: null } : { status: 200, headers, body: file.bytes };
   };
 }

@@ -1,8 +1,8 @@
-// What a route of the console's API is, and how it reads what it was sent. A route is one method on one path; whatever
-// it names (a bucket, a key) stands in the query or in the JSON body, never in the path.
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
-import { ConsoleError } from "./answer.ts";
-import type { Session } from "./sessions.ts";
+// A route of the console's API: one method on one path, with readers for query and JSON body. Names
+// such as buckets and keys are in the query or the body, never in the path.
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import type { Session } from "./auth/sessions.ts";
+import { ConsoleError } from "./response.ts";
 
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -10,7 +10,7 @@ export interface Route {
   run(call: Call): HttpResponse | Promise<HttpResponse>;
 }
 
-/** A route for those who are not signed in, too. */
+/** A route that needs no session. */
 export interface OpenRoute extends Omit<Route, "run"> {
   run(call: Omit<Call, "session">): HttpResponse | Promise<HttpResponse>;
 }
@@ -19,92 +19,92 @@ export interface Call {
   readonly request: HttpRequest;
   readonly session: Session;
   readonly query: Query;
-  /** The fields of the JSON object that was sent. */
+  /** Parses the JSON body. */
   fields(): Promise<Fields>;
 }
 
 export interface Query {
-  /** Empty when it is not there. */
+  /** Empty if missing. */
   text(name: string): string;
   optional(name: string): string | undefined;
-  /** Refused when it is no whole number from 1 up to `most`. */
-  number(name: string, standard: number, most: number): number;
+  /** Throws unless it is a whole number from 1 to `max`. */
+  number(name: string, defaultValue: number, max: number): number;
 }
 
-/** Refuse what is not there or is something else. */
+/** Readers throw if a field is missing or has another type. */
 export interface Fields {
   text(name: string): string;
   optionalText(name: string): string | undefined;
   number(name: string): number;
-  /** Undefined when it is not there. */
+  /** Undefined if missing. */
   list(name: string): readonly unknown[] | undefined;
-  /** Names with texts; empty when it is not there. */
+  /** An object of strings; empty if missing. */
   texts(name: string): Readonly<Record<string, string>>;
 }
 
-const mostJsonBytes = 4 * 1024 * 1024;
+const maxJsonBytes = 4 * 1024 * 1024;
 
-export function queryOf(search: string): Query {
+export function parseQuery(search: string): Query {
   const parameters = new URLSearchParams(search);
   return {
     text: (name) => parameters.get(name) ?? "",
     optional: (name) => parameters.get(name) ?? undefined,
-    number(name, standard, most) {
+    number(name, defaultValue, max) {
       const text = parameters.get(name);
-      if (text === null) return standard;
+      if (text === null) return defaultValue;
       const number = Number(text);
-      if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
-      throw new ConsoleError(400, `"${name}" must be a whole number from 1 to ${most}.`);
+      if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
+      throw new ConsoleError(400, `"${name}" must be a whole number from 1 to ${max}.`);
     },
   };
 }
 
-export async function fieldsOf(request: HttpRequest): Promise<Fields> {
+export async function parseFields(request: HttpRequest): Promise<Fields> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body()) {
     size += chunk.length;
-    if (size > mostJsonBytes) throw new ConsoleError(413, "The request is too large.");
+    if (size > maxJsonBytes) throw new ConsoleError(413, "The request is too large.");
     chunks.push(chunk);
   }
   let value: unknown;
   try {
     value = JSON.parse(Buffer.concat(chunks).toString());
   } catch {
-    throw new ConsoleError(400, "The request is no JSON.");
+    throw new ConsoleError(400, "The request is not JSON.");
   }
   if (!isRecord(value)) throw new ConsoleError(400, "The request must be a JSON object.");
-  return readFields(value);
+  return createFields(value);
 }
 
-function readFields(value: Readonly<Record<string, unknown>>): Fields {
-  const wrong = (name: string, what: string) => new ConsoleError(400, `"${name}" must be ${what}.`);
+function createFields(value: Readonly<Record<string, unknown>>): Fields {
+  const invalidField = (name: string, what: string) => new ConsoleError(400, `"${name}" must be ${what}.`);
   const optionalText = (name: string) => {
     const field = value[name] ?? undefined;
-    if (field !== undefined && typeof field !== "string") throw wrong(name, "a text");
+    if (field !== undefined && typeof field !== "string") throw invalidField(name, "a string");
     return field;
   };
   return {
     optionalText,
     text(name) {
       const text = optionalText(name);
-      if (text === undefined) throw wrong(name, "a text");
+      if (text === undefined) throw invalidField(name, "a string");
       return text;
     },
     number(name) {
       const number = value[name];
-      if (typeof number !== "number") throw wrong(name, "a number");
+      if (typeof number !== "number") throw invalidField(name, "a number");
       return number;
     },
     list(name) {
       const list = value[name] ?? undefined;
-      if (list !== undefined && !Array.isArray(list)) throw wrong(name, "a list");
+      if (list !== undefined && !Array.isArray(list)) throw invalidField(name, "a list");
       return list;
     },
     texts(name) {
       const texts = value[name] ?? {};
       if (!isRecord(texts) || Object.values(texts).some((text) => typeof text !== "string")) {
-        throw wrong(name, "an object of texts");
+        throw invalidField(name, "an object of strings");
       }
       return texts as Record<string, string>;
     },

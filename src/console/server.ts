@@ -1,32 +1,34 @@
-// The console: a page in the browser and the API behind it, on a port of their own. What it shows of other rooms is
-// given to it by whoever starts it.
+// Starts the console: the page and its API, on their own port. The caller provides everything the
+// console shows of other modules.
+
+import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { trustedPeers } from "../http/forwarded.ts";
-import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
-import { listen } from "../http/listen.ts";
-import type { WhenTaken } from "../http/shared-listener.ts";
-import type { TlsSource } from "../http/tls.ts";
+import { parseTrustedPeers } from "../http/server/forwarded.ts";
+import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
+import { listen } from "../http/server/listen.ts";
+import type { OpenStreams } from "../http/server/listener-state.ts";
+import type { WhenTaken } from "../http/server/shared-listener.ts";
+import type { TlsSource } from "../http/tls/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import type { NoteAct } from "../model/act.ts";
-import { pagePolicy } from "./answer.ts";
-import { createAttempts } from "./attempts.ts";
-import { bucketRoutes } from "./buckets.ts";
-import { contentRoutes } from "./content.ts";
+import { bucketRoutes } from "./api/buckets.ts";
+import { contentRoutes } from "./api/content.ts";
+import { type ConsoleKeys, keyRoutes } from "./api/keys.ts";
+import { type ConsoleMetrics, metricsRoutes } from "./api/metrics.ts";
+import { singleObjectRoutes } from "./api/object.ts";
+import { objectRoutes } from "./api/objects.ts";
+import { createLinks, type S3Access } from "./api/presigned-links.ts";
+import { ruleRoutes } from "./api/rules.ts";
+import { type ConsoleScripts, scriptRoutes } from "./api/scripts.ts";
+import { sessionRoutes, signInRoute } from "./api/session.ts";
+import { uploadRoutes } from "./api/uploads.ts";
+import { createSessions } from "./auth/sessions.ts";
+import { createAttempts } from "./auth/sign-in-throttle.ts";
+import { createTokens } from "./auth/tokens.ts";
 import { createHandler } from "./handler.ts";
-import { type ConsoleKeys, keyRoutes } from "./keys.ts";
-import { createLinks, type S3Access } from "./links.ts";
-import { type ConsoleMetrics, metricsRoutes } from "./metrics.ts";
-import { createMonitoring, type Monitored } from "./monitoring.ts";
-import { singleObjectRoutes } from "./object.ts";
-import { objectRoutes } from "./objects.ts";
+import { createMonitoring, type MonitoringSources } from "./monitoring.ts";
 import { loadPageFiles } from "./page-files.ts";
-import { ruleRoutes } from "./rules.ts";
-import { type ConsoleScripts, scriptRoutes } from "./scripts.ts";
-import { sessionRoutes, signInRoute } from "./session-routes.ts";
-import { createSessions } from "./sessions.ts";
-import { createTokens } from "./tokens.ts";
-import { uploadRoutes } from "./uploads.ts";
+import { pagePolicy } from "./response.ts";
 
 export interface ConsoleOptions {
   readonly engine: Engine;
@@ -36,36 +38,37 @@ export interface ConsoleOptions {
   readonly host: string;
   readonly port: number;
   readonly whenTaken?: WhenTaken | undefined;
-  /** What browsers call it, where that is another address than its own. */
+  /** Public URL, if it differs from the listening address. */
   readonly url: string | undefined;
-  /** Where the files of the page are. */
+  /** Folder of the page's files. */
   readonly pageFolder: string;
-  /** The hash of a token that only this server knows. */
+  /** Hash of a sign-in token that only this server accepts. */
   readonly ownToken: string | undefined;
   readonly s3: S3Access;
   readonly log: (line: string) => void;
-  readonly monitored: Monitored;
+  readonly monitoring: MonitoringSources;
   readonly metrics: ConsoleMetrics;
-  /** Notes administrative acts. */
-  readonly noteAct: NoteAct;
+  /** Records administrative actions. */
+  readonly recordAudit: RecordAudit;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  /** With it the port speaks HTTPS. */
+  /** Enables HTTPS. */
   readonly tls: TlsSource | undefined;
-  /** Proxies in front: their addresses and networks. */
+  /** Addresses and CIDR ranges of trusted proxies. */
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** The secret that authenticates readiness probes. */
   readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
 }
 
 export interface ConsoleServer {
   readonly port: number;
-  /** Lets requests under way finish. */
+  /** Waits for requests in flight. */
   close(): Promise<void>;
 }
 
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
-  const { engine, documents, host, port, url, ownToken, log, tls, trusted, limits, probe } = options;
+  const { engine, documents, host, port, url, ownToken, log, tls, trusted, limits, probe, streams } = options;
   const now = Date.now;
   const sessions = createSessions({ documents, tokens: createTokens(documents, now), ownToken, now });
   const handler = createHandler({
@@ -87,23 +90,23 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     policy: pagePolicy(options.s3.endpoint),
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,
-    monitoring: createMonitoring(options.monitored, sessions.isToken),
+    monitoring: createMonitoring(options.monitoring, sessions.isToken),
     onExchange: options.onExchange,
-    noteAct: options.noteAct,
+    recordAudit: options.recordAudit,
     now,
   });
   const listening = await listen(
     handler,
     { host, port, whenTaken: options.whenTaken },
     {
-      ...{ tls, probe, limits: shareOf(consoleLimits(limits), supervisorShare) },
-      trusted: trusted.length === 0 ? undefined : trustedPeers(trusted),
+      ...{ tls, probe, streams, limits: divideLimits(consoleLimits(limits), supervisorShare) },
+      trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
     },
   );
   return { port: listening.port!, close: () => listening.drain() };
 }
 
-/** People need few connections, and the process that serves them has more to do. */
+/** Few users connect, and this process has other work. */
 const maxConnections = 1024;
 
 function consoleLimits(limits: PortLimits): PortLimits {

@@ -1,55 +1,58 @@
-// The port for bytes: immutable blobs, written once, read by range, removed when no record names them.
+// The port for bytes: immutable blobs, written once, read by range, removed when no record names
+// them.
 import type { ByteRange } from "../model/range.ts";
 
 export interface Blobs {
   /**
-   * Writes the chunks as one blob. A chunk stays as it is until the one after the next is asked for, so one
-   * may still be on its way to the disk while the next is filled. Once this resolves the bytes survive a power cut, but no record names
-   * them yet: the caller commits one and then calls `keep`, or calls `discard`. A blob left with neither
-   * is an orphan that recovery removes after the process is gone, unless a record turned out to name it.
+   * Writes the chunks as one blob. The source must not reuse a chunk before it is asked for the
+   * second chunk after it. Once this resolves, the bytes survive a power cut. The caller then
+   * commits a record that names the blob and calls `keep`, or calls `discard`. Recovery removes a
+   * blob with neither, once its process has ended, unless a record names it.
    */
   stage(bucket: string, chunks: AsyncIterable<Uint8Array>): Promise<StagedBlob>;
-  /** A quicker way to stage whole bodies of middle size, which are then written together. */
-  readonly gathered?: GatheredBlobs;
+  /** A faster way to stage whole bodies of medium size: several are written together. */
+  readonly batched?: BatchedBlobs;
   /**
-   * Opens blobs that together are one body, first to last. What is opened stays readable until closed,
-   * whatever is removed meanwhile. `stillNamed` asks the records whether they name these blobs at that
-   * moment; undefined is answered when they no longer do.
+   * Opens the blobs of one body, first to last. They stay readable until closed, even when they are
+   * removed meanwhile. `isReferenced` asks the records whether they still name the blobs; if not,
+   * this returns undefined.
    */
   open(
     bucket: string,
     blobs: readonly StoredBlob[],
-    stillNamed: () => Promise<boolean>,
+    isReferenced: () => Promise<boolean>,
   ): Promise<BlobReader | undefined>;
-  /** Removes blobs that were one body, for good. False when a reader still holds them: ask again later. */
+  /** Permanently removes the blobs of one body. False while a reader uses them: try again later. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
   /**
-   * Gives back the space of removed blobs that shared it with others, once the records have forgotten them: where
-   * enough was removed since the last time, or wherever there is any.
+   * Reclaims the space of removed blobs in shared files, after the records dropped their entries:
+   * only where enough was removed since the last call ("touched"), or everywhere ("all").
    */
   reclaim?(bucket: string, which: "touched" | "all"): Promise<void>;
-  /** Whether nothing of the bucket can be removed at present, because a backup is copying it. */
-  isHeld?(bucket: string): boolean;
+  /** Whether removals in the bucket are suspended because a backup is copying it. */
+  isLeased?(bucket: string): boolean;
   /**
-   * Whether recovery has found processes that died. What they had buried, and what they had half filled, is then
-   * seen to soon after opening.
+   * Whether recovery found processes that crashed. Their garbage and half-filled files are then
+   * cleaned up soon after opening.
    */
-  hasFoundDeath?(): boolean;
-  /** Removes what processes that are gone have staged and no record names; says how many. */
+  hasFoundCrash?(): boolean;
+  /** Removes blobs that ended processes staged and no record names. Returns how many. */
   recover(): Promise<number>;
-  /** Every blob there is, named or not; or only those that nobody can still be about to name. */
+  /**
+   * Every blob, referenced or not; "settled" omits blobs that a running process may still commit.
+   */
   all(bucket: string, which?: "all" | "settled"): AsyncIterable<string>;
   close(): Promise<void>;
 }
 
-export interface GatheredBlobs {
-  /** How large a body may be. */
-  readonly mostBytes: number;
+export interface BatchedBlobs {
+  /** Largest body that may be batched. */
+  readonly maxBytes: number;
   /**
-   * As `stage`; the bytes are copied by `fill` into the place it is given, at once. Undefined when there is no room for
-   * it at present, and then nothing was filled.
+   * Like `stage`, for bytes that `fill` copies into the given buffer at once. Undefined when there
+   * is no free buffer; `fill` was then not called.
    */
-  stage(bucket: string, size: number, fill: (place: Uint8Array) => void): Promise<StagedBlob | undefined>;
+  stage(bucket: string, size: number, fill: (target: Uint8Array) => void): Promise<StagedBlob | undefined>;
 }
 
 export interface StoredBlob {
@@ -61,18 +64,18 @@ export interface StoredBlob {
 export interface StagedBlob extends StoredBlob {
   keep(): void;
   discard(): Promise<void>;
-  /** Nobody knows whether the commit happened: what becomes of it is decided by the records. */
-  leave?(): void;
+  /** The outcome of the commit is unknown: recovery keeps the blob if a record names it. */
+  leaveForRecovery?(): void;
 }
 
 export interface BlobReader {
   /**
-   * The bytes of one of the opened blobs, in order, verified: a damaged block throws, it is never returned.
-   * Chunks belong to the receiver. Some may be windows on `into`, each at its place, so that a receiver that
-   * wants the whole range in one piece need not copy them.
+   * The bytes of one opened blob, in order and verified: a damaged block throws and is never
+   * returned. Chunks belong to the receiver. Some may be views of `into` at their offset, so that a
+   * receiver of the whole range need not copy them.
    */
   read(blob: StoredBlob, range: ByteRange, into?: Uint8Array): AsyncIterable<Uint8Array>;
-  /** A chunk that its receiver is done with: its memory may be used for a later one. */
+  /** The receiver no longer uses the chunk: its memory may be reused. */
   release?(chunk: Uint8Array): void;
   close(): Promise<void>;
 }

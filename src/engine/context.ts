@@ -1,8 +1,9 @@
-// What every part of the engine works with: the two ports, the clock and the source of randomness.
+// Dependencies shared by all parts of the engine: the two ports, the clock, randomness and limits.
 import type { Blobs } from "./blobs.ts";
-import type { HashThreads } from "./hash-threads.ts";
+import type { HashThreads } from "./bytes/hash-pool.ts";
+import type { BufferPool } from "./bytes/pooled.ts";
+import type { SpareBuffers } from "./bytes/ring.ts";
 import type { Records } from "./records.ts";
-import type { Turns } from "./turns.ts";
 
 export interface Context {
   readonly records: Records;
@@ -10,18 +11,23 @@ export interface Context {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: (size: number) => Buffer;
-  /** Bodies up to this size are kept beside their record. */
+  /** Bodies up to this size are stored inside their record. */
   readonly inlineBytes: number;
   /** The unit of encryption. */
   readonly blockBytes: number;
-  /** Smallest part but the last that the S3 API takes. */
+  /** Minimum size of every part but the last in the S3 API. */
   readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
-  /**
-   * How many bodies are coming in now, which sizes their buffers, the buffers that many of them share, and the bytes of
-   * those that come in whole.
-   */
-  readonly intakes: { active: number; readonly turns: Turns; wholeBytes: number };
+  readonly ingests: IngestState;
+}
+
+/** The bodies that are coming in now, and the memory for them. */
+export interface IngestState {
+  activeStreams: number;
+  /** Bytes of the streams that are being collected whole. */
+  wholeStreamBytes: number;
+  readonly bufferPool: BufferPool;
+  readonly spareBuffers: SpareBuffers;
 }
 
 /** Versions and upload ids: 32 random hex digits, never ordered. */

@@ -1,4 +1,4 @@
-// Puts the engine together from its parts, and tells every error as part of the action it stopped.
+// Creates the engine from its parts, and adds to every error the action that failed.
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import {
@@ -8,35 +8,36 @@ import {
   defaultAccount,
   settingNames,
 } from "../model/bucket.ts";
-import { type Action, during, StoreError } from "../model/errors.ts";
+import { type Action, attachAction, StoreError } from "../model/errors.ts";
 import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
+import { createHashThreads } from "./bytes/hash-pool.ts";
+import { createBufferPool } from "./bytes/pooled.ts";
+import { createSpareBuffers } from "./bytes/ring.ts";
 import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
-import { createEvents } from "./events.ts";
-import { createHashThreads } from "./hash-threads.ts";
-import { createHousekeeping } from "./housekeeping.ts";
-import { createKeyValues } from "./key-value-store.ts";
+import { createEvents } from "./event-outbox.ts";
+import { createKeyValues } from "./key-value/store.ts";
+import { createHousekeeping } from "./maintenance/scheduler.ts";
+import { scrubProgress } from "./maintenance/scrub.ts";
+import { verify } from "./maintenance/verify.ts";
 import { createObjects } from "./objects.ts";
-import { createOpenUploads } from "./open-uploads.ts";
 import type { Records } from "./records.ts";
-import { scrubProgress } from "./scrub.ts";
-import { createTurns } from "./turns.ts";
-import { abortAll, createUploads } from "./uploads.ts";
-import { verify } from "./verify.ts";
+import { createOpenUploads } from "./uploads/open-uploads.ts";
+import { abortAll, createUploads } from "./uploads/uploads.ts";
 
 export interface EngineOptions {
   readonly records: Records;
   readonly blobs: Blobs;
   readonly now?: (() => number) | undefined;
   readonly randomBytes?: ((size: number) => Buffer) | undefined;
-  /** Where housekeeping counts what it does. */
+  /** Receives the counters of background maintenance. */
   readonly metrics?: Metrics | undefined;
   /** How many multipart uploads a bucket may have open; default: 100,000. */
   readonly openUploads?: number | undefined;
-  /** @internal Smaller than the limits say, so that tests come to their edges with few bytes. */
+  /** @internal Smaller than the defaults, so that tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
   readonly blockBytes?: number | undefined;
@@ -54,7 +55,10 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
-    intakes: { active: 0, turns: createTurns(), wholeBytes: 0 },
+    ingests: {
+      ...{ activeStreams: 0, wholeStreamBytes: 0 },
+      ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },
+    },
   };
   const objects = createObjects(context);
   const uploads = createUploads(
@@ -62,14 +66,14 @@ export function createEngine(options: EngineOptions): Engine {
     createOpenUploads(context, options.openUploads ?? limits.openUploads),
   );
   const housekeeping = createHousekeeping(context, options.metrics ?? createMetrics());
-  const put = housekeeping.after(objects.put);
-  const remove = housekeeping.after(objects.delete);
+  const put = housekeeping.sweepAfter(objects.put);
+  const remove = housekeeping.sweepAfter(objects.delete);
   const events = createEvents(context);
   const bucketDelete = (name: string) => deleteBucket(context, name, housekeeping.sweepBucket);
   return {
-    createBucket: telling("createBucket", (name, options) => createBucket(context, name, options)),
+    createBucket: withAction("createBucket", (name, options) => createBucket(context, name, options)),
     bucket: async (name) => (isNamespaceBucket(name) ? undefined : context.records.bucket(name)),
-    listBuckets: telling("listBuckets", async () =>
+    listBuckets: withAction("listBuckets", async () =>
       (await context.records.buckets()).filter(({ name }) => !isNamespaceBucket(name)),
     ),
     deleteBucket: onBucket("deleteBucket", bucketDelete),
@@ -86,22 +90,22 @@ export function createEngine(options: EngineOptions): Engine {
     list: onBucket("list", objects.list),
 
     createUpload: onBucket("createMultipartUpload", uploads.createUpload),
-    uploadPart: onBucket("uploadPart", housekeeping.after(uploads.uploadPart)),
-    completeUpload: onBucket("completeMultipartUpload", housekeeping.after(uploads.completeUpload)),
-    abortUpload: onBucket("abortMultipartUpload", housekeeping.after(uploads.abortUpload)),
+    uploadPart: onBucket("uploadPart", housekeeping.sweepAfter(uploads.uploadPart)),
+    completeUpload: onBucket("completeMultipartUpload", housekeeping.sweepAfter(uploads.completeUpload)),
+    abortUpload: onBucket("abortMultipartUpload", housekeeping.sweepAfter(uploads.abortUpload)),
 
     completedUpload: onBucket("completeMultipartUpload", uploads.completedUpload),
     listUploads: onBucket("list", uploads.listUploads),
     listParts: onBucket("list", uploads.listParts),
 
     waitingEvents: onBucket(undefined, events.waitingEvents),
-    strikeEvents: onBucket(undefined, events.strikeEvents),
+    ackEvents: onBucket(undefined, events.ackEvents),
     countEvents: onBucket(undefined, events.countEvents),
 
     kv: createKeyValues(context, {
-      get: telling("get", objects.get),
-      put: telling("put", put),
-      delete: telling("delete", remove),
+      get: withAction("get", objects.get),
+      put: withAction("put", put),
+      delete: withAction("delete", remove),
       deleteBucket: bucketDelete,
     }),
 
@@ -120,7 +124,7 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-/** Asks the system for many at a time: for a few it costs as much. */
+/** Draws random bytes from the system in batches: a small request costs as much as a large one. */
 function createRandomBytes(): (size: number) => Buffer {
   const poolBytes = 4096;
   let pool: Buffer = Buffer.alloc(0);
@@ -132,17 +136,19 @@ function createRandomBytes(): (size: number) => Buffer {
   };
 }
 
-function telling<A extends unknown[], R>(action: Action, operation: (...args: A) => Promise<R>) {
+function withAction<A extends unknown[], R>(action: Action, operation: (...args: A) => Promise<R>) {
   return async (...args: A): Promise<R> => {
     try {
       return await operation(...args);
     } catch (error) {
-      throw during(action, error);
+      throw attachAction(action, error);
     }
   };
 }
 
-/** An operation on a bucket. Namespaces are buckets below the engine, and no bucket operation reaches them. */
+/**
+ * Wraps an operation on a bucket. Namespaces are stored as buckets, but are not reachable as such.
+ */
 function onBucket<A extends [bucket: string, ...rest: never[]], R>(
   action: Action | undefined,
   operation: (...args: A) => Promise<R>,
@@ -152,7 +158,7 @@ function onBucket<A extends [bucket: string, ...rest: never[]], R>(
       if (isNamespaceBucket(args[0])) throw new StoreError("NoSuchBucket");
       return await operation(...args);
     } catch (error) {
-      throw action === undefined ? error : during(action, error);
+      throw action === undefined ? error : attachAction(action, error);
     }
   };
 }

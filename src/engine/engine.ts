@@ -1,6 +1,6 @@
-// The engine: all the rules of the service behind one interface, in the domain's words, with plain data
-// and byte streams only. Binding, S3 and console are translators of it. Outcomes a caller expects are
-// values; everything else is a StoreError.
+// The engine: all rules of the service in one interface, with plain data and byte streams only.
+// Binding, S3, console and public buckets are front ends over it. Outcomes that a caller expects
+// are values; everything else is a StoreError.
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
@@ -10,10 +10,10 @@ import type { EventName } from "../model/notification.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
-import type { Events } from "./events.ts";
-import type { KeyValues } from "./key-value.ts";
+import type { Events } from "./event-outbox.ts";
+import type { KeyValues } from "./key-value/key-value.ts";
+import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./maintenance/scrub-report.ts";
 import type { Totals } from "./records.ts";
-import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
 
 export interface Engine extends Events {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
@@ -21,8 +21,8 @@ export interface Engine extends Events {
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
   /**
-   * Only those that are given change; an undefined one is taken back. With what was seen of the settings, nothing is
-   * changed once one of those that are given is another by now: "conflict".
+   * Changes the given settings only; undefined removes a setting. With `seen`, returns "conflict"
+   * and changes nothing when one of the given settings no longer has the value in `seen`.
    */
   changeSettings(
     bucket: string,
@@ -31,14 +31,10 @@ export interface Engine extends Events {
   ): Promise<"committed" | "conflict">;
 
   head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
-  /** With the parts it was made of, if any; refused like a get when its key is not the right one. */
-  describe(
-    bucket: string,
-    key: Key,
-    options?: { readonly customerKey?: Uint8Array | undefined },
-  ): Promise<Description | undefined>;
+  /** Like `get` without the bytes: the same checks of condition and customer key, and the parts. */
+  describe(bucket: string, key: Key, options?: DescribeOptions): Promise<DescribeOutcome>;
   get(bucket: string, key: Key, options?: GetOptions): Promise<GetOutcome>;
-  /** Takes the source: it is read to its end, or cancelled when the put does not happen. */
+  /** Reads the source to its end, or cancels it when the put does not happen. */
   put(bucket: string, key: Key, source: Source, options?: PutOptions): Promise<PutOutcome>;
   delete(bucket: string, keys: readonly Key[], options?: DeleteOptions): Promise<void>;
   list(bucket: string, options?: ListOptions): Promise<Listing>;
@@ -57,10 +53,10 @@ export interface Engine extends Events {
     parts: readonly PartName[],
     options?: CompleteOptions,
   ): Promise<ObjectRecord>;
-  /** What an upload became that was completed a while ago; undefined when it was not, or nobody remembers. */
+  /** The result of a completed upload; undefined when not completed, or no longer remembered. */
   completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
-  /** Those in flight, by key, then by id. */
+  /** Uploads in flight, by key, then by id. */
   listUploads(bucket: string, options?: ListUploadsOptions): Promise<UploadListing>;
   /** By number. */
   listParts(bucket: string, upload: UploadName, options?: ListPartsOptions): Promise<PartListing>;
@@ -68,51 +64,51 @@ export interface Engine extends Events {
   /** Key-value namespaces. */
   readonly kv: KeyValues;
 
-  /** How much a bucket holds. */
+  /** Number and size of the objects in a bucket. */
   totals(bucket: string): Promise<Totals>;
-  /** Reads everything that is stored and tells what does not match its checksums, is missing or unnamed. */
+  /** Reads everything that is stored and reports what is damaged, missing or unreferenced. */
   verify(options?: VerifyOptions): Promise<VerifyReport>;
-  /** Does the same in the background, slowly, once a week, until the engine closes; one process at a time. */
+  /** Verifies slowly in the background, once a week, until the engine closes; in one process. */
   startScrub(onDamage: (damage: Damage) => void): void;
-  /** One round of it, or the rest of one, when it is due and nobody is at it. */
+  /** Runs or resumes a round of the scrub, if it is due and no other process runs it. */
   scrub(options: ScrubOptions): Promise<ScrubOutcome>;
-  /** How far the scrub is, whichever process is at it. */
+  /** Progress of the scrub, in whichever process it runs. */
   scrubProgress(): Promise<ScrubProgress>;
-  /** Aborts and forgets uploads whose time is up, and frees the bytes nothing names any more. */
+  /** Aborts and removes uploads that are due, and frees the bytes that no record names. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
 }
 
-/** Bytes given to the engine. Strings and buffers are whole; a stream is pulled with backpressure. */
+/** Bytes given to the engine: whole, or as a stream that is pulled with backpressure. */
 export type Source = Uint8Array | ByteStream;
 
 export interface ByteStream {
-  /** What the sender said it would send; a body that ends before or goes on behind is refused. */
+  /** The declared length; a body that is shorter or longer is refused. */
   readonly length?: number | undefined;
   chunks(): AsyncIterable<Uint8Array>;
-  /** Where the sender can write into buffers it is given: called in place of `chunks` for large bodies. */
-  filler?(): Filler;
-  /** Told of chunks that were copied and are not looked at again: their memory may go. */
+  /** Used instead of `chunks` for large bodies, where the sender can write into given buffers. */
+  directReader?(): DirectReader;
+  /** The chunk was copied and is no longer used: its memory may be reused. */
   release?(chunk: Uint8Array): void;
-  /** For a stream nobody will read (or read on): tells its sender why. */
+  /** The stream will not be read any further; the sender gets the reason. */
   cancel(reason: unknown): Promise<void>;
 }
 
-export interface Filler {
-  /** Answers how many bytes it wrote; fewer than there was room for only at the end. */
-  fill(into: Buffer): Promise<number>;
-  /** Called once, at the end or before: nobody wants more. */
-  leave(): void;
+export interface DirectReader {
+  /** Returns how many bytes were written; fewer than fit only at the end. */
+  readInto(into: Buffer): Promise<number>;
+  /** Called once, at the end or earlier, when no more bytes are wanted. */
+  close(): void;
 }
 
-/** Bytes given by the engine: read once, or cancelled. */
+/** Bytes returned by the engine: read once, or cancelled. */
 export interface ObjectBytes {
   readonly length: number;
-  /** All at once when they are at hand already; to be copied, never written into. */
+  /** All bytes, when they are already in memory. Copy them; do not write into them. */
   readonly inline: Uint8Array | undefined;
-  /** Each chunk belongs to whoever receives it; some may be windows on `into`, each at its place. */
+  /** Each chunk belongs to the receiver; some may be views of `into` at their offset. */
   chunks(into?: Uint8Array): AsyncIterable<Uint8Array>;
-  /** For a receiver that is done with a chunk and looks at it no more: its memory is used again. */
+  /** The receiver no longer uses the chunk: its memory may be reused. */
   release?(chunk: Uint8Array): void;
   cancel(): Promise<void>;
 }
@@ -122,55 +118,56 @@ export interface BucketOptions {
   readonly account?: string | undefined;
 }
 
-export interface Description {
-  readonly record: ObjectRecord;
-  /** Undefined for an object that was put in one piece. */
-  readonly parts: readonly ObjectPart[] | undefined;
-}
-
 export interface ObjectPart {
   readonly number: number;
   readonly size: number;
   readonly checksums?: Checksums | undefined;
 }
 
-export interface GetOptions {
+export interface DescribeOptions {
   readonly condition?: Condition | undefined;
-  /** One of the parts the object was made of, counted from 1, instead of a range. */
-  readonly part?: number | undefined;
-  readonly range?: RangeRequest | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
 
+export interface GetOptions extends DescribeOptions {
+  /** One of the object's parts, counted from 1, instead of a range. */
+  readonly part?: number | undefined;
+  readonly range?: RangeRequest | undefined;
+}
+
+type RefusedRead = { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause };
+
+interface FoundObject {
+  readonly outcome: "found";
+  readonly record: ObjectRecord;
+  /** Undefined for an object that was put in one piece. */
+  readonly parts: readonly ObjectPart[] | undefined;
+}
+
+export type DescribeOutcome = FoundObject | RefusedRead | { readonly outcome: "missing" };
+
 export type GetOutcome =
-  | {
-      readonly outcome: "found";
-      readonly record: ObjectRecord;
-      readonly range: ByteRange;
-      readonly bytes: ObjectBytes;
-      /** What it was made of, if of parts. */
-      readonly parts: readonly ObjectPart[] | undefined;
-    }
-  | { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause }
+  | (FoundObject & { readonly range: ByteRange; readonly bytes: ObjectBytes })
+  | RefusedRead
   | { readonly outcome: "missing" };
 
 export interface WriteOptions {
   readonly httpMetadata?: HttpMetadata | undefined;
   readonly customMetadata?: CustomMetadata | undefined;
-  /** A storage class by name; the bucket's own when not given. */
+  /** Name of a storage class; default: the bucket's. */
   readonly storageClass?: string | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
 
 export interface PutOptions extends WriteOptions {
-  /** What is told of it to those who want to know; a plain put unless given. */
+  /** The event for notification rules; default: a plain put. */
   readonly event?: EventName | undefined;
   readonly condition?: Condition | undefined;
   readonly checksums?: readonly ExpectedChecksum[] | undefined;
 }
 
 export interface DeleteOptions {
-  /** Holds for each of the keys or nothing is deleted; a key that is not there refuses none. */
+  /** Must hold for every existing key, otherwise nothing is deleted. Missing keys are ignored. */
   readonly condition?: Condition | undefined;
 }
 
@@ -195,18 +192,18 @@ export interface UploadName {
 export interface PartName {
   readonly number: number;
   readonly etag: string;
-  /** Must be the part's own, when given. */
+  /** When given, must equal the part's checksum. */
   readonly checksum?: ExpectedChecksum | undefined;
 }
 
 export interface CompleteOptions {
-  /** Which sizes the parts may have: all alike but a smaller last, or any from 5 MiB but for the last. */
+  /** "uniform": equal sizes, the last may be smaller. "s3": at least 5 MiB, except the last. */
   readonly partSizes?: "uniform" | "s3";
   readonly condition?: Condition | undefined;
   readonly checksum?: ExpectedChecksum | undefined;
-  /** Not needed; one that is given must be the upload's. */
+  /** Optional; when given, must be the upload's key. */
   readonly customerKey?: Uint8Array | undefined;
-  /** The size of the whole, when the caller knows it. */
+  /** Expected size of the object, when the caller knows it. */
   readonly size?: number | undefined;
 }
 
@@ -230,7 +227,7 @@ export interface UploadListing {
 }
 
 export interface ListPartsOptions {
-  /** Parts behind this number. */
+  /** Only parts with a greater number. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
 }
@@ -245,19 +242,22 @@ export interface ListOptions {
   readonly prefix?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly startAfter?: string | undefined;
-  /** Where to go on, for a caller that shows positions rather than cursors; the later of all three counts. */
+  /**
+   * Start position, for a caller that uses positions instead of cursors. The latest of `after`,
+   * `cursor` and `startAfter` applies.
+   */
   readonly after?: Position | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
-  /** Whether the caller will show metadata: a page then ends early on much of it. */
+  /** Whether the caller returns metadata: the page then ends early when there is much of it. */
   readonly withMetadata?: boolean | undefined;
 }
 
 export interface Listing {
   readonly objects: readonly ObjectRecord[];
-  /** Each with its delimiter. */
+  /** Each ends with the delimiter. */
   readonly prefixes: readonly string[];
-  /** Present when more is left. */
+  /** Present when more entries are left. */
   readonly cursor: string | undefined;
   readonly next: Position | undefined;
 }
@@ -269,17 +269,17 @@ export interface VerifyOptions {
 export interface VerifyReport {
   readonly buckets: number;
   readonly objects: number;
-  /** As stored. */
+  /** Bytes as stored. */
   readonly bytes: number;
   readonly damages: readonly Damage[];
-  /** What the last scrub that came to its end has found; undefined when none has. */
+  /** Report of the last finished scrub; undefined when none has finished. */
   readonly lastScrub: ScrubReport | undefined;
 }
 
 export interface Damage {
-  /** Undefined for what is not in a bucket. */
+  /** Undefined when the damage is not in a bucket. */
   readonly bucket: string | undefined;
-  /** Undefined for bytes that belong to no object. */
+  /** Undefined when the damage is not in an object. */
   readonly key: Key | undefined;
   readonly what: string;
 }

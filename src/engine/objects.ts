@@ -1,10 +1,11 @@
-// Objects: head, get, put, delete and list over the two ports. The rules themselves are in model/.
+// Operations on objects over the two ports: head, describe, get, put, delete and list. Rules are in
+// model/.
 import type { Bucket } from "../model/bucket.ts";
 import {
   type Clause,
   type Condition,
-  refusingClause,
-  refusingClauseWhenMissing,
+  findFailedClause,
+  findFailedClauseWhenMissing,
 } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
@@ -12,10 +13,15 @@ import { limits } from "../model/limits.ts";
 import { decodeCursor, encodeCursor, laterPosition } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
-import { openBody } from "./body.ts";
+import { openBody } from "./bytes/body-reader.ts";
+import { dataKeyFor, sealNewKey } from "./bytes/encryption.ts";
+import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
+import type { IngestedBody } from "./bytes/ingested-body.ts";
+import { sealChecksums, withOpenedChecksums } from "./bytes/sealed-checksums.ts";
 import { type Context, newId } from "./context.ts";
-import { dataKeyFor, sealNewKey } from "./encryption.ts";
 import type {
+  DescribeOptions,
+  DescribeOutcome,
   Engine,
   GetOptions,
   GetOutcome,
@@ -24,11 +30,15 @@ import type {
   PutOutcome,
   Source,
 } from "./engine.ts";
-import { removing, tellCreated } from "./events.ts";
-import { checkDeclaredLength, type Intake, takeIn } from "./intake.ts";
+import { createdEventMutations, deleteMutations } from "./event-outbox.ts";
 import type { Body, Check, ObjectWithBody } from "./records.ts";
-import { sealChecksums, withOpenedChecksums } from "./sealed-checksums.ts";
-import { cancelSource, committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
+import {
+  cancelSource,
+  cancelSourceOnFailure,
+  commitOrDiscard,
+  requireBucket,
+  resolveMetadata,
+} from "./write-path.ts";
 
 type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
 
@@ -39,32 +49,28 @@ export function createObjects(context: Context): Objects {
       checkKey(key);
       return records.object(bucket, key);
     },
-    async describe(bucket, key, { customerKey } = {}) {
+    async describe(bucket, key, options = {}) {
       checkKey(key);
       const found = await records.objectWithBody(bucket, key);
-      if (found === undefined) return undefined;
-      const { record, body } = found;
-      const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key });
-      return {
-        record: withOpenedChecksums(record, dataKey),
-        parts: body.home === "parts" ? body.parts : undefined,
-      };
+      return found === undefined ? { outcome: "missing" } : toDescribeOutcome(bucket, found, options).outcome;
     },
     async get(bucket, key, options = {}) {
       checkKey(key);
       return get(context, bucket, key, options);
     },
     async put(bucket, key, source, options = {}) {
-      return takingSource(source, () => put(context, bucket, key, source, options));
+      return cancelSourceOnFailure(source, () => put(context, bucket, key, source, options));
     },
     async delete(bucket, keys, { condition } = {}) {
       if (keys.length > limits.deleteKeys) throw new StoreError("TooManyKeys");
       for (const key of keys) checkKey(key);
-      const known = await existingBucket(context, bucket);
+      const bucketRecord = await requireBucket(context, bucket);
       if (keys.length === 0) return;
-      const mutations = keys.flatMap((key) => removing(context, known, "s3:ObjectRemoved:Delete", key));
+      const mutations = keys.flatMap((key) =>
+        deleteMutations(context, bucketRecord, "s3:ObjectRemoved:Delete", key),
+      );
       for (;;) {
-        const checks = condition === undefined ? [] : await holding(context, bucket, keys, condition);
+        const checks = condition === undefined ? [] : await conditionChecks(context, bucket, keys, condition);
         if ((await records.commit(bucket, { checks, mutations })) === "committed") return;
       }
     },
@@ -74,12 +80,12 @@ export function createObjects(context: Context): Objects {
   };
 }
 
-/** The versions for which the condition was seen to hold. */
-async function holding(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
+/** Checks on the versions for which the condition was evaluated. */
+async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
   const checks: Check[] = [];
   for (const key of keys) {
     const record = await context.records.object(bucket, key);
-    if (record !== undefined && refusingClause(condition, record) !== undefined)
+    if (record !== undefined && findFailedClause(condition, record) !== undefined)
       throw new StoreError("PreconditionFailed");
     checks.push({ kind: "object", key, version: record?.version });
   }
@@ -90,36 +96,48 @@ async function get(context: Context, bucket: string, key: Key, options: GetOptio
   for (;;) {
     const found = await context.records.objectWithBody(bucket, key);
     if (found === undefined) return { outcome: "missing" };
-    const outcome = await answer(context, bucket, found, options);
+    const outcome = await toGetOutcome(context, bucket, found, options);
     if (outcome !== undefined) return outcome;
-    // The body went while it was being opened: whoever replaced it has committed, so this read starts anew.
+    // The body was removed while it was being opened, so the object was replaced: read again.
   }
 }
 
-async function answer(
+async function toGetOutcome(
   context: Context,
   bucket: string,
   { record, body }: ObjectWithBody,
   options: GetOptions,
 ): Promise<GetOutcome | undefined> {
-  const clause = options.condition === undefined ? undefined : refusingClause(options.condition, record);
-  if (clause !== undefined) return { outcome: "refused", record, clause };
-  const dataKey = dataKeyFor(options.customerKey, record.encryption, { bucket, key: record.key });
-  const parts = body.home === "parts" ? body.parts : undefined;
+  const { outcome, dataKey } = toDescribeOutcome(bucket, { record, body }, options);
+  if (outcome.outcome !== "found") return outcome;
+  const { parts } = outcome;
   const range =
     options.part === undefined
       ? resolveRange(options.range, record.size)
       : partRange(parts, options.part, record.size);
   const { key, version } = record;
-  const stillNamed = async () => (await context.records.object(bucket, key))?.version === version;
-  const bodyNow = async () => {
+  const isReferenced = async () => (await context.records.object(bucket, key))?.version === version;
+  const currentBody = async () => {
     const now = await context.records.objectWithBody(bucket, key);
     return now?.record.version === version ? now.body : undefined;
   };
-  const request = { bucket, size: record.size, range, dataKey, stillNamed, bodyNow };
+  const request = { bucket, size: record.size, range, dataKey, isReferenced, currentBody };
   const bytes = await openBody(context, body, request);
   if (bytes === undefined) return undefined;
-  return { outcome: "found", record: withOpenedChecksums(record, dataKey), range, bytes, parts };
+  return { ...outcome, range, bytes };
+}
+
+/** Checks the condition of a read, then the customer's key. Also returns the data key. */
+function toDescribeOutcome(
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  { condition, customerKey }: DescribeOptions,
+): { readonly outcome: DescribeOutcome; readonly dataKey?: Uint8Array | undefined } {
+  const clause = condition === undefined ? undefined : findFailedClause(condition, record);
+  if (clause !== undefined) return { outcome: { outcome: "refused", record, clause } };
+  const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key: record.key });
+  const parts = body.storage === "parts" ? body.parts : undefined;
+  return { outcome: { outcome: "found", record: withOpenedChecksums(record, dataKey), parts }, dataKey };
 }
 
 async function put(
@@ -131,9 +149,10 @@ async function put(
 ): Promise<PutOutcome> {
   checkKey(key);
   checkDeclaredLength(source);
-  const known = await existingBucket(context, bucket);
-  const metadata = writtenMetadata(options, known);
-  // A look ahead spares the sender a body that will be refused; the commit is on the version that was seen.
+  const bucketRecord = await requireBucket(context, bucket);
+  const metadata = resolveMetadata(options, bucketRecord);
+  // Evaluating early spares the sender a body that would be refused. The commit checks this
+  // version.
   const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
   if (early?.clause !== undefined) {
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
@@ -145,18 +164,19 @@ async function put(
     options.customerKey === undefined
       ? undefined
       : sealNewKey(context, options.customerKey, { bucket, key, scope: version });
-  const intake = await takeIn(context, source, {
+  const ingested = await ingest(context, source, {
     bucket,
     dataKey: sealed?.dataKey,
     part: 0,
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
   });
-  // While a body came in, rules may have been set.
-  const bucketNow = async () => (source instanceof Uint8Array ? known : existingBucket(context, bucket));
+  // Notification rules may have changed while the body was received.
+  const currentBucket = async () =>
+    source instanceof Uint8Array ? bucketRecord : requireBucket(context, bucket);
   const { httpMetadata, customMetadata, storageClass } = metadata;
-  const { size, etag, checksums } = intake;
-  // Made of every put, so written out: spreading costs as much as hashing a small body.
+  const { size, etag, checksums } = ingested;
+  // Runs for every put, so fields are listed: spreading costs as much as hashing a small body.
   const record = (): ObjectRecord => {
     const uploaded = context.now();
     const plain = {
@@ -174,64 +194,71 @@ async function put(
     const sealedChecksums = sealChecksums(context, sealed.dataKey, checksums);
     return { ...plain, checksums: {}, encryption: { ...sealed.encryption, sealedChecksums } };
   };
-  const committed = committing(intake, () =>
-    commitPut(context, bucket, { record, body: bodyOf(intake), bucketNow }, options, early),
+  const committed = commitOrDiscard(ingested, () =>
+    commitPut(context, bucket, { record, body: toBody(ingested), currentBucket }, options, early),
   );
   if (sealed === undefined) return committed;
   const outcome = await committed;
   return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
 }
 
-function bodyOf({ home }: Intake): Body {
-  if ("inline" in home) return { home: "inline", bytes: home.inline };
-  return { home: "blob", blob: { id: home.blob.id, size: home.blob.size } };
+function toBody({ storage }: IngestedBody): Body {
+  if ("inline" in storage) return { storage: "inline", bytes: storage.inline };
+  return { storage: "blob", blob: { id: storage.blob.id, size: storage.blob.size } };
 }
 
-/** Commits on the version the condition was evaluated against, and evaluates anew when another was faster. */
+/** Commits on the version the condition was evaluated for, and evaluates again after a conflict. */
 async function commitPut(
   context: Context,
   bucket: string,
   put: {
     readonly record: () => ObjectRecord;
     readonly body: Body;
-    readonly bucketNow: () => Promise<Bucket>;
+    readonly currentBucket: () => Promise<Bucket>;
   },
   options: PutOptions,
-  early: Evaluated | undefined,
+  early: Evaluation | undefined,
 ): Promise<PutOutcome> {
-  for (let seen = early; ; ) {
+  for (let evaluation = early; ; ) {
     const record = put.record();
     const checks =
-      seen === undefined ? [] : [{ kind: "object", key: record.key, version: seen.version } as const];
+      evaluation === undefined
+        ? []
+        : [{ kind: "object", key: record.key, version: evaluation.version } as const];
     const outcome = await context.records.commit(bucket, {
       checks,
       mutations: [
         { kind: "put object", record, body: put.body },
-        ...tellCreated(context, await put.bucketNow(), options.event ?? "s3:ObjectCreated:Put", record),
+        ...createdEventMutations(
+          context,
+          await put.currentBucket(),
+          options.event ?? "s3:ObjectCreated:Put",
+          record,
+        ),
       ],
     });
     if (outcome === "committed") return { outcome: "stored", record };
-    seen = await evaluate(context, bucket, record.key, options);
-    if (seen?.clause !== undefined) return { outcome: "refused", clause: seen.clause };
+    evaluation = await evaluate(context, bucket, record.key, options);
+    if (evaluation?.clause !== undefined) return { outcome: "refused", clause: evaluation.clause };
   }
 }
 
-interface Evaluated {
+interface Evaluation {
   readonly version: string | undefined;
   readonly clause: Clause | undefined;
 }
 
-/** The version a condition was evaluated against and what refused it; undefined without a condition. */
+/** The current version and the clause that fails for it, if any; undefined without a condition. */
 async function evaluate(
   context: Context,
   bucket: string,
   key: Key,
   { condition }: PutOptions,
-): Promise<Evaluated | undefined> {
+): Promise<Evaluation | undefined> {
   if (condition === undefined) return undefined;
   const current = await context.records.object(bucket, key);
-  if (current === undefined) return { version: undefined, clause: refusingClauseWhenMissing(condition) };
-  return { version: current.version, clause: refusingClause(condition, current) };
+  if (current === undefined) return { version: undefined, clause: findFailedClauseWhenMissing(condition) };
+  return { version: current.version, clause: findFailedClause(condition, current) };
 }
 
 async function list(context: Context, bucket: string, options: ListOptions) {
@@ -242,7 +269,7 @@ async function list(context: Context, bucket: string, options: ListOptions) {
     delimiter,
     after: laterPosition(
       laterPosition(cursor === undefined ? undefined : decodeCursor(cursor), after),
-      startAfter === undefined ? undefined : { behind: "key", value: startAfter },
+      startAfter === undefined ? undefined : { kind: "key", value: startAfter },
     ),
     limit: Math.min(Math.floor(limit), limits.listEntries),
     metadataBytes: options.withMetadata === true ? limits.listMetadataBytes : Number.POSITIVE_INFINITY,

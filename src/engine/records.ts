@@ -1,5 +1,5 @@
-// The port for what is known: an ordered map of records per bucket, with point reads, scans and one
-// atomic check-and-commit. Records are the truth; blobs are only what they name.
+// The port for records: an ordered map per bucket with point reads, range scans and one atomic
+// check-and-commit. Records are the truth: a blob that no record names is garbage.
 import type { Bucket, BucketRecord, SettingName } from "../model/bucket.ts";
 import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
@@ -8,61 +8,62 @@ import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { StoredBlob } from "./blobs.ts";
 
-/** Every method that takes a bucket, but the first four, rejects with NoSuchBucket when the bucket does not exist. */
+/** Methods that take a bucket, except the first four, reject with NoSuchBucket if it is missing. */
 export interface Records {
   /** False when the name is taken. */
   createBucket(bucket: BucketRecord): Promise<boolean>;
   bucket(name: string): Promise<Bucket | undefined>;
-  /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
+  /** By name. A damaged entry throws; with "sound" it is left out. */
   buckets(which?: "sound"): Promise<readonly BucketRecord[]>;
-  /** A bucket with objects stays; uploads in flight go with it. */
+  /** A bucket with objects is not deleted. Uploads in flight are deleted with the bucket. */
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
 
   totals(bucket: string): Promise<Totals>;
 
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
-  /** The record and where its bytes are, read at one instant. */
+  /** The record and the location of its bytes, read at one instant. */
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
 
+  /** Every object after the given key, in key order. A damaged record is returned as an error. */
+  inspect(bucket: string, after?: Key): AsyncIterable<InspectedObject>;
   /**
-   * Every object in key order, behind the given key, for a check of all of them: a damaged one is told and
-   * passed, not thrown.
+   * Damage in a bucket's records that `inspect` does not find, or in the registry when `bucket` is
+   * undefined: lost, misplaced and unreferenced entries. Depth "pages" also checks the database's
+   * own structure, in one long read.
    */
-  inspect(bucket: string, after?: Key): AsyncIterable<Inspected>;
-  /**
-   * What is wrong with a bucket's records beside the objects that `inspect` gives, or with the registry when
-   * none is named: what is lost, stands in the wrong place or belongs to nobody. Depth "pages" also checks what
-   * holds the records together, in one go.
-   */
-  audit(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
-  /** Whether a commit has named this blob and it is not forgotten yet. */
-  knowsBlob(bucket: string, blob: string): Promise<boolean>;
+  checkIntegrity(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
+  /** Whether a record or the garbage queue names this blob. */
+  referencesBlob(bucket: string, blob: string): Promise<boolean>;
 
   upload(bucket: string, key: Key, id: string): Promise<StoredUpload | undefined>;
   /** By key, then by id. */
   uploads(bucket: string, scan: UploadScan): Promise<readonly UploadRecord[]>;
-  /** Uploads whose time is up. */
+  /** Uploads that are due to be aborted or removed. */
   dueUploads(bucket: string, now: number, limit: number): Promise<readonly UploadRecord[]>;
   /** By number. */
   parts(bucket: string, uploadId: string): Promise<readonly PartRecord[]>;
 
-  /** All of the change, durable once resolved, or none of it when a check does not hold. */
+  /**
+   * Makes all of the change, durable once resolved, or none of it when a check fails ("conflict").
+   * When the outcome is unknown, rejects with an error for which `isOutcomeUnknown` is true. Any
+   * other error means that the change was not made and will not be.
+   */
   commit(bucket: string, change: Change): Promise<"committed" | "conflict">;
 
-  /** Blobs that no record names any more, each entry once one body, oldest first, behind the given entry. */
-  buried(bucket: string, after: number, limit: number): Promise<readonly BuriedBody[]>;
-  /** Strikes out what was buried, after the bytes are gone. */
-  forget(bucket: string, entries: readonly BuriedBody[]): Promise<void>;
+  /** Blobs that no record names, one entry per body, oldest first, after the given entry. */
+  garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
+  /** Removes entries from the garbage queue, after their bytes were removed. */
+  ackGarbage(bucket: string, entries: readonly GarbageEntry[]): Promise<void>;
 
-  /** Events that commits have told for a rule and nobody has struck out yet, oldest first. */
-  told(bucket: string, rule: string, limit: number): Promise<readonly ToldEvent[]>;
-  /** Strikes events out, once they are delivered. */
-  strike(bucket: string, entries: readonly number[]): Promise<void>;
-  /** How many there are for each rule that has any. */
-  toldCounts(bucket: string): Promise<readonly ToldCount[]>;
+  /** Events of a rule that are not acknowledged yet, oldest first. */
+  outboxEvents(bucket: string, rule: string, limit: number): Promise<readonly OutboxEvent[]>;
+  /** Removes delivered events. */
+  ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
+  /** Number of waiting events, for each rule that has any. */
+  eventCounts(bucket: string): Promise<readonly EventCount[]>;
 
-  /** Small named texts beside the buckets: secrets, credentials, settings. */
+  /** Small named texts that do not belong to a bucket: secrets, credentials, settings. */
   readonly documents: Documents;
 
   close(): Promise<void>;
@@ -72,16 +73,21 @@ export interface Documents {
   get(kind: string, name: string): Promise<Document | undefined>;
   /** All of a kind, by name. */
   list(kind: string): Promise<readonly Document[]>;
-  /** On the revision that was seen: undefined when there was none. */
-  put(kind: string, name: string, text: string, seen: number | undefined): Promise<"committed" | "conflict">;
-  /** False when there is none. */
+  /** Commits only on the expected revision; undefined when the document must not exist. */
+  put(
+    kind: string,
+    name: string,
+    text: string,
+    expectedRevision: number | undefined,
+  ): Promise<"committed" | "conflict">;
+  /** False when the document does not exist. */
   delete(kind: string, name: string): Promise<boolean>;
 }
 
 export interface Document {
   readonly name: string;
   readonly text: string;
-  /** Different after every change. */
+  /** Changes with every write. */
   readonly revision: number;
 }
 
@@ -91,13 +97,13 @@ export interface Totals {
 }
 
 export interface Finding {
-  /** A bucket's name, where it is about one that the registry should know. */
+  /** The bucket the finding is about, when it was found in the registry. */
   readonly bucket?: string;
   readonly key?: Key;
   readonly what: string;
 }
 
-export interface Inspected {
+export interface InspectedObject {
   readonly key: Key;
   readonly found: ObjectWithBody | StoreError;
 }
@@ -107,11 +113,11 @@ export interface ObjectWithBody {
   readonly body: Body;
 }
 
-/** Where an object's bytes are. */
+/** Location of an object's bytes. */
 export type Body =
-  | { readonly home: "inline"; readonly bytes: Uint8Array }
-  | { readonly home: "blob"; readonly blob: StoredBlob }
-  | { readonly home: "parts"; readonly parts: readonly BodyPart[] };
+  | { readonly storage: "inline"; readonly bytes: Uint8Array }
+  | { readonly storage: "blob"; readonly blob: StoredBlob }
+  | { readonly storage: "parts"; readonly parts: readonly BodyPart[] };
 
 export interface BodyPart {
   readonly number: number;
@@ -122,7 +128,7 @@ export interface BodyPart {
 
 export interface UploadScan {
   readonly prefix: string;
-  /** Behind this key, and behind this id of the same key when one is given. */
+  /** After this key, or after this id of the key when an id is given. */
   readonly after: { readonly key: Key; readonly id?: string } | undefined;
   readonly limit: number;
 }
@@ -139,44 +145,44 @@ export interface Change {
 }
 
 export type Check =
-  /** The object still has the version that was seen; undefined when none was. */
+  /** The object still has this version; undefined: it does not exist. */
   | { readonly kind: "object"; readonly key: Key; readonly version: string | undefined }
-  /** The upload is active, and as it was seen when a revision is given. */
+  /** The upload is active and, when a revision is given, unchanged. */
   | { readonly kind: "upload"; readonly key: Key; readonly id: string; readonly revision?: number }
-  /** The setting is still as it was seen; undefined when it was not made. */
+  /** The setting still has this value; undefined: it is not set. */
   | { readonly kind: "setting"; readonly name: SettingName; readonly value: unknown };
 
-/** Whatever blobs a mutation leaves without a name are buried in the same commit. */
+/** A mutation queues the blobs it leaves unreferenced as garbage, in the same commit. */
 export type Mutation =
   | { readonly kind: "put object"; readonly record: ObjectRecord; readonly body: Body }
-  /** Another record of the same version, over the body it has. */
+  /** Replaces the record of the same version and keeps its body. */
   | { readonly kind: "restate object"; readonly record: ObjectRecord; readonly body: Body }
   | { readonly kind: "delete object"; readonly key: Key }
   | { readonly kind: "put upload"; readonly record: UploadRecord }
   | { readonly kind: "delete upload"; readonly key: Key; readonly id: string }
   | { readonly kind: "put part"; readonly uploadId: string; readonly part: PartRecord }
-  /** Ends the upload's parts: the taken ones now belong to an object, all others are buried. */
+  /** Ends the upload's parts: taken parts now belong to an object, the others become garbage. */
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
-  /** Writes an event down for a rule; when a key is given, only if there is an object of that key. */
-  | { readonly kind: "tell"; readonly rule: string; readonly event: string; readonly ifThere?: Key }
-  /** Undefined takes the setting back. */
+  /** Appends an event for a rule; with `ifExists`, only if that object exists. */
+  | { readonly kind: "append event"; readonly rule: string; readonly event: string; readonly ifExists?: Key }
+  /** Undefined removes the setting. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
 
-/** Entries only ever grow: those of one key in the order of the commits that have told them. */
-export interface ToldEvent {
+/** Entries increase. Events of one key have the order of their commits. */
+export interface OutboxEvent {
   readonly entry: number;
-  /** Undefined when it is damaged. */
+  /** Undefined when the stored event is damaged. */
   readonly text: string | undefined;
 }
 
-export interface ToldCount {
+export interface EventCount {
   readonly rule: string;
   readonly count: number;
 }
 
-export interface BuriedBody {
+export interface GarbageEntry {
   readonly entry: number;
   readonly blobs: readonly string[];
-  /** Damaged: which blobs it names cannot be told, so none is removed for it. */
+  /** The entry is unreadable, so no blob is removed for it. */
   readonly isDamaged?: true;
 }

@@ -1,8 +1,8 @@
-// Events as S3 tells them, so that whatever was written for S3's events reads these.
+// Formats events as the messages of S3, so that consumers written for S3 can read them.
 import type { ObjectEvent } from "../model/notification.ts";
 
 export interface Delivery {
-  /** What it is struck out by. */
+  /** Id of the event in the outbox, which acknowledges it. */
   readonly entry: number;
   readonly event: ObjectEvent;
 }
@@ -12,12 +12,12 @@ export interface Sender {
   readonly rule: string;
 }
 
-export function messageOf(sender: Sender, deliveries: readonly Delivery[]): string {
-  return JSON.stringify({ Records: deliveries.map((delivery) => recordOf(sender, delivery)) });
+export function formatMessage(sender: Sender, deliveries: readonly Delivery[]): string {
+  return JSON.stringify({ Records: deliveries.map((delivery) => toRecord(sender, delivery)) });
 }
 
-/** What S3 sends to find out whether somebody is there. */
-export function testMessageOf({ bucket }: Sender, time: number): string {
+/** The test message that S3 sends when a rule is created. */
+export function formatTestMessage({ bucket }: Sender, time: number): string {
   return JSON.stringify({
     Service: "Store",
     Event: "s3:TestEvent",
@@ -26,14 +26,14 @@ export function testMessageOf({ bucket }: Sender, time: number): string {
   });
 }
 
-function recordOf({ bucket, rule }: Sender, delivery: Delivery): object {
+function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
   const { id, name, time, key, created } = delivery.event;
   return {
     eventVersion: "2.1",
     eventSource: "aws:s3",
     awsRegion: "auto",
     eventTime: new Date(time).toISOString(),
-    // Without the service's name, which is in front of it in rules.
+    // Event names in rules begin with "s3:"; those in messages do not.
     eventName: name.slice("s3:".length),
     eventId: id,
     responseElements: { "x-amz-request-id": id },
@@ -42,22 +42,22 @@ function recordOf({ bucket, rule }: Sender, delivery: Delivery): object {
       configurationId: rule,
       bucket: { name: bucket, arn: `arn:aws:s3:::${bucket}` },
       object: {
-        key: encodedKey(key),
+        key: encodeKey(key),
         ...(created === undefined
           ? {}
           : { size: created.size, eTag: created.etag, versionId: created.version }),
-        sequencer: sequencerOf(delivery),
+        sequencer: formatSequencer(delivery),
       },
     },
   };
 }
 
-/** Of two events of one key, the later has the greater, compared as text. */
-export function sequencerOf({ entry }: Pick<Delivery, "entry">): string {
+/** Orders the events of a key: a later event has a greater sequencer, compared as text. */
+export function formatSequencer({ entry }: Pick<Delivery, "entry">): string {
   return entry.toString(16).toUpperCase().padStart(16, "0");
 }
 
-/** As in a form, which is what S3 does to keys in its messages. */
-function encodedKey(key: string): string {
+/** S3 form-encodes the keys in its messages. */
+function encodeKey(key: string): string {
   return new URLSearchParams([["", key]]).toString().slice(1);
 }

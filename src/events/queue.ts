@@ -1,25 +1,25 @@
-// Delivers the events of one rule, in order, one message at a time: struck out once they have arrived, tried again as
-// long as they have not. A queue of its own for each rule, so that a target that is slow or dead holds up no other.
+// Delivers the events of one rule in order, one message at a time, and retries until they arrive.
+// Each rule has its own queue, so a slow target delays no other.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
 import type { NotificationRule } from "../model/notification.ts";
+import type { ProgressKeeper } from "./delivery-status.ts";
 import type { Lease } from "./lease.ts";
 import type { Delivery } from "./message.ts";
-import type { ProgressKeeper } from "./progress.ts";
 import type { Target } from "./target.ts";
 
 export interface QueueTimes {
-  /** How often it is looked whether there is something to deliver. */
+  /** Interval between checks for new events. */
   readonly poll: number;
-  /** Behind a first failure; twice as long behind each that follows. */
+  /** Delay after the first failure; doubles with each further one. */
   readonly firstPause: number;
-  readonly longestPause: number;
+  readonly maxPause: number;
 }
 
 export interface QueueOptions {
   readonly bucket: string;
   readonly rule: NotificationRule;
-  readonly engine: Pick<Engine, "waitingEvents" | "strikeEvents">;
+  readonly engine: Pick<Engine, "waitingEvents" | "ackEvents">;
   readonly target: Target;
   readonly lease: Lease;
   readonly progress: ProgressKeeper;
@@ -29,23 +29,21 @@ export interface QueueOptions {
   readonly signal: AbortSignal;
 }
 
-/** Of one message. */
-const mostEvents = 100;
+/** Maximum number of events in one message. */
+const maxEvents = 100;
 
-/** Ends when the signal says so; rejects with what keeps the events from being read. */
+/** Runs until `signal` is aborted. Rejects if events cannot be read or acknowledged. */
 export async function runQueue(options: QueueOptions): Promise<void> {
   const { bucket, rule, engine, target, lease, progress, times, log, signal } = options;
-  const name = `bucket "${bucket}", rule "${rule.id}", to ${target.shown}`;
-  let size = mostEvents;
+  const name = `bucket "${bucket}", rule "${rule.id}", to ${target.displayName}`;
+  let batchSize = maxEvents;
   let failures = 0;
 
-  /** What nobody can read any more goes, and is told. */
+  /** Removes events that cannot be decoded. */
   async function dropDamaged(entries: readonly number[]): Promise<void> {
     if (entries.length === 0) return;
-    log(
-      `Events that were damaged could not be delivered (${name}): ${entries.length}. See more: store verify`,
-    );
-    await engine.strikeEvents(bucket, entries);
+    log(`Dropped ${entries.length} damaged events (${name}). Check the store with: store verify`);
+    await engine.ackEvents(bucket, entries);
     progress.dropped(entries.length);
   }
 
@@ -54,8 +52,8 @@ export async function runQueue(options: QueueOptions): Promise<void> {
     if (keep === undefined) return;
     const old = deliveries.filter(({ event }) => options.now() - event.time > keep);
     if (old.length === 0) return;
-    log(`Events could not be delivered as long as they are kept, and are dropped (${name}): ${old.length}.`);
-    await engine.strikeEvents(
+    log(`Dropped ${old.length} events that could not be delivered within their retention time (${name}).`);
+    await engine.ackEvents(
       bucket,
       old.map(({ entry }) => entry),
     );
@@ -65,34 +63,33 @@ export async function runQueue(options: QueueOptions): Promise<void> {
   async function deliver(deliveries: readonly Delivery[]): Promise<void> {
     const { received, failure } = await target.deliver(deliveries);
     if (received.length > 0) {
-      await engine.strikeEvents(bucket, received);
+      await engine.ackEvents(bucket, received);
       progress.delivered(received.length);
     }
     if (failure === undefined) {
-      if (failures > 0) log(`Events are delivered again (${name}).`);
+      if (failures > 0) log(`Delivery of events works again (${name}).`);
       failures = 0;
-      size = Math.min(mostEvents, size * 2);
+      batchSize = Math.min(maxEvents, batchSize * 2);
       return;
     }
-    // What could not end before we do is sent again by whoever comes next.
+    // Closing: the next process that delivers sends these events again.
     if (signal.aborted) return;
-    // Once, and not again with each attempt.
-    if (failures++ === 0)
-      log(`Events were not delivered, and are tried again until they are (${name}): ${failure}.`);
+    // Log the first failure only, not every retry.
+    if (failures++ === 0) log(`Delivery of events failed and will be retried (${name}): ${failure}.`);
     progress.failed(failure);
-    // Fewer at a time, down to one: what the target cannot take is found, and what comes before it gets through.
-    size = Math.max(1, size >> 1);
+    // Smaller batches, down to one: events before the one that the target rejects get through.
+    batchSize = Math.max(1, batchSize >> 1);
     const arrived = new Set(received);
     await dropOld(deliveries.filter(({ entry }) => !arrived.has(entry)));
-    const longest = Math.min(times.firstPause * 2 ** Math.min(failures - 1, 30), times.longestPause);
-    // Not all at the same moment, who were refused at the same moment.
-    await rest(longest * (0.5 + Math.random() / 2), signal);
+    const maxDelay = Math.min(times.firstPause * 2 ** Math.min(failures - 1, 30), times.maxPause);
+    // Jitter: queues that failed at the same time must not retry at the same time.
+    await sleep(maxDelay * (0.5 + Math.random() / 2), signal);
   }
 
   while (!signal.aborted) {
-    const waiting = await engine.waitingEvents(bucket, rule.id, size);
-    if (waiting.length === 0 || !(await lease.hold())) {
-      await rest(times.poll, signal);
+    const waiting = await engine.waitingEvents(bucket, rule.id, batchSize);
+    if (waiting.length === 0 || !(await lease.acquire())) {
+      await sleep(times.poll, signal);
       continue;
     }
     await dropDamaged(waiting.flatMap(({ entry, event }) => (event === undefined ? [entry] : [])));
@@ -101,7 +98,7 @@ export async function runQueue(options: QueueOptions): Promise<void> {
   }
 }
 
-/** Or shorter, when it is to end. */
-export async function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Resolves early if `signal` is aborted. */
+export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   await pause(milliseconds, undefined, { signal }).catch(() => {});
 }

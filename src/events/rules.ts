@@ -1,22 +1,22 @@
-// The rules of a bucket's events: made, checked, listed and taken back. The secret of a webhook is shown once, when its
-// rule is made, and kept sealed.
+// Creates, checks, lists and deletes the notification rules of a bucket. The secret of a webhook is
+// returned once, when its rule is created, and stored sealed.
 import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { eventPatterns, type NotificationRule } from "../model/notification.ts";
-import { seal, unseal } from "../model/seal.ts";
-import { forgetBucket, noteBucket } from "./notified-buckets.ts";
-import { forgetProgress, type Progress, progressName, readProgress } from "./progress.ts";
+import { seal, unseal } from "../secrets/seal.ts";
+import { indexBucket, unindexBucket } from "./bucket-index.ts";
+import { deleteProgress, type Progress, progressName, readProgress } from "./delivery-status.ts";
 
-/** A rule that cannot be; the message never holds a secret. */
+/** A rule was refused. The message never contains a secret. */
 export class NotificationError extends Error {
   override readonly name = "NotificationError";
 }
 
 export interface NewRule {
   readonly id?: string | undefined;
-  /** All there are unless given. */
+  /** Default: all events. */
   readonly events?: readonly string[] | undefined;
   readonly prefix?: string | undefined;
   readonly suffix?: string | undefined;
@@ -28,28 +28,25 @@ export interface NewRule {
 
 export interface ListedRule {
   readonly rule: NotificationRule;
-  /** How many events wait to be delivered. */
+  /** Number of events that wait for delivery. */
   readonly waiting: number;
   readonly progress: Progress;
 }
 
 export interface NotificationRules {
-  /** With the secret that signatures are made of, for a webhook. */
+  /** Returns the signing secret too if the target is a webhook. */
   add(
     bucket: string,
     rule: NewRule,
   ): Promise<{ readonly rule: NotificationRule; readonly secret?: string | undefined }>;
   list(bucket: string): Promise<ListedRule[]>;
-  /** With what it had still to deliver; false when there is none. */
+  /** Deletes the rule and its waiting events. False if the rule does not exist. */
   remove(bucket: string, id: string): Promise<boolean>;
 }
 
-type RulesEngine = Pick<
-  Engine,
-  "bucket" | "changeSettings" | "countEvents" | "waitingEvents" | "strikeEvents"
->;
+type RulesEngine = Pick<Engine, "bucket" | "changeSettings" | "countEvents" | "waitingEvents" | "ackEvents">;
 
-const mostRules = 100;
+const maxRules = 100;
 const idShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 export function createNotificationRules(
@@ -57,16 +54,13 @@ export function createNotificationRules(
   documents: Documents,
   secretKey: () => Uint8Array,
 ): NotificationRules {
-  async function rulesOf(bucket: string): Promise<readonly NotificationRule[]> {
+  async function readRules(bucket: string): Promise<readonly NotificationRule[]> {
     const found = await engine.bucket(bucket);
     if (found === undefined) throw new StoreError("NoSuchBucket");
     return found.settings.notifications ?? [];
   }
 
-  /**
-   * Changes the rules that there are; again when another process was faster. Returns the rules after it; undefined
-   * when `make` has nothing to change.
-   */
+  /** Applies `make`, again after a conflict. Returns the new rules; undefined if `make` does. */
   async function change(
     bucket: string,
     make: (rules: readonly NotificationRule[]) => readonly NotificationRule[] | undefined,
@@ -84,27 +78,29 @@ export function createNotificationRules(
 
   return {
     async add(bucket, given) {
-      await rulesOf(bucket);
+      await readRules(bucket);
       const { id = newRuleId() } = given;
       if (!idShape.test(id)) {
         throw new NotificationError(
-          `"${id}" cannot name a rule: use letters, digits, dots and dashes, 63 at most.`,
+          `Rule name "${id}" is not valid: use up to 63 letters, digits, dots, dashes.`,
         );
       }
       const { rule, secret } = makeRule(bucket, id, given, secretKey);
-      // First: a rule that nobody looks for would keep its events for ever.
-      await noteBucket(documents, bucket);
+      // Index first: the events of a rule in a bucket without index would never be delivered.
+      await indexBucket(documents, bucket);
       await change(bucket, (rules) => {
         if (rules.some((one) => one.id === id))
-          throw new NotificationError(`There is a rule "${id}" already.`);
-        if (rules.length >= mostRules)
-          throw new NotificationError(`A bucket may have ${mostRules} rules, and this one has.`);
+          throw new NotificationError(`Rule "${id}" already exists: choose another name.`);
+        if (rules.length >= maxRules)
+          throw new NotificationError(
+            `The bucket already has the maximum of ${maxRules} rules: remove one first.`,
+          );
         return [...rules, rule];
       });
       return { rule, secret };
     },
     async list(bucket) {
-      const rules = await rulesOf(bucket);
+      const rules = await readRules(bucket);
       const counts = new Map((await engine.countEvents(bucket)).map(({ rule, count }) => [rule, count]));
       return Promise.all(
         rules.map(async (rule) => ({
@@ -115,17 +111,17 @@ export function createNotificationRules(
       );
     },
     async remove(bucket, id) {
-      const kept = await change(bucket, (rules) => {
+      const remaining = await change(bucket, (rules) => {
         const others = rules.filter((rule) => rule.id !== id);
         return others.length === rules.length ? undefined : others;
       });
-      if (kept === undefined) return false;
-      await strikeAll(engine, bucket, id);
-      await forgetProgress(documents, progressName(bucket, id));
-      if (kept.length > 0) return true;
-      await forgetBucket(documents, bucket);
-      // A rule that was added meanwhile has noted the bucket before.
-      if ((await rulesOf(bucket)).length > 0) await noteBucket(documents, bucket);
+      if (remaining === undefined) return false;
+      await deleteAllEvents(engine, bucket, id);
+      await deleteProgress(documents, progressName(bucket, id));
+      if (remaining.length > 0) return true;
+      await unindexBucket(documents, bucket);
+      // A rule added in the meantime needs the index entry that was just deleted.
+      if ((await readRules(bucket)).length > 0) await indexBucket(documents, bucket);
       return true;
     },
   };
@@ -140,23 +136,27 @@ function makeRule(
   const secret = target.kind === "webhook" ? newSecret() : undefined;
   const rule: NotificationRule = {
     id,
-    events: events.length === 0 ? allEvents : [...new Set(events.map(eventPattern))],
+    events: events.length === 0 ? allEvents : [...new Set(events.map(parseEventPattern))],
     prefix,
     suffix,
     target:
       target.kind === "webhook"
-        ? { ...target, url: checkedUrl(target.url), secret: seal(secretKey(), place(bucket, id), secret!) }
+        ? {
+            ...target,
+            url: parseWebhookUrl(target.url),
+            secret: seal(secretKey(), sealSubject(bucket, id), secret!),
+          }
         : target,
     ...(keep === undefined ? {} : { keep }),
   };
   return { rule, secret };
 }
 
-async function strikeAll(engine: RulesEngine, bucket: string, rule: string): Promise<void> {
+async function deleteAllEvents(engine: RulesEngine, bucket: string, rule: string): Promise<void> {
   for (;;) {
     const waiting = await engine.waitingEvents(bucket, rule, 1000);
     if (waiting.length === 0) return;
-    await engine.strikeEvents(
+    await engine.ackEvents(
       bucket,
       waiting.map(({ entry }) => entry),
     );
@@ -165,50 +165,50 @@ async function strikeAll(engine: RulesEngine, bucket: string, rule: string): Pro
 
 const allEvents = eventPatterns.filter((pattern) => pattern.endsWith("*"));
 
-/** What people call them. */
+/** Short names for the command line. */
 const shortNames: Readonly<Record<string, string>> = {
   create: "s3:ObjectCreated:*",
   delete: "s3:ObjectRemoved:*",
   expire: "s3:LifecycleExpiration:*",
 };
 
-function eventPattern(given: string): string {
+function parseEventPattern(given: string): string {
   const short = Object.hasOwn(shortNames, given) ? shortNames[given]! : given;
   const name = short.startsWith("s3:") ? short : `s3:${short}`;
   if (eventPatterns.includes(name)) return name;
-  const known = [...Object.keys(shortNames), ...eventPatterns].join(", ");
-  throw new NotificationError(`There is no event "${given}". There are: ${known}.`);
+  const validNames = [...Object.keys(shortNames), ...eventPatterns].join(", ");
+  throw new NotificationError(`Unknown event "${given}". Use one of: ${validNames}.`);
 }
 
-function checkedUrl(text: string): string {
+function parseWebhookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new NotificationError(
-      `"${text}" is no address of a webhook: it begins with https:// or http://, such as https://example.com/hook.`,
+      `"${text}" is not a webhook URL: use https:// or http://, such as https://example.com/hook.`,
     );
   }
   if (url.username !== "" || url.password !== "") {
     throw new NotificationError(
-      "The address of a webhook must not hold a password: what it receives is signed, which it can check.",
+      "A webhook URL must not contain a password: check the signature of the messages instead.",
     );
   }
   url.hash = "";
   return url.href;
 }
 
-function place(bucket: string, id: string): readonly string[] {
+function sealSubject(bucket: string, id: string): readonly string[] {
   return ["notification", bucket, id];
 }
 
-/** What a webhook's signatures are made of. */
+/** The signing secret of a webhook. */
 export function openSecret(key: Uint8Array, bucket: string, { id, target }: NotificationRule): string {
   const sealed = target.kind === "webhook" ? target.secret : "";
-  const secret = unseal(key, place(bucket, id), sealed);
+  const secret = unseal(key, sealSubject(bucket, id), sealed);
   if (secret !== undefined) return secret;
   throw new NotificationError(
-    `The secret of rule "${id}" was sealed under another key than the one in use. ` +
-      "Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with, " +
-      `or make the rule anew: store bucket notify remove ${bucket} ${id}`,
+    `The secret of rule "${id}" cannot be decrypted: it was created with another secret key. ` +
+      "Restore the original secret.key file of the data directory, or the original STORE_SECRET_KEY, " +
+      `or remove the rule and add it again: store bucket notify remove ${bucket} ${id}`,
   );
 }
 

@@ -1,22 +1,22 @@
-// Where events go: a webhook, or a script. Whatever it is, it says which of them have arrived.
+// Interface of delivery targets: webhooks and scripts. A target reports which events arrived.
 import type { Delivery } from "./message.ts";
 
 export interface Target {
-  /** For people; nothing in it is secret. */
-  readonly shown: string;
-  deliver(deliveries: readonly Delivery[]): Promise<Delivered>;
+  /** Shown in logs; contains no secret. */
+  readonly displayName: string;
+  deliver(deliveries: readonly Delivery[]): Promise<DeliveryResult>;
   close(): void;
 }
 
-export interface Delivered {
-  /** Entries of those that arrived: they are never sent again. */
+export interface DeliveryResult {
+  /** Entries of events that arrived; they are not sent again. */
   readonly received: readonly number[];
-  /** Why the others did not. */
+  /** Why the other events did not arrive. */
   readonly failure?: string | undefined;
 }
 
-/** The scripts that run here. */
+/** Scripts that run in this process. */
 export interface ScriptTargets {
   has(name: string): boolean;
-  deliver(name: string, bucket: string, deliveries: readonly Delivery[]): Promise<Delivered>;
+  deliver(name: string, bucket: string, deliveries: readonly Delivery[]): Promise<DeliveryResult>;
 }

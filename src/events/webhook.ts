@@ -1,12 +1,12 @@
-// A webhook: events go to a URL by POST, signed. Only an answer that says it was taken (2xx) counts; a redirect does
-// not, since whoever redirects could send events, and signatures, anywhere.
+// Sends events to a webhook: a signed POST request that succeeds with status 2xx. Redirects are not
+// followed, since they could send events and signatures to any host.
 import { createHmac } from "node:crypto";
-import { createOutgoing } from "../http/outgoing.ts";
-import { type Delivery, messageOf, type Sender, testMessageOf } from "./message.ts";
+import { createHttpClient } from "../s3-client/http-client.ts";
+import { type Delivery, formatMessage, formatTestMessage, type Sender } from "./message.ts";
 import type { Target } from "./target.ts";
 
 export interface Webhook extends Target {
-  /** Sends what S3 sends to find out whether somebody is there; throws in words when nobody is. */
+  /** Sends the test message of S3. Throws an error with a message for the user. */
   test(): Promise<void>;
 }
 
@@ -18,13 +18,13 @@ export interface WebhookOptions {
 }
 
 const times = { connect: 10_000, answer: 30_000, idle: 30_000 };
-const longest = 60_000;
+const maxMilliseconds = 60_000;
 
 export function createWebhook({ url, secret, sender, now }: WebhookOptions): Webhook {
   const { protocol, hostname, port, pathname, search, origin, host } = new URL(url);
   const tls = protocol === "https:";
   const service = { hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || (tls ? 443 : 80), tls };
-  const outgoing = createOutgoing(service, times);
+  const outgoing = createHttpClient(service, times);
 
   async function post(message: string): Promise<void> {
     const body = Buffer.from(message);
@@ -33,50 +33,50 @@ export function createWebhook({ url, secret, sender, now }: WebhookOptions): Web
       "content-type": "application/json",
       "content-length": String(body.length),
       "user-agent": "Store",
-      "store-signature": signatureOf(secret, Math.floor(now() / 1000), body),
+      "store-signature": formatSignature(secret, Math.floor(now() / 1000), body),
     };
     const request = { method: "POST", target: pathname + search, headers, parts: [body] };
-    const answer = await outgoing.send(request, performance.now() + longest);
+    const answer = await outgoing.send(request, performance.now() + maxMilliseconds);
     const status = answer.statusCode!;
-    // What it says further is of no interest; a short text is read to its end, so that the connection can serve again.
+    // The body is not used; a short one is read to its end, so that the connection can be reused.
     if (Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= 16_384) answer.resume();
     else answer.destroy();
     if (status >= 200 && status < 300) return;
     const advice = status >= 300 && status < 400 ? "; redirects are not followed" : "";
-    throw new Error(`it answered ${status}${advice}`);
+    throw new Error(`the webhook responded with status ${status}${advice}`);
   }
 
   return {
-    shown: origin,
+    displayName: origin,
     async deliver(deliveries: readonly Delivery[]) {
       try {
-        await post(messageOf(sender, deliveries));
+        await post(formatMessage(sender, deliveries));
         return { received: deliveries.map(({ entry }) => entry) };
       } catch (error) {
-        return { received: [], failure: wordsOf(error) };
+        return { received: [], failure: describeError(error) };
       }
     },
     async test() {
       try {
-        await post(testMessageOf(sender, now()));
+        await post(formatTestMessage(sender, now()));
       } catch (error) {
-        throw new Error(wordsOf(error), { cause: error });
+        throw new Error(describeError(error), { cause: error });
       }
     },
     close: () => outgoing.close(),
   };
 }
 
-/** Over the time as well as the bytes: an old message that somebody has kept is told from a new one. */
-export function signatureOf(secret: string, seconds: number, body: Uint8Array): string {
+/** Signs the time and the body, so that a receiver can refuse a replayed message. */
+export function formatSignature(secret: string, seconds: number, body: Uint8Array): string {
   const digest = createHmac("sha256", secret).update(`${seconds}.`).update(body).digest("hex");
   return `t=${seconds},v1=${digest}`;
 }
 
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? String(error.code) : "";
-  if (code === "ECONNREFUSED") return "nobody listens there";
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "its name is not known";
+  if (code === "ECONNREFUSED") return "connection refused";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "host name not found";
   return error.message === "" ? code : error.message;
 }

@@ -85,8 +85,8 @@ const types: Readonly<Record<string, string>> = {
   zst: "application/zstd",
 };
 
-/** The type by the first of the names with a known extension. */
-export function contentTypeOf(...names: readonly string[]): string | undefined {
+/** The content type of the first name that has a known extension. */
+export function guessContentType(...names: readonly string[]): string | undefined {
   for (const name of names) {
     const extension = /[^/]\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase();
     if (extension !== undefined && Object.hasOwn(types, extension)) return types[extension];

@@ -1,15 +1,15 @@
-// What a bucket's CORS rules say to a browser: the answer to its question before a request, and the headers of answers.
+// CORS headers from a bucket's rules: for preflight requests and for responses.
 import { type CorsRule, corsRuleFor } from "../model/cors.ts";
-import type { HttpRequest } from "./listen.ts";
+import type { HttpRequest } from "./server/listen.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
-/** Whether it asks at all, and what it is told; undefined when no rule allows what it asks for. */
+/** Undefined when the request is not a preflight, or no rule allows it. */
 export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers | undefined {
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
   if (origin === undefined || method === undefined) return undefined;
-  const headers = namesIn(http.header("access-control-request-headers"));
+  const headers = parseHeaderNames(http.header("access-control-request-headers"));
   const rule = corsRuleFor(rules, { origin, method, headers });
   if (rule === undefined) return undefined;
   return [
@@ -22,10 +22,10 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
 }
 
 /**
- * For an answer to any request. Where there are rules, another origin may get other headers: a cache must know that, also
- * from an answer to a request without an origin.
+ * For the response to any request. With rules, other origins may get other headers: `Vary` says so
+ * to caches, also on responses to requests without an origin.
  */
-export function corsHeadersOf(rules: readonly CorsRule[], http: HttpRequest): Headers {
+export function corsResponseHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers {
   if (rules.length === 0) return [];
   const origin = http.header("origin");
   const rule = origin && corsRuleFor(rules, { origin, method: http.method, headers: [] });
@@ -49,7 +49,7 @@ function ruleHeaders(rule: CorsRule, origin: string): [string, string][] {
   return headers;
 }
 
-function namesIn(text: string | undefined): string[] {
+function parseHeaderNames(text: string | undefined): string[] {
   return (text ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase())

@@ -1,4 +1,4 @@
-// Between HTTP headers and the domain's words: conditions, ranges and metadata. Pure; shared by the faces.
+// Converts HTTP headers to conditions, ranges and metadata, and back. Shared by front ends.
 import type { Condition, EntityTag, EtagCondition } from "../model/condition.ts";
 import { metadataHeaders } from "../model/metadata.ts";
 import type { HttpMetadata } from "../model/object.ts";
@@ -24,14 +24,14 @@ export function conditionFromHeaders(headers: HeaderReader): Condition {
   };
 }
 
-const oneEtag = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
+const etagPattern = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 function parseEtags(value: string, header: string): EtagCondition {
   if (value.trim() === "*") return "*";
   const tags: EntityTag[] = [];
-  oneEtag.lastIndex = 0;
-  while (oneEtag.lastIndex < value.length) {
-    const match = oneEtag.exec(value);
+  etagPattern.lastIndex = 0;
+  while (etagPattern.lastIndex < value.length) {
+    const match = etagPattern.exec(value);
     if (match === null) throw new TypeError(`Invalid ETag in ${header} header`);
     tags.push({ value: match[2]!, weak: match[1] !== undefined });
   }
@@ -50,7 +50,7 @@ export function parseHttpDate(value: string | null): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** A malformed or a multiple range asks for the whole object (RFC 9110 14.2). */
+/** A malformed range or several ranges mean the whole object (RFC 9110 14.2). */
 export function rangeFromHeader(value: string | null): RangeRequest | undefined {
   const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(value?.trim() ?? "");
   if (match === null) return undefined;
@@ -83,9 +83,9 @@ export function* headersFromMetadata(metadata: HttpMetadata): Iterable<[string, 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const isAscii = /^[\x00-\x7f]*$/;
 
-/** Header objects hold one character a byte; what those bytes spell in UTF-8 is the text, where they do. */
+/** Header values have one character a byte. Bytes that are valid UTF-8 are decoded as such. */
 function textFromHeader(value: string): string {
-  // Most are ASCII; and a Headers object of the script's own platform has text in it already.
+  // Most values are ASCII. The Headers object of a script's platform already holds decoded text.
   if (isAscii.test(value) || /[^\x00-\xff]/.test(value)) return value;
   try {
     return utf8.decode(Buffer.from(value, "latin1"));

@@ -1,6 +1,6 @@
-// Whether a host is this machine itself: what is sent there crosses no network.
+// Whether a host is this machine, so that traffic to it crosses no network.
 
-/** By its name or address, without the brackets of IPv6. No name is looked up. */
+/** Takes a name or an address without the brackets of IPv6. No name is resolved. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   return (

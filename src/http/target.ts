@@ -1,13 +1,13 @@
-// The target of a request as it came, taken apart by hand: a URL object would fold `..` and `%2e`, which are keys.
+// Splits the raw target of a request: a URL object would resolve `..`, which keys may contain.
 
 export interface TargetParts {
-  /** As it came, with its leading slash. */
+  /** As sent, with its leading slash. */
   readonly rawPath: string;
-  /** Behind the question mark; empty without one. */
+  /** After the question mark; empty without one. */
   readonly rawQuery: string;
 }
 
-export function targetParts(text: string): TargetParts {
+export function splitTarget(text: string): TargetParts {
   const target = text.replace(/^https?:\/\/[^/?]*/i, "");
   const mark = target.indexOf("?");
   const rawPath = mark === -1 ? target : target.slice(0, mark);
@@ -16,11 +16,11 @@ export function targetParts(text: string): TargetParts {
 
 const encoded = /[%\x80-\xff]/;
 
-/** Decoded once. What is percent-encoded must be UTF-8, and bytes sent raw are taken as UTF-8 too; undefined when not. */
-export function decodedTarget(text: string): string | undefined {
+/** Percent-decodes the text once. Undefined when the bytes, encoded or raw, are not valid UTF-8. */
+export function decodeTarget(text: string): string | undefined {
   if (!encoded.test(text)) return text;
   try {
-    // Node gives raw bytes above 127 as one character each.
+    // Node represents a raw byte above 127 as one character.
     const escaped = text.replace(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
     return decodeURIComponent(escaped);
   } catch {

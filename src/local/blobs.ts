@@ -1,205 +1,215 @@
-// Blobs as files under random names: one each, or, of middle size, many in a segment. A file is made under its final
-// name, synced, and its folder synced, before any record may name it; nothing is ever renamed.
+// The Blobs port on files with random names: one file each, or, for medium-sized bodies, many in a
+// segment. File and folder are synced before a record references the blob.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { limits } from "../model/limits.ts";
-import { missing, openGroup, openOne } from "./blob-reader.ts";
-import { checksumSeed, storedBytes, writeBlockFile } from "./block-writer.ts";
-import type { Buckets } from "./buckets.ts";
-import type { WireChange } from "./changes.ts";
-import { createCompaction } from "./compaction.ts";
-import { syncDirectory } from "./directory-sync.ts";
-import { isMissing, writeError } from "./disk-errors.ts";
-import type { Fence } from "./fence.ts";
-import type { LocalFigures } from "./figures.ts";
-import { createFolders, type Folders, type Slot } from "./folders.ts";
+import { createFolders, type Folders, type Slot } from "./bytes/blob-folders.ts";
+import { checksumSeed, storedBytes, writeBlockFile } from "./bytes/block-writer.ts";
+import { createCompaction } from "./bytes/compaction.ts";
+import { missingBlobError, openBlob, openParts } from "./bytes/open-blob.ts";
+import { createRelocator } from "./bytes/relocate.ts";
 import {
-  createGathering,
   createGroupMemory,
-  type Gathering,
+  createSegmentWriter,
+  defaultSegmentSizes,
   type SegmentSizes,
-  usualSegments,
-} from "./gathering.ts";
-import { blobId, blobPath, bucketPaths, isInSegment, type Layout, placeOf } from "./layout.ts";
-import { createLeastRecent } from "./least-recent.ts";
-import { createMoves } from "./moves.ts";
-import { createPins } from "./pins.ts";
-import { clearAbsent, isPresent, type Presence } from "./presence.ts";
-import { filesIn, recoverBucket } from "./recover.ts";
-import { clearPartial, createReserve } from "./reserve.ts";
-import { clearTrash } from "./trash.ts";
+  type SegmentWriter,
+} from "./bytes/segment-writer.ts";
+import type { WireChange } from "./commit/change.ts";
+import { isMissing, writeError } from "./disk/errors.ts";
+import { syncDirectory } from "./disk/fsync-directory.ts";
+import { blobId, blobPath, bucketPaths, isInSegment, type Layout, parseBlobId } from "./disk/layout.ts";
+import { createLru } from "./disk/lru.ts";
+import type { LocalMetrics } from "./disk/metrics.ts";
+import { clearStaleLocks, isProcessAlive, type ProcessLock } from "./disk/process-lock.ts";
+import { clearPartial, createReserve } from "./disk/space-reserve.ts";
+import type { WriteStop } from "./disk/write-stop.ts";
+import type { Buckets } from "./index/bucket-handles.ts";
+import { createPins } from "./recovery/pins.ts";
+import { filesIn, recoverBucket } from "./recovery/recover.ts";
+import { clearTrash } from "./recovery/trash.ts";
 
 export interface LocalBlobsOptions {
   readonly layout: Layout;
   readonly buckets: Buckets;
-  readonly fence: Fence;
-  readonly presence: Presence;
+  readonly writeStop: WriteStop;
+  readonly processLock: ProcessLock;
   readonly sizes: Sizes;
-  readonly figures: Pick<LocalFigures, "bodySync">;
+  readonly metrics: Pick<LocalMetrics, "bodySync">;
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
-/** The units of what lies on disk. A directory is read with those it was written with. */
+/** Sizes of units on disk. A directory must be read with the block size it was written with. */
 export interface Sizes {
   readonly blockBytes: number;
-  /** Few enough that recovery is quick and a directory stays small. */
+  /** Maximum number of files in a folder: few, so that recovery is quick and folders stay small. */
   readonly folderFiles: number;
-  /** Without them every body has a file of its own. */
+  /** Undefined: every body has a file of its own. */
   readonly segments?: SegmentSizes;
 }
 
-export const usualSizes: Sizes = {
+export const defaultSizes: Sizes = {
   blockBytes: limits.blockBytes,
   folderFiles: 1024,
-  segments: usualSegments,
+  segments: defaultSegmentSizes,
 };
 
-/** So many buckets have a segment open for new bodies. */
-const mostGatherings = 64;
+/** Maximum number of buckets that have a segment open for new bodies. */
+const maxSegmentWriters = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
-  const { layout, buckets, fence, presence, figures } = options;
+  const { layout, buckets, writeStop, processLock, metrics } = options;
   const { blockBytes, folderFiles } = options.sizes;
   const folders = new Map<string, Folders>();
-  const pins = createPins(presence.name);
-  const place = { layout, blockBytes };
-  const memory = createGroupMemory();
-  /** Processes that recovery has found dead. */
-  let deaths = 0;
-  const gatherings = createLeastRecent(
-    mostGatherings,
+  const pins = createPins(processLock.name);
+  const storage = { layout, blockBytes };
+  const groupMemory = createGroupMemory();
+  /** Number of crashed processes that recovery has found. */
+  let crashedProcesses = 0;
+  const segmentWriters = createLru(
+    maxSegmentWriters,
     (bucketId) =>
-      createGathering({
-        ...{ bucketId, paths: bucketPaths(layout, bucketId), processName: presence.name },
-        ...{ blockBytes, sizes: options.sizes.segments!, memory, fence, figures },
-        onTaken: (bytes) => compaction.noteWritten(bucketId, bytes),
+      createSegmentWriter({
+        ...{ bucketId, paths: bucketPaths(layout, bucketId), processName: processLock.name },
+        ...{ blockBytes, sizes: options.sizes.segments!, memory: groupMemory, writeStop, metrics },
+        onStored: (bytes) => compaction.noteWritten(bucketId, bytes),
       }),
-    (gathering: Gathering) => void gathering.rest(),
+    (writer: SegmentWriter) => void writer.seal(),
   );
   const compaction = createCompaction({
     ...{ layout, buckets },
     storedBytes: (size) => storedBytes(size, blockBytes),
-    fileBytes: (options.sizes.segments ?? usualSegments).fileBytes,
-    isHeld: (paths) => pins.isHeld(paths.pins),
-    openGathering: gatherings.peek,
-    processName: presence.name,
-    moves: createMoves({ blockBytes, gathering: gatherings.get, commit: options.commit }),
-    reserve: createReserve(layout.reserve, presence.name),
+    fileBytes: (options.sizes.segments ?? defaultSegmentSizes).fileBytes,
+    isLeased: (paths) => pins.isLeased(paths.pins),
+    findWriter: segmentWriters.peek,
+    processName: processLock.name,
+    relocator: createRelocator({ blockBytes, getWriter: segmentWriters.get, commit: options.commit }),
+    reserve: createReserve(layout.reserve, processLock.name),
   });
 
-  function foldersOf(bucketId: string): Folders {
+  function bucketFolders(bucketId: string): Folders {
     const found =
-      folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), presence.name, folderFiles);
+      folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), processLock.name, folderFiles);
     folders.set(bucketId, found);
     return found;
   }
 
-  function knows(bucket: string, blob: string): boolean {
+  function referencesBlob(bucket: string, blob: string): boolean {
     return buckets.read(
       bucket,
-      (queries) => queries.knowsBlob(blob),
+      (queries) => queries.referencesBlob(blob),
       () => false,
     );
   }
 
-  /** Removes what processes that are gone have left; how many blobs. */
+  /** Removes what dead processes have left; returns the number of blobs. */
   function recoverAll(): number {
-    const isGone = memoized((name: string) => name !== presence.name && !isPresent(layout.processes, name));
+    const isGone = memoize(
+      (name: string) => name !== processLock.name && !isProcessAlive(layout.processes, name),
+    );
     let removed = 0;
     for (const { name, id } of buckets.all("sound")) {
-      // The database is only opened for a bucket in which somebody has left something.
-      const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
+      // Called only for a bucket in which a dead process left something: others are not opened.
+      const referencesBlob = (blob: string) => buckets.open(name).queries.referencesBlob(blob);
       const hasBlobsIn = (segment: string) => buckets.open(name).queries.hasBlobsIn(id, segment);
-      const inherit = (segment: string) => compaction.inherit(id, segment);
+      const adopt = (segment: string) => compaction.adopt(id, segment);
       const paths = bucketPaths(layout, id);
-      const heir = presence.name;
-      removed += recoverBucket({ bucketId: id, paths, isGone, knowsBlob, hasBlobsIn, heir, inherit });
+      const ownProcess = processLock.name;
+      removed += recoverBucket({
+        bucketId: id,
+        paths,
+        isGone,
+        referencesBlob,
+        hasBlobsIn,
+        ownProcess,
+        adopt,
+      });
     }
     clearPartial(layout.reserve, isGone);
     clearTrash(layout, isGone);
-    deaths += clearAbsent(layout.processes);
+    crashedProcesses += clearStaleLocks(layout.processes);
     return removed;
   }
 
   return {
     async stage(bucket, chunks) {
-      fence.check();
+      writeStop.check();
       const { id } = buckets.open(bucket).bucket;
       let slot: Slot | undefined;
       try {
-        slot = await foldersOf(id).takeSlot();
-        const blob = blobId({ bucketId: id, ...slot.place });
+        slot = await bucketFolders(id).takeSlot();
+        const blob = blobId({ bucketId: id, ...slot.location });
         const size = await writeBlockFile(slot.path, chunks, {
           seed: checksumSeed(blob),
           blockBytes,
-          onSynced: figures.bodySync.observe,
+          onSynced: metrics.bodySync.observe,
         });
         await slot.sync();
-        return staged(blob, size, slot);
+        return toStagedBlob(blob, size, slot);
       } catch (error) {
-        // A file that cannot be removed now stays unsettled, for recovery to find; the first error counts.
+        // A file that cannot be removed stays unsettled for recovery; report the first error.
         if (slot !== undefined) await discard(slot).catch(() => {});
-        throw writeError(error, fence);
+        throw writeError(error, writeStop);
       }
     },
 
     ...(options.sizes.segments === undefined
       ? {}
       : {
-          gathered: {
-            mostBytes: options.sizes.segments.bodyBytes,
+          batched: {
+            maxBytes: options.sizes.segments.bodyBytes,
             async stage(bucket, size, fill) {
-              fence.check();
+              writeStop.check();
               const { id } = buckets.open(bucket).bucket;
-              const pace = compaction.keepPace(id, size);
-              if (pace !== undefined) await pace;
-              return gatherings.get(id).take(size, fill);
+              const wait = compaction.waitForSpace(id, size);
+              if (wait !== undefined) await wait;
+              return segmentWriters.get(id).stage(size, fill);
             },
           },
         }),
 
-    async open(bucket, blobs, stillNamed) {
-      if (blobs.length > 1) return openGroup(place, pins, blobs, stillNamed);
+    async open(bucket, blobs, isReferenced) {
+      if (blobs.length > 1) return openParts(storage, pins, blobs, isReferenced);
       const blob = blobs[0]!;
-      const reader = await openOne(place, blob);
+      const reader = await openBlob(storage, blob);
       if (reader !== undefined) return reader;
-      // Removed after its record went, it is only gone; with its record still there, it is lost, or was moved.
-      if (!(await stillNamed())) return undefined;
-      if (isInSegment(blob.id) && !knows(bucket, blob.id)) return undefined;
-      throw missing(blob);
+      // Without a record the blob was just removed; with one it was lost, or compaction moved it.
+      if (!(await isReferenced())) return undefined;
+      if (isInSegment(blob.id) && !referencesBlob(bucket, blob.id)) return undefined;
+      throw missingBlobError(blob);
     },
 
     async remove(_bucket, blobs) {
-      fence.check();
+      writeStop.check();
       const first = blobs[0];
       if (first === undefined) return true;
-      if (pins.isPinned(bucketPaths(layout, placeOf(first).bucketId).pins, first)) return false;
-      for (const id of blobs) if (isInSegment(id)) compaction.note(id);
-      const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, placeOf(id)));
+      if (pins.isPinned(bucketPaths(layout, parseBlobId(first).bucketId).pins, first)) return false;
+      for (const id of blobs) if (isInSegment(id)) compaction.noteRemoved(id);
+      const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, parseBlobId(id)));
       for (const path of paths) await ignoreMissing(unlink(path));
-      // The removal must last before the records forget the blobs, else a power cut leaves files nobody knows.
+      // The removal must be durable before the records drop the blobs, to leave no orphans.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
         await ignoreMissing(syncDirectory(directory)).catch((error: unknown) => {
-          throw writeError(error, fence);
+          throw writeError(error, writeStop);
         });
-        await removeIfEmpty(directory, bucketPaths(layout, placeOf(first).bucketId).open);
+        await removeIfEmpty(directory, bucketPaths(layout, parseBlobId(first).bucketId).open);
       }
       return true;
     },
 
-    hasFoundDeath: () => deaths > 0,
+    hasFoundCrash: () => crashedProcesses > 0,
 
     reclaim: (bucket, which) => compaction.run(bucket, which),
 
-    isHeld: (bucket) => pins.isHeld(bucketPaths(layout, buckets.open(bucket).bucket.id).pins),
+    isLeased: (bucket) => pins.isLeased(bucketPaths(layout, buckets.open(bucket).bucket.id).pins),
 
     async recover() {
       try {
         return recoverAll();
       } catch (error) {
-        // What is missing here went with its bucket, or with another process that recovers.
-        throw isMissing(error) ? error : writeError(error, fence);
+        // Files may be missing because their bucket was deleted or another process recovers, too.
+        throw isMissing(error) ? error : writeError(error, writeStop);
       }
     },
 
@@ -210,7 +220,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         if (which === "settled" && filesIn(markers).some((marker) => marker.startsWith(folder))) continue;
         for (const file of filesIn(join(blobs, folder))) yield blobId({ bucketId, folder, file });
       }
-      // What else is in them is room for others, once it is worth it.
+      // The rest of a segment is unused space for compaction to reclaim.
       for (const segment of filesIn(segments)) {
         for (const { id } of buckets.open(bucket).queries.blobsIn(bucketId, segment)) yield id;
       }
@@ -218,13 +228,13 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
 
     async close() {
       for (const open of folders.values()) open.close();
-      await Promise.all(gatherings.values().map((gathering) => gathering.rest()));
-      presence.close();
+      await Promise.all(segmentWriters.values().map((writer) => writer.seal()));
+      processLock.close();
     },
   };
 }
 
-function staged(id: string, size: number, slot: Slot): StagedBlob {
+function toStagedBlob(id: string, size: number, slot: Slot): StagedBlob {
   return { id, size, keep: slot.settle, discard: () => discard(slot) };
 }
 
@@ -233,18 +243,18 @@ async function discard(slot: Slot): Promise<void> {
   slot.settle();
 }
 
-function memoized<T>(ask: (name: string) => T): (name: string) => T {
-  const answers = new Map<string, T>();
+function memoize<T>(compute: (name: string) => T): (name: string) => T {
+  const results = new Map<string, T>();
   return (name) => {
-    const known = answers.get(name);
-    if (known !== undefined) return known;
-    const answer = ask(name);
-    answers.set(name, answer);
-    return answer;
+    const cached = results.get(name);
+    if (cached !== undefined) return cached;
+    const result = compute(name);
+    results.set(name, result);
+    return result;
   };
 }
 
-/** A folder that nobody writes into any more goes with its last file. */
+/** Removes an empty folder that no process writes into. */
 async function removeIfEmpty(directory: string, markers: string): Promise<void> {
   const folder = basename(directory);
   if (filesIn(markers).some((marker) => marker.startsWith(folder))) return;

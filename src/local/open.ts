@@ -1,54 +1,64 @@
-// Opens a data directory: the two ports over SQLite and files. Any number of processes may do so at once.
+// Opens a data directory: the two ports on SQLite and files. Many processes may have it open.
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
+import type { AuditLog } from "../audit/audit-log.ts";
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createMetrics } from "../metrics/metrics.ts";
-import type { ActLog } from "../model/act.ts";
-import { createActFile } from "./act-log.ts";
-import { createLocalBlobs, type Sizes, usualSizes } from "./blobs.ts";
-import { createBuckets } from "./buckets.ts";
-import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./database.ts";
-import { createFence } from "./fence.ts";
-import { createLocalFigures } from "./figures.ts";
-import { type Layout, layoutOf } from "./layout.ts";
-import { announcePresence } from "./presence.ts";
+import { createLocalBlobs, defaultSizes, type Sizes } from "./blobs.ts";
+import { createWriter } from "./commit/group-commit.ts";
+import { createAuditFile } from "./disk/audit-file.ts";
+import { dataLayout, type Layout } from "./disk/layout.ts";
+import { createLocalMetrics } from "./disk/metrics.ts";
+import { acquireProcessLock } from "./disk/process-lock.ts";
+import { createWriteStop } from "./disk/write-stop.ts";
+import { createBuckets } from "./index/bucket-handles.ts";
+import { clearUnregistered, prepareDirectory } from "./index/bucket-registry.ts";
+import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./index/sqlite.ts";
 import { createLocalRecords } from "./records.ts";
-import { clearUnregistered, prepareDirectory } from "./registry.ts";
-import { createWriter } from "./writer.ts";
 
-/** @internal `sizes` and `busy` are for tests that come to their edges with few bytes and soon. */
+/** @internal `sizes` and `busyTimeout` let tests reach limits with few bytes and little time. */
 export async function openLocal(
   directory: string,
-  sizes: Sizes = usualSizes,
+  sizes: Sizes = defaultSizes,
   metrics = createMetrics(),
-  busy = busyMilliseconds,
-): Promise<{ records: Records; blobs: Blobs; acts: ActLog; commitForOthers(): Promise<void> }> {
-  const layout = layoutOf(resolve(directory));
+  busyTimeout = busyMilliseconds,
+): Promise<{ records: Records; blobs: Blobs; auditLog: AuditLog; commitForOthers(): Promise<void> }> {
+  const layout = dataLayout(resolve(directory));
   prepareOnFullDisk(layout);
   const registry = openDatabase(layout.registry, { role: "writer" });
   clearUnregistered(layout, registry);
   registry.close();
 
-  const fence = createFence();
-  const presence = announcePresence(layout.processes);
+  const writeStop = createWriteStop();
+  const processLock = acquireProcessLock(layout.processes);
   const buckets = createBuckets(layout);
-  const figures = createLocalFigures(metrics);
+  const localMetrics = createLocalMetrics(metrics);
   const writer = createWriter(
-    { layout, processName: presence.name, figures: figures.shared, busyMilliseconds: busy },
-    fence,
-    figures,
+    {
+      layout,
+      processName: processLock.name,
+      metricsBuffer: localMetrics.sharedBuffer,
+      busyMilliseconds: busyTimeout,
+    },
+    writeStop,
+    localMetrics,
   );
   const records = createLocalRecords(layout, buckets, writer);
   const blobs = createLocalBlobs({
-    ...{ layout, buckets, fence, presence, sizes, figures },
+    ...{ layout, buckets, writeStop, processLock, sizes, metrics: localMetrics },
     commit: (bucketId, change) => writer.commit(bucketId, change),
   });
   await blobs.recover();
-  return { records, blobs, acts: createActFile(layout.acts), commitForOthers: () => writer.openDoor() };
+  return {
+    records,
+    blobs,
+    auditLog: createAuditFile(layout.auditLog),
+    commitForOthers: () => writer.startServer(),
+  };
 }
 
-/** Opening needs a little room, for the logs of the databases: on a full disk the reserve gives it. */
+/** Opening needs space for the logs of the databases; on a full disk the reserve provides it. */
 function prepareOnFullDisk(layout: Layout): void {
   try {
     prepareDirectory(layout);

@@ -1,30 +1,38 @@
-// Records in SQLite, one database a bucket: reads on the serving thread, commits through the writer thread.
+// The Records port on SQLite, one database per bucket: reads on the serving thread, commits on the
+// writer thread.
 import type { ObjectWithBody, Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
-import { auditBucket } from "./audit.ts";
-import { auditRegistry } from "./audit-registry.ts";
-import type { Buckets, OpenBucket } from "./buckets.ts";
-import { forgetting, namedBlobs, striking, type WireChange, wireChange } from "./changes.ts";
-import { damaged } from "./checked.ts";
+import {
+  ackEventsChange,
+  ackGarbageChange,
+  referencedBlobs,
+  type WireChange,
+  wireChange,
+} from "./commit/change.ts";
+import type { Writer } from "./commit/group-commit.ts";
+import { type Layout, parseBlobId } from "./disk/layout.ts";
 import { createLocalDocuments } from "./documents.ts";
-import { type Layout, placeOf } from "./layout.ts";
-import type { Queries } from "./queries.ts";
-import type { RegisteredBucket } from "./registry.ts";
-import type { Writer } from "./writer.ts";
+import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
+import type { RegisteredBucket } from "./index/bucket-registry.ts";
+import { damagedError } from "./index/checksum.ts";
+import type { Queries } from "./index/object-queries.ts";
+import { checkBucket } from "./integrity/check-bucket.ts";
+import { checkRegistry } from "./integrity/check-registry.ts";
 
 export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Writer): Records {
   const never = () => false;
-  const documents = createLocalDocuments(buckets.registry, buckets.glance, writer);
+  const documents = createLocalDocuments(buckets.registry, buckets.changeCounter, writer);
 
-  async function commit(name: string, change: WireChange, named: readonly string[]) {
+  async function commit(name: string, change: WireChange, blobIds: readonly string[]) {
     const { bucket } = buckets.open(name);
-    // Bytes staged for an earlier life of the name went with it.
-    if (named.some((blob) => placeOf(blob).bucketId !== bucket.id)) throw new StoreError("NoSuchBucket");
+    // Blobs staged for a deleted bucket of the same name were removed with it.
+    if (blobIds.some((blob) => parseBlobId(blob).bucketId !== bucket.id))
+      throw new StoreError("NoSuchBucket");
     try {
       const outcome = await writer.commit(bucket.id, change);
-      if (outcome === "conflict") tellIfTorn(name, change);
+      if (outcome === "conflict") throwIfTorn(name, change);
       return outcome;
     } catch (error) {
       if (error instanceof StoreError && error.reason === "NoSuchBucket") buckets.drop(name);
@@ -32,10 +40,10 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     }
   }
 
-  /** A version in the index that is not the record's would be a conflict for ever. */
-  function tellIfTorn(name: string, { checks }: WireChange): void {
+  /** Throws if a version column does not match its record: the conflict would never end. */
+  function throwIfTorn(name: string, { checks }: WireChange): void {
     for (const check of checks) {
-      if (check.kind === "object") buckets.read(name, (queries) => queries.tied(check.key), never);
+      if (check.kind === "object") buckets.read(name, (queries) => queries.checkVersion(check.key), never);
     }
   }
 
@@ -43,8 +51,8 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     createBucket: (bucket) => writer.createBucket(bucket),
     async bucket(name) {
       try {
-        const found = (queries: Queries, { bucket, recent }: OpenBucket) =>
-          recent.bucket(() => {
+        const found = (queries: Queries, { bucket, cache }: OpenBucket) =>
+          cache.bucket(() => {
             const settings = queries.settings();
             return settings && withSettings(bucket, settings);
           });
@@ -67,13 +75,12 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       return buckets.read(name, (queries) => queries.totals(), never);
     },
     async object(name, key) {
-      const find = (queries: Queries, { recent }: OpenBucket) =>
-        recent.object(key, () => queries.object(key));
+      const find = (queries: Queries, { cache }: OpenBucket) => cache.object(key, () => queries.object(key));
       return buckets.read(name, find, isFound);
     },
     async objectWithBody(name, key) {
-      const find = (queries: Queries, { recent }: OpenBucket) =>
-        recent.objectWithBody(key, () => queries.objectWithBody(key));
+      const find = (queries: Queries, { cache }: OpenBucket) =>
+        cache.objectWithBody(key, () => queries.objectWithBody(key));
       return buckets.read(name, find, isFound);
     },
     async objects(name, scan) {
@@ -90,30 +97,30 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         const keys = buckets.read(name, (queries) => queries.keys(after), never);
         for (const bytes of keys) {
           if (!(bytes instanceof Uint8Array)) {
-            yield { key: "", found: damaged("a key of the index") };
+            yield { key: "", found: damagedError("a key of the index") };
             continue;
           }
-          const found = inspected(() => buckets.read(name, (queries) => queries.inspected(bytes), isFound));
-          // Gone since the keys were read.
+          const found = readOrError(() => buckets.read(name, (queries) => queries.inspect(bytes), isFound));
+          // Undefined: deleted since the keys were read.
           if (found !== undefined) yield { key: Buffer.from(bytes).toString(), found };
         }
         const last = keys.at(-1);
         if (!(last instanceof Uint8Array)) return;
-        // Keys out of order would lead round in circles; the audit finds what is not reached.
+        // Keys out of order could make this loop; checkIntegrity finds those that are not reached.
         if (after !== undefined && Buffer.compare(last, after) <= 0) return;
         after = last;
       }
     },
-    async *audit(name, depth) {
-      if (name === undefined) yield* auditRegistry(layout, buckets.registry);
+    async *checkIntegrity(name, depth) {
+      if (name === undefined) yield* checkRegistry(layout, buckets.registry);
       else
-        yield* auditBucket(
+        yield* checkBucket(
           (read) => buckets.read(name, (queries, { database }) => read(queries, database), never),
           depth,
         );
     },
-    async knowsBlob(name, blob) {
-      return buckets.read(name, (queries) => queries.knowsBlob(blob), never);
+    async referencesBlob(name, blob) {
+      return buckets.read(name, (queries) => queries.referencesBlob(blob), never);
     },
 
     async upload(name, key, id) {
@@ -129,15 +136,15 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       return buckets.read(name, (queries) => queries.parts(uploadId), never);
     },
 
-    commit: (name, change) => commit(name, wireChange(change), namedBlobs(change)),
-    async buried(name, after, limit) {
-      return buckets.read(name, (queries) => queries.buried(after, limit), never);
+    commit: (name, change) => commit(name, wireChange(change), referencedBlobs(change)),
+    async garbage(name, after, limit) {
+      return buckets.read(name, (queries) => queries.garbage(after, limit), never);
     },
-    async forget(name, entries) {
+    async ackGarbage(name, entries) {
       const blobs = entries.flatMap((body) => body.blobs);
       await commit(
         name,
-        forgetting(
+        ackGarbageChange(
           entries.map(({ entry }) => entry),
           blobs,
         ),
@@ -145,33 +152,33 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       );
     },
 
-    async told(name, rule, limit) {
-      return buckets.read(name, (queries) => queries.told(rule, limit), never);
+    async outboxEvents(name, rule, limit) {
+      return buckets.read(name, (queries) => queries.outboxEvents(rule, limit), never);
     },
-    async strike(name, entries) {
-      await commit(name, striking(entries), []);
+    async ackEvents(name, entries) {
+      await commit(name, ackEventsChange(entries), []);
     },
-    async toldCounts(name) {
-      return buckets.read(name, (queries) => queries.toldCounts(), never);
+    async eventCounts(name) {
+      return buckets.read(name, (queries) => queries.eventCounts(), never);
     },
 
     documents,
     async close() {
       documents.close();
-      // Readers first: the last to close a database folds its log into it.
+      // Readers first: the last connection to close runs a checkpoint.
       buckets.close();
       await writer.close();
-      buckets.letGo();
+      buckets.closeChangeCounters();
     },
   };
 }
 
-function inspected(read: () => ObjectWithBody | undefined): ObjectWithBody | StoreError | undefined {
+function readOrError(read: () => ObjectWithBody | undefined): ObjectWithBody | StoreError | undefined {
   try {
     return read();
   } catch (error) {
     if (error instanceof StoreError) return error;
-    return new StoreError("InternalError", {
+    return new StoreError("Damaged", {
       detail: "The stored data is damaged: a record cannot be read.",
       cause: error,
     });
@@ -182,12 +189,12 @@ function isFound<T>(result: T | undefined): boolean {
   return result !== undefined;
 }
 
-/** Field by field: this runs with every write, and what is spread has another shape each time. */
+/** Field by field: this runs with every write, and spreading would create varying object shapes. */
 function withSettings(bucket: RegisteredBucket, settings: BucketSettings): Bucket {
   const { name, created, storageClass, account } = bucket;
   return { name, created, storageClass, account, settings };
 }
 
-function withoutId({ id: _, isEnding: __, ...bucket }: RegisteredBucket) {
+function withoutId({ id: _, isDeleting: __, ...bucket }: RegisteredBucket) {
   return bucket;
 }

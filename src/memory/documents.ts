@@ -6,7 +6,7 @@ export function createMemoryDocuments(): Documents {
   const kinds = new Map<string, SortedMap<Document>>();
   let revision = 0;
 
-  function ofKind(kind: string): SortedMap<Document> {
+  function getKind(kind: string): SortedMap<Document> {
     const documents = kinds.get(kind) ?? new SortedMap<Document>();
     kinds.set(kind, documents);
     return documents;
@@ -14,22 +14,22 @@ export function createMemoryDocuments(): Documents {
 
   return {
     async get(kind, name) {
-      return ofKind(kind).get(name);
+      return getKind(kind).get(name);
     },
     async list(kind) {
-      return Array.from(ofKind(kind).from(""), ([, document]) => document);
+      return Array.from(getKind(kind).from(""), ([, document]) => document);
     },
-    async put(kind, name, text, seen) {
-      const documents = ofKind(kind);
-      if (documents.get(name)?.revision !== seen) return "conflict";
+    async put(kind, name, text, expectedRevision) {
+      const documents = getKind(kind);
+      if (documents.get(name)?.revision !== expectedRevision) return "conflict";
       documents.set(name, { name, text, revision: ++revision });
       return "committed";
     },
     async delete(kind, name) {
-      const documents = ofKind(kind);
-      const isThere = documents.get(name) !== undefined;
+      const documents = getKind(kind);
+      const exists = documents.get(name) !== undefined;
       documents.delete(name);
-      return isThere;
+      return exists;
     },
   };
 }

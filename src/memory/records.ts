@@ -1,13 +1,13 @@
-// Records in memory: the smallest thing that keeps the port's promises, and so the model of the tests.
+// Records in memory: the simplest implementation of the port, and the reference in tests.
 import type {
   Body,
-  BuriedBody,
   Change,
   Check,
+  GarbageEntry,
   Mutation,
   ObjectWithBody,
+  OutboxEvent,
   Records,
-  ToldEvent,
 } from "../engine/records.ts";
 import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
@@ -18,23 +18,23 @@ import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import { createMemoryDocuments } from "./documents.ts";
 import { SortedMap } from "./sorted-map.ts";
 
-interface HeldUpload {
+interface UploadEntry {
   readonly record: UploadRecord;
   readonly revision: number;
 }
 
-interface Told extends ToldEvent {
+interface OutboxEntry extends OutboxEvent {
   readonly rule: string;
 }
 
 interface Bucket {
   readonly record: BucketRecord;
   readonly objects: SortedMap<ObjectWithBody>;
-  /** Ids by key, in order. */
-  readonly uploads: SortedMap<SortedMap<HeldUpload>>;
+  /** Uploads by id, for each key, in order. */
+  readonly uploads: SortedMap<SortedMap<UploadEntry>>;
   readonly parts: Map<string, Map<number, PartRecord>>;
-  readonly buried: BuriedBody[];
-  told: Told[];
+  readonly garbage: GarbageEntry[];
+  outbox: OutboxEntry[];
   settings: BucketSettings;
   nextEntry: number;
 }
@@ -87,18 +87,18 @@ export function createMemoryRecords(): Records {
     },
 
     async *inspect(name, after) {
-      const passed = (key: string) => key === after;
-      for (const [key, found] of open(name).objects.from(after ?? "", passed)) yield { key, found };
+      const skip = (key: string) => key === after;
+      for (const [key, found] of open(name).objects.from(after ?? "", skip)) yield { key, found };
     },
-    async *audit() {},
-    async knowsBlob(name, blob) {
+    async *checkIntegrity() {},
+    async referencesBlob(name, blob) {
       const bucket = open(name);
-      const named = [...bucket.parts.values()].flatMap((parts) =>
+      const referenced = [...bucket.parts.values()].flatMap((parts) =>
         [...parts.values()].map((part) => part.blob),
       );
-      for (const [, { body }] of bucket.objects.from("")) named.push(...blobsOf(body));
-      for (const { blobs } of bucket.buried) named.push(...blobs);
-      return named.includes(blob);
+      for (const [, { body }] of bucket.objects.from("")) referenced.push(...listBlobIds(body));
+      for (const { blobs } of bucket.garbage) referenced.push(...blobs);
+      return referenced.includes(blob);
     },
 
     async upload(name, key, id) {
@@ -108,7 +108,7 @@ export function createMemoryRecords(): Records {
       const found: UploadRecord[] = [];
       for (const { record } of everyUpload(open(name))) {
         if (found.length >= limit) break;
-        if (record.key.startsWith(prefix) && isBehind(record, after)) found.push(record);
+        if (record.key.startsWith(prefix) && isAfter(record, after)) found.push(record);
       }
       return found;
     },
@@ -126,30 +126,30 @@ export function createMemoryRecords(): Records {
     async commit(name, change) {
       return commit(open(name), change);
     },
-    async buried(name, after, limit) {
+    async garbage(name, after, limit) {
       return open(name)
-        .buried.filter(({ entry }) => entry > after)
+        .garbage.filter(({ entry }) => entry > after)
         .slice(0, limit);
     },
-    async forget(name, entries) {
-      const { buried } = open(name);
+    async ackGarbage(name, entries) {
+      const { garbage } = open(name);
       for (const { entry } of entries) {
-        const at = buried.findIndex((body) => body.entry === entry);
-        if (at !== -1) buried.splice(at, 1);
+        const at = garbage.findIndex((body) => body.entry === entry);
+        if (at !== -1) garbage.splice(at, 1);
       }
     },
-    async told(name, rule, limit) {
-      const all = open(name).told.filter((one) => one.rule === rule);
+    async outboxEvents(name, rule, limit) {
+      const all = open(name).outbox.filter((one) => one.rule === rule);
       return all.slice(0, limit).map(({ entry, text }) => ({ entry, text }));
     },
-    async strike(name, entries) {
+    async ackEvents(name, entries) {
       const bucket = open(name);
-      const struck = new Set(entries);
-      bucket.told = bucket.told.filter(({ entry }) => !struck.has(entry));
+      const acked = new Set(entries);
+      bucket.outbox = bucket.outbox.filter(({ entry }) => !acked.has(entry));
     },
-    async toldCounts(name) {
+    async eventCounts(name) {
       const counts = new Map<string, number>();
-      for (const { rule } of open(name).told) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+      for (const { rule } of open(name).outbox) counts.set(rule, (counts.get(rule) ?? 0) + 1);
       return Array.from(counts, ([rule, count]) => ({ rule, count }));
     },
     documents: createMemoryDocuments(),
@@ -163,8 +163,8 @@ function emptyBucket(record: BucketRecord): Bucket {
     objects: new SortedMap(),
     uploads: new SortedMap(),
     parts: new Map(),
-    buried: [],
-    told: [],
+    garbage: [],
+    outbox: [],
     settings: {},
     nextEntry: 1,
   };
@@ -176,34 +176,33 @@ function* objectRows(
   after: Position,
 ): Iterable<ObjectRecord> {
   const start = compareKeys(after.value, prefix) > 0 ? after.value : prefix;
-  const passed = (key: string) =>
-    (after.behind === "key" && key === after.value) ||
-    (after.behind === "prefix" && key.startsWith(after.value));
-  for (const [key, { record }] of objects.from(start, passed)) {
+  const skip = (key: string) =>
+    (after.kind === "key" && key === after.value) || (after.kind === "prefix" && key.startsWith(after.value));
+  for (const [key, { record }] of objects.from(start, skip)) {
     if (!key.startsWith(prefix)) return;
     yield record;
   }
 }
 
-function* everyUpload(bucket: Bucket): Iterable<HeldUpload> {
+function* everyUpload(bucket: Bucket): Iterable<UploadEntry> {
   for (const [, ids] of bucket.uploads.from("")) {
     for (const [, upload] of ids.from("")) yield upload;
   }
 }
 
-function isBehind(record: UploadRecord, after: { key: string; id?: string } | undefined): boolean {
+function isAfter(record: UploadRecord, after: { key: string; id?: string } | undefined): boolean {
   if (after === undefined) return true;
   const order = compareKeys(record.key, after.key);
   return order > 0 || (order === 0 && after.id !== undefined && compareKeys(record.id, after.id) > 0);
 }
 
 function commit(bucket: Bucket, change: Change): "committed" | "conflict" {
-  if (!(change.checks ?? []).every((check) => holds(bucket, check))) return "conflict";
+  if (!(change.checks ?? []).every((check) => checkHolds(bucket, check))) return "conflict";
   for (const mutation of change.mutations) apply(bucket, mutation);
   return "committed";
 }
 
-function holds(bucket: Bucket, check: Check): boolean {
+function checkHolds(bucket: Bucket, check: Check): boolean {
   if (check.kind === "object") return bucket.objects.get(check.key)?.record.version === check.version;
   if (check.kind === "setting")
     return JSON.stringify(bucket.settings[check.name]) === JSON.stringify(check.value);
@@ -216,7 +215,7 @@ function apply(bucket: Bucket, mutation: Mutation): void {
   switch (mutation.kind) {
     case "put object": {
       const { record, body } = mutation;
-      bury(bucket, blobsOf(bucket.objects.get(record.key)?.body));
+      enqueueGarbage(bucket, listBlobIds(bucket.objects.get(record.key)?.body));
       bucket.objects.set(record.key, { record, body });
       return;
     }
@@ -226,14 +225,14 @@ function apply(bucket: Bucket, mutation: Mutation): void {
     case "put setting":
       bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };
       return;
-    case "tell": {
-      const { rule, event: text, ifThere } = mutation;
-      if (ifThere !== undefined && bucket.objects.get(ifThere) === undefined) return;
-      bucket.told.push({ entry: bucket.nextEntry++, rule, text });
+    case "append event": {
+      const { rule, event: text, ifExists } = mutation;
+      if (ifExists !== undefined && bucket.objects.get(ifExists) === undefined) return;
+      bucket.outbox.push({ entry: bucket.nextEntry++, rule, text });
       return;
     }
     case "delete object":
-      bury(bucket, blobsOf(bucket.objects.get(mutation.key)?.body));
+      enqueueGarbage(bucket, listBlobIds(bucket.objects.get(mutation.key)?.body));
       bucket.objects.delete(mutation.key);
       return;
     case "put upload":
@@ -250,11 +249,13 @@ function apply(bucket: Bucket, mutation: Mutation): void {
     case "end parts":
       endParts(bucket, mutation.uploadId, mutation.taken);
       return;
+    default:
+      mutation satisfies never;
   }
 }
 
 function putUpload(bucket: Bucket, record: UploadRecord): void {
-  const ids = bucket.uploads.get(record.key) ?? new SortedMap<HeldUpload>();
+  const ids = bucket.uploads.get(record.key) ?? new SortedMap<UploadEntry>();
   ids.set(record.id, { record, revision: (ids.get(record.id)?.revision ?? 0) + 1 });
   bucket.uploads.set(record.key, ids);
 }
@@ -262,23 +263,23 @@ function putUpload(bucket: Bucket, record: UploadRecord): void {
 function putPart(bucket: Bucket, uploadId: string, part: PartRecord): void {
   const parts = bucket.parts.get(uploadId) ?? new Map<number, PartRecord>();
   const replaced = parts.get(part.number);
-  if (replaced !== undefined) bury(bucket, [replaced.blob]);
+  if (replaced !== undefined) enqueueGarbage(bucket, [replaced.blob]);
   bucket.parts.set(uploadId, parts.set(part.number, part));
   for (const { record } of everyUpload(bucket)) if (record.id === uploadId) putUpload(bucket, record);
 }
 
 function endParts(bucket: Bucket, uploadId: string, taken: readonly number[]): void {
   const parts = bucket.parts.get(uploadId)?.values() ?? [];
-  for (const part of parts) if (!taken.includes(part.number)) bury(bucket, [part.blob]);
+  for (const part of parts) if (!taken.includes(part.number)) enqueueGarbage(bucket, [part.blob]);
   bucket.parts.delete(uploadId);
 }
 
-function blobsOf(body: Body | undefined): string[] {
-  if (body?.home === "blob") return [body.blob.id];
-  if (body?.home === "parts") return body.parts.map(({ blob }) => blob.id);
+function listBlobIds(body: Body | undefined): string[] {
+  if (body?.storage === "blob") return [body.blob.id];
+  if (body?.storage === "parts") return body.parts.map(({ blob }) => blob.id);
   return [];
 }
 
-function bury(bucket: Bucket, blobs: readonly string[]): void {
-  if (blobs.length > 0) bucket.buried.push({ entry: bucket.nextEntry++, blobs });
+function enqueueGarbage(bucket: Bucket, blobs: readonly string[]): void {
+  if (blobs.length > 0) bucket.garbage.push({ entry: bucket.nextEntry++, blobs });
 }

@@ -1,5 +1,5 @@
-// A map in key order: a sorted array of keys beside a hash map. Plain on purpose: it is the model that
-// the other implementations are measured against.
+// A map in key order: a sorted array of keys and a hash map. Simple on purpose: it is the reference
+// that other implementations are compared with.
 import { compareKeys } from "../model/key.ts";
 
 export class SortedMap<V> {
@@ -15,23 +15,23 @@ export class SortedMap<V> {
   }
 
   set(key: string, value: V): void {
-    if (!this.#values.has(key)) this.#keys.splice(this.#firstAtOrBehind(key), 0, key);
+    if (!this.#values.has(key)) this.#keys.splice(this.#lowerBound(key), 0, key);
     this.#values.set(key, value);
   }
 
   delete(key: string): void {
-    if (this.#values.delete(key)) this.#keys.splice(this.#firstAtOrBehind(key), 1);
+    if (this.#values.delete(key)) this.#keys.splice(this.#lowerBound(key), 1);
   }
 
-  /** Entries in order from the first key at or behind `from` that `passed` does not skip. */
-  *from(from: string, passed: (key: string) => boolean = () => false): Iterable<[string, V]> {
-    for (let i = this.#firstAtOrBehind(from); i < this.#keys.length; i++) {
+  /** Entries in order from the first key at or after `from` that `skip` does not skip. */
+  *from(from: string, skip: (key: string) => boolean = () => false): Iterable<[string, V]> {
+    for (let i = this.#lowerBound(from); i < this.#keys.length; i++) {
       const key = this.#keys[i]!;
-      if (!passed(key)) yield [key, this.#values.get(key)!];
+      if (!skip(key)) yield [key, this.#values.get(key)!];
     }
   }
 
-  #firstAtOrBehind(key: string): number {
+  #lowerBound(key: string): number {
     let low = 0;
     let high = this.#keys.length;
     while (low < high) {

@@ -1,44 +1,43 @@
-// A request and its answer once both are over, as they are counted and written into the request log. What a face knows
-// of them is all there is: no header, no query and no target, so no signature, cookie or key can be among it.
+// A finished request with its response, as counted and logged. It contains no header, query or
+// target, so that no signature, cookie or secret can reach the log.
 import type { Counter, Histogram, Metrics } from "./metrics.ts";
 import { secondsBounds } from "./metrics.ts";
 
-export type Face = "s3" | "script" | "console" | "public";
+export type FrontEnd = "s3" | "script" | "console" | "public";
 
 export interface Exchange {
-  readonly face: Face;
-  /** The answer's, too. */
+  readonly frontEnd: FrontEnd;
+  /** The request id that the response carries. */
   readonly id: string;
   readonly method: string;
-  /** One of few names: an operation of the S3 API, a script, a page. */
+  /** One of a limited set: an operation of the S3 API, a script, a page. */
   readonly operation: string;
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
   readonly status: number;
-  /** Of the bodies. */
+  /** Bytes of the bodies, without headers. */
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** From the end of the request's head until the last byte was given to the system. */
+  /** From the end of the request's head until the last byte was passed to the operating system. */
   readonly milliseconds: number;
   readonly accessKeyId?: string | undefined;
-  /** Asked for only where it is written down. */
+  /** Called only for the request log. */
   readonly remoteAddress: () => string;
-  /** One of few words. */
+  /** One of a limited set. */
   readonly errorCode?: string | undefined;
-  /** False when it broke off before its end. */
+  /** False when the response was cut off. */
   readonly isWhole: boolean;
 }
 
 interface OperationCounts {
-  /** By the first digit of the status. */
+  /** Indexed by the first digit of the status. */
   readonly requests: (Counter | undefined)[];
   readonly seconds: Histogram;
   readonly bytesIn: Counter;
   readonly bytesOut: Counter;
 }
 
-/** What counts exchanges, of whichever face. */
-export function countExchanges(metrics: Metrics): (exchange: Exchange) => void {
+export function createExchangeCounter(metrics: Metrics): (exchange: Exchange) => void {
   const requests = metrics.counter({
     name: "store_requests_total",
     help: "Requests answered, by the first digit of their status.",
@@ -47,7 +46,7 @@ export function countExchanges(metrics: Metrics): (exchange: Exchange) => void {
   const seconds = metrics.histogram(
     {
       name: "store_request_duration_seconds",
-      help: "From the end of a request's head until the last byte of its answer was given to the system.",
+      help: "From the end of a request's head until the last byte of its response was passed to the system.",
       labels: ["face", "operation"],
     },
     secondsBounds,
@@ -59,37 +58,37 @@ export function countExchanges(metrics: Metrics): (exchange: Exchange) => void {
   });
   const bytesOut = metrics.counter({
     name: "store_sent_bytes_total",
-    help: "Bytes of answers' bodies.",
+    help: "Bytes of response bodies.",
     labels: ["face", "operation"],
   });
   const errors = metrics.counter({
     name: "store_errors_total",
-    help: "Requests answered with an error, by its code; Cut counts answers that broke off.",
+    help: "Requests answered with an error, by its code; Cut counts responses that were cut off.",
     labels: ["face", "code"],
   });
-  const faces = new Map<Face, Map<string, OperationCounts>>();
+  const countsByFrontEnd = new Map<FrontEnd, Map<string, OperationCounts>>();
 
-  function countsOf(face: Face, operation: string): OperationCounts {
+  function createCounts(frontEnd: FrontEnd, operation: string): OperationCounts {
     const counts: OperationCounts = {
       requests: [],
-      seconds: seconds(face, operation),
-      bytesIn: bytesIn(face, operation),
-      bytesOut: bytesOut(face, operation),
+      seconds: seconds(frontEnd, operation),
+      bytesIn: bytesIn(frontEnd, operation),
+      bytesOut: bytesOut(frontEnd, operation),
     };
-    faces.set(face, (faces.get(face) ?? new Map()).set(operation, counts));
+    countsByFrontEnd.set(frontEnd, (countsByFrontEnd.get(frontEnd) ?? new Map()).set(operation, counts));
     return counts;
   }
 
   return (exchange) => {
-    const { face, operation, status } = exchange;
-    const counts = faces.get(face)?.get(operation) ?? countsOf(face, operation);
+    const { frontEnd, operation, status } = exchange;
+    const counts = countsByFrontEnd.get(frontEnd)?.get(operation) ?? createCounts(frontEnd, operation);
     const digit = Math.trunc(status / 100);
-    counts.requests[digit] ??= requests(face, operation, `${digit}xx`);
+    counts.requests[digit] ??= requests(frontEnd, operation, `${digit}xx`);
     counts.requests[digit].add(1);
     counts.seconds.observe(exchange.milliseconds / 1000);
     if (exchange.bytesIn > 0) counts.bytesIn.add(exchange.bytesIn);
     if (exchange.bytesOut > 0) counts.bytesOut.add(exchange.bytesOut);
-    if (exchange.errorCode !== undefined) errors(face, exchange.errorCode).add(1);
-    if (!exchange.isWhole) errors(face, "Cut").add(1);
+    if (exchange.errorCode !== undefined) errors(frontEnd, exchange.errorCode).add(1);
+    if (!exchange.isWhole) errors(frontEnd, "Cut").add(1);
   };
 }

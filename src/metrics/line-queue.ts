@@ -1,58 +1,58 @@
-// Lines on their way to whoever writes them. They go in batches, the next when the one before was taken: if the reader
-// is slow the queue fills up, and what finds no room is dropped and counted. Memory stays bounded, requests never wait.
+// Queues request log lines and sends them in batches, one at a time. If the writer is slow, lines
+// beyond the limit are dropped and counted: memory is bounded and requests never wait.
 
 export interface LineQueue {
   push(line: string): void;
-  /** The batch that was sent has been taken. */
-  taken(): void;
-  /** Sends what is there at once. */
+  /** The writer has taken the batch. */
+  ack(): void;
+  /** Sends the queued lines at once. */
   flush(): void;
-  /** Lines that found no room. */
+  /** Lines dropped because the queue was full. */
   readonly dropped: number;
 }
 
 export interface LineQueueOptions {
   readonly send: (text: string) => void;
-  /** How many characters may wait. */
-  readonly most?: number;
-  /** How long a line may wait for others, when nothing is under way. */
-  readonly milliseconds?: number;
+  /** Maximum of queued characters. */
+  readonly maxCharacters?: number;
+  /** How long a line waits for others when no batch is in flight. */
+  readonly maxDelayMilliseconds?: number;
 }
 
 export function createLineQueue({
   send,
-  most = 1024 * 1024,
-  milliseconds = 100,
+  maxCharacters = 1024 * 1024,
+  maxDelayMilliseconds = 100,
 }: LineQueueOptions): LineQueue {
   let waiting: string[] = [];
   let size = 0;
   let dropped = 0;
-  let isUnderWay = false;
+  let isInFlight = false;
   let timer: NodeJS.Timeout | undefined;
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (isUnderWay || waiting.length === 0) return;
+    if (isInFlight || waiting.length === 0) return;
     const text = waiting.join("");
     waiting = [];
     size = 0;
-    isUnderWay = true;
+    isInFlight = true;
     send(text);
   }
 
   return {
     push(line) {
-      if (size + line.length > most) {
+      if (size + line.length > maxCharacters) {
         dropped++;
         return;
       }
       waiting.push(line);
       size += line.length;
-      if (!isUnderWay) timer ??= setTimeout(flush, milliseconds).unref();
+      if (!isInFlight) timer ??= setTimeout(flush, maxDelayMilliseconds).unref();
     },
-    taken() {
-      isUnderWay = false;
+    ack() {
+      isInFlight = false;
       flush();
     },
     flush,

@@ -1,6 +1,6 @@
-// Counters, gauges and histograms of one process. A series is resolved once, by its labels, and is a plain array of numbers
-// from then on: counting is an addition.
-import type { Described, Family, FamilyType, Snapshot } from "./snapshot.ts";
+// Counters, gauges and histograms of one process. A series is looked up once by its labels and is
+// then a plain array of numbers, so counting is one addition.
+import type { Family, FamilyType, MetricDescription, Snapshot } from "./snapshot.ts";
 
 export interface Counter {
   add(amount: number): void;
@@ -10,32 +10,36 @@ export interface Histogram {
   observe(value: number): void;
 }
 
-/** A series for each set of values of the labels, in their order. */
+/** Returns the series with these label values, in the order of the labels. */
 export type Labelled<T> = (...labels: readonly string[]) => T;
 
 export interface Metrics {
-  counter(described: Described): Labelled<Counter>;
-  /** Goes down by adding less than nothing. */
-  gauge(described: Described): Labelled<Counter>;
-  histogram(described: Described, bounds: readonly number[]): Labelled<Histogram>;
-  /** Asked for with each snapshot: what is known elsewhere already. */
-  reading(
-    described: Described,
+  counter(description: MetricDescription): Labelled<Counter>;
+  /** Add a negative amount to decrease it. */
+  gauge(description: MetricDescription): Labelled<Counter>;
+  histogram(description: MetricDescription, bounds: readonly number[]): Labelled<Histogram>;
+  /** A metric whose values are kept elsewhere; `read` is called for each snapshot. */
+  addReading(
+    description: MetricDescription,
     type: "counter" | "gauge",
     read: () => Iterable<readonly [labels: readonly string[], value: number]>,
   ): void;
-  /** The same for a histogram whose numbers are kept elsewhere. */
-  histogramReading(described: Described, bounds: readonly number[], read: () => Family["series"]): void;
+  /** The same for a histogram. */
+  addHistogramReading(
+    description: MetricDescription,
+    bounds: readonly number[],
+    read: () => Family["series"],
+  ): void;
   snapshot(): Snapshot;
 }
 
-/** For durations in seconds, from a read of the index to the upload of a large body. */
+/** Histogram bounds for durations in seconds, from an index read to the upload of a large body. */
 export const secondsBounds: readonly number[] = [
   ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05],
   ...[0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 ];
 
-/** Counts a value into the numbers of a histogram: one for each bound, one beyond, and the sum. */
+/** Adds a value to a histogram's numbers: one per bound, one above the last bound, and the sum. */
 export function observe(
   numbers: { [index: number]: number },
   bounds: readonly number[],
@@ -56,26 +60,26 @@ export function createMetrics(): Metrics {
 
   function family(
     type: FamilyType,
-    described: Described,
+    description: MetricDescription,
     bounds: readonly number[],
     series: () => Family["series"],
   ): void {
-    families.push(() => ({ labels: [], ...described, type, bounds, series: series() }));
+    families.push(() => ({ labels: [], ...description, type, bounds, series: series() }));
   }
 
   function labelled<T>(
     type: FamilyType,
-    described: Described,
+    description: MetricDescription,
     { bounds, make }: { readonly bounds: readonly number[]; readonly make: (numbers: number[]) => T },
   ): Labelled<T> {
     const series = new Map<string, { labels: readonly string[]; numbers: number[]; made: T }>();
-    family(type, described, bounds, () =>
+    family(type, description, bounds, () =>
       [...series.values()].map(({ labels, numbers }) => [labels, numbers]),
     );
     return (...labels) => {
       const name = JSON.stringify(labels);
-      const known = series.get(name);
-      if (known !== undefined) return known.made;
+      const existing = series.get(name);
+      if (existing !== undefined) return existing.made;
       const numbers = type === "histogram" ? emptyHistogram(bounds) : [0];
       const made = make(numbers);
       series.set(name, { labels, numbers, made });
@@ -83,23 +87,23 @@ export function createMetrics(): Metrics {
     };
   }
 
-  const adding = (numbers: number[]): Counter => ({
+  const createCounter = (numbers: number[]): Counter => ({
     add(amount) {
       numbers[0]! += amount;
     },
   });
 
   return {
-    counter: (described) => labelled("counter", described, { bounds: [], make: adding }),
-    gauge: (described) => labelled("gauge", described, { bounds: [], make: adding }),
-    histogram: (described, bounds) =>
-      labelled("histogram", described, {
+    counter: (description) => labelled("counter", description, { bounds: [], make: createCounter }),
+    gauge: (description) => labelled("gauge", description, { bounds: [], make: createCounter }),
+    histogram: (description, bounds) =>
+      labelled("histogram", description, {
         bounds,
         make: (numbers) => ({ observe: (value) => observe(numbers, bounds, value) }),
       }),
-    reading: (described, type, read) =>
-      family(type, described, [], () => [...read()].map(([labels, value]) => [labels, [value]])),
-    histogramReading: (described, bounds, read) => family("histogram", described, bounds, read),
+    addReading: (description, type, read) =>
+      family(type, description, [], () => [...read()].map(([labels, value]) => [labels, [value]])),
+    addHistogramReading: (description, bounds, read) => family("histogram", description, bounds, read),
     snapshot: () => families.map((read) => read()),
   };
 }

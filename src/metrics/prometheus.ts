@@ -1,4 +1,4 @@
-// A snapshot as Prometheus reads it: the text format, version 0.0.4.
+// Formats a snapshot in Prometheus's text format, version 0.0.4.
 import type { Family, Numbers, Snapshot } from "./snapshot.ts";
 
 export const prometheusType = "text/plain; version=0.0.4; charset=utf-8";
@@ -18,7 +18,7 @@ function familyText(family: Family): string {
   return [`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
 }
 
-/** Each bucket counts all that is not above its bound, so the last counts everything. */
+/** Buckets are cumulative: each counts all values up to its bound, the last one all values. */
 function histogramLines({ name, bounds }: Family, labels: readonly string[], numbers: Numbers): string[] {
   let count = 0;
   const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, i) => {

@@ -1,18 +1,18 @@
-// How long the share of requests took that was fastest: read from a histogram, as exactly as its bounds allow.
+// Computes a quantile of a histogram, as exactly as its bounds allow.
 import type { Numbers } from "./snapshot.ts";
 
-/** Undefined when nothing was counted. Within a bound it is spread evenly; what is beyond the last counts as the last. */
+/** Interpolates between bounds; values above the last count as the last. Undefined if empty. */
 export function quantile(numbers: Numbers, bounds: readonly number[], share: number): number | undefined {
   const counts = bounds.map((_, i) => numbers[i] ?? 0);
   const beyond = numbers[bounds.length] ?? 0;
   const all = counts.reduce((sum, count) => sum + count, beyond);
   if (all === 0) return undefined;
-  const wanted = share * all;
+  const rank = share * all;
   let before = 0;
   for (const [i, count] of counts.entries()) {
-    if (before + count >= wanted && count > 0) {
+    if (before + count >= rank && count > 0) {
       const low = i === 0 ? 0 : bounds[i - 1]!;
-      return low + (bounds[i]! - low) * ((wanted - before) / count);
+      return low + (bounds[i]! - low) * ((rank - before) / count);
     }
     before += count;
   }

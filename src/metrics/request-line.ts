@@ -1,12 +1,12 @@
-// An exchange as a line of the request log: JSON, one object a line.
+// Formats an exchange as a line of the request log: one JSON object per line.
 import type { Exchange } from "./exchange.ts";
 
-/** Names are part of what operators build on: see docs/observing.md before changing one. */
+/** Operators depend on the field names: see docs/observing.md before changing one. */
 export function requestLine(exchange: Exchange, now: number): string {
   return `${JSON.stringify({
     time: new Date(now).toISOString(),
     id: exchange.id,
-    face: exchange.face,
+    face: exchange.frontEnd,
     method: exchange.method,
     operation: exchange.operation,
     bucket: exchange.bucket,

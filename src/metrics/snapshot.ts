@@ -1,61 +1,61 @@
-// Figures as they pass between processes: plain data, which can be added up. Counters and histograms of a process that has
-// ended stay in the sum, so that nothing ever goes back; what it had open is gone with it.
+// Metrics as plain data that is sent between processes and added up. Counters and histograms of an
+// ended process stay in the sum, so that totals never decrease; its gauges are removed.
 
 export type FamilyType = "counter" | "gauge" | "histogram";
 
-export interface Described {
-  /** As Prometheus has it: store_…, with its unit, counters ending in _total. */
+export interface MetricDescription {
+  /** By Prometheus's conventions: store_…, with the unit, counters ending in _total. */
   readonly name: string;
   /** One line. */
   readonly help: string;
-  /** Names of labels; their values tell one series from the other. */
+  /** Names of the labels whose values identify a series. */
   readonly labels?: readonly string[];
 }
 
-/** A counter or gauge is one number. A histogram: how many per bound, how many beyond the last, and the sum. */
+/** One number, or for a histogram: a count per bound, a count above the last bound, and the sum. */
 export type Numbers = readonly number[];
 
-export interface Family extends Required<Described> {
+export interface Family extends Required<MetricDescription> {
   readonly type: FamilyType;
-  /** Of a histogram: up to which value, that one included, each of its numbers counts. */
+  /** Inclusive upper bounds of a histogram's counts. */
   readonly bounds: readonly number[];
   readonly series: readonly (readonly [labels: readonly string[], numbers: Numbers])[];
 }
 
 export type Snapshot = readonly Family[];
 
-/** Families in the order in which they are first met, series by their labels. */
-export function merged(snapshots: readonly Snapshot[]): Snapshot {
+/** Adds up series with the same labels; families keep the order of their first occurrence. */
+export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   const families = new Map<string, { family: Family; series: Map<string, [readonly string[], number[]]> }>();
   for (const family of snapshots.flat()) {
-    const known = families.get(family.name) ?? { family, series: new Map() };
-    families.set(family.name, known);
+    const entry = families.get(family.name) ?? { family, series: new Map() };
+    families.set(family.name, entry);
     for (const [labels, numbers] of family.series) {
       const name = JSON.stringify(labels);
-      const sum = known.series.get(name);
-      if (sum === undefined) known.series.set(name, [labels, [...numbers]]);
+      const sum = entry.series.get(name);
+      if (sum === undefined) entry.series.set(name, [labels, [...numbers]]);
       else for (const [i, number] of numbers.entries()) sum[1][i] = (sum[1][i] ?? 0) + number;
     }
   }
   return [...families.values()].map(({ family, series }) => ({ ...family, series: [...series.values()] }));
 }
 
-/** What stays of a process that has ended. */
-export function lasting(snapshot: Snapshot): Snapshot {
+/** The part of a snapshot that remains after the process has ended. */
+export function withoutGauges(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type !== "gauge");
 }
 
-/** All series of a family, added up; none when it is not there. */
-export function total(
+/** Adds up all matching series of a family; returns an empty array for an unknown name. */
+export function sumSeries(
   snapshot: Snapshot,
   name: string,
-  wanted: (labels: readonly string[]) => boolean = () => true,
+  matches: (labels: readonly string[]) => boolean = () => true,
 ): number[] {
   const sum: number[] = [];
   for (const family of snapshot) {
     if (family.name !== name) continue;
     for (const [labels, numbers] of family.series) {
-      if (!wanted(labels)) continue;
+      if (!matches(labels)) continue;
       for (const [i, number] of numbers.entries()) sum[i] = (sum[i] ?? 0) + number;
     }
   }

@@ -1,9 +1,9 @@
-// Backups in the domain's words: what one holds, what making and bringing back one tells, and why it is refused.
+// Types of backups: their content, options, progress, reports and errors.
 
 export interface BackupTotals {
   readonly buckets: number;
   readonly objects: number;
-  /** Of the objects, as their callers count them. */
+  /** Bytes of the objects, as their users count them. */
   readonly bytes: number;
 }
 
@@ -12,16 +12,17 @@ export interface BackupSummary extends BackupTotals {
   readonly made: number;
   /** Files of bodies in the backup. */
   readonly files: number;
-  /** Files beside the data that went along, by name. */
+  /** Names of other files of the data directory that the backup includes. */
   readonly companions: readonly string[];
-  /** Those that are needed too, but are kept elsewhere. */
+  /** Names of files that are needed too, but are stored elsewhere. */
   readonly elsewhere: readonly string[];
 }
 
 /**
- * How far a backup's manifest was authenticated: by the key that was given; by the key inside the backup, which
- * proves only that both fit together; not at all, because no key is at hand; not at all, because an earlier
- * Store made the backup; or not at all, because the store had no key.
+ * How a backup's manifest was authenticated: with the given key ("verified"); with the key inside
+ * the backup, which proves only that both belong together ("own key"); or not, because no key was
+ * given ("unverified"), an earlier version made the backup ("missing"), or the store had no key
+ * ("no key").
  */
 export type Authentication = "verified" | "own key" | "unverified" | "missing" | "no key";
 
@@ -30,7 +31,7 @@ export interface RestoreReport extends BackupSummary {
 }
 
 export interface BackupReport extends BackupSummary {
-  /** How many of them this run has copied; the others were there from an earlier one. */
+  /** Files copied by this run; the others were already in the backup. */
   readonly copiedFiles: number;
   readonly copiedBytes: number;
 }
@@ -44,9 +45,9 @@ export interface VerifyBackupReport extends RestoreReport {
 }
 
 export interface BackupProgress {
-  /** Bytes dealt with since the last call. */
+  /** Bytes processed since the last call. */
   advance(bytes: number): void;
-  /** Bytes in all, as well as they are known beforehand. */
+  /** Estimated number of bytes in total. */
   expect(bytes: number): void;
 }
 
@@ -56,22 +57,22 @@ export interface BackupWork {
 }
 
 export interface BackupOptions extends BackupWork {
-  /** Names of files in the data directory that are not the store's own but belong to it. */
+  /** Names of files in the data directory that belong to the store, such as its key. */
   readonly companions?: readonly string[];
-  /** Names of such files that are left out on purpose, or kept in another place. */
+  /** Names of such files that are left out on purpose, or stored elsewhere. */
   readonly elsewhere?: readonly string[];
-  /** The store's secret key, if it has one by the time the manifest is written. */
+  /** The store's secret key, read when the manifest is written. */
   readonly secretKey?: () => Uint8Array | undefined;
 }
 
 export interface RestoreOptions extends BackupWork {
   /** The secret key of the store that was backed up. */
   readonly secretKey?: Uint8Array | undefined;
-  /** The companion that holds the key, when the backup has it. */
+  /** The companion file that contains the key, if the backup has it. */
   readonly keyCompanion?: string | undefined;
 }
 
-/** Why a backup cannot be made, or is not taken: told to whoever asked for it, with what to do about it. */
+/** A backup that cannot be made or is refused, with advice for the user. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
   readonly hints: readonly string[];

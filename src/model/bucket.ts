@@ -1,4 +1,4 @@
-// Buckets: their names and what is known of one.
+// Buckets: names, records and settings.
 import type { CorsRule } from "./cors.ts";
 import { StoreError } from "./errors.ts";
 import type { LifecycleRule } from "./lifecycle.ts";
@@ -11,14 +11,14 @@ export interface BucketRecord {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly storageClass: StorageClass;
-  /** Who owns it, as far as S3 clients are concerned. */
+  /** The owner that S3 clients see. */
   readonly account: string;
 }
 
-/** Who owns what no account was named for. */
+/** The owner of buckets created without an account. */
 export const defaultAccount = "default";
 
-/** What is set on a bucket, each by itself. */
+/** Settings of a bucket; each is changed independently. */
 export interface BucketSettings {
   readonly cors?: readonly CorsRule[] | undefined;
   readonly lifecycle?: readonly LifecycleRule[] | undefined;
@@ -27,7 +27,7 @@ export interface BucketSettings {
   readonly publication?: Publication | undefined;
 }
 
-/** A bucket as one look at it finds it. */
+/** A bucket with its settings, read at one instant. */
 export interface Bucket extends BucketRecord {
   readonly settings: BucketSettings;
 }

@@ -1,10 +1,11 @@
-// The checksums an object may carry, and what a mismatch says. Scripts know five; S3 clients know cyclic ones too.
+// Checksums of objects, and the error of a mismatch. Scripts use five algorithms; S3 clients also
+// use CRCs.
 import { timingSafeEqual } from "node:crypto";
 import { StoreError } from "./errors.ts";
 
-/** Those a script may name. */
+/** Algorithms that a script may use. */
 export const checksumAlgorithms = ["md5", "sha1", "sha256", "sha384", "sha512"] as const;
-/** Those whose value for a whole follows from the values for its parts. */
+/** Algorithms whose value of a whole can be computed from the values of its parts. */
 export const cyclicAlgorithms = ["crc32", "crc32c", "crc64nvme"] as const;
 export const allAlgorithms = [...checksumAlgorithms, ...cyclicAlgorithms] as const;
 
@@ -33,13 +34,13 @@ export const checksumLengths: Readonly<Record<ChecksumAlgorithm, number>> = {
   crc64nvme: 8,
 };
 
-/** A checksum to be made of the bytes, and what the sender says it is: now, behind the bytes, or not at all. */
+/** A checksum to compute, and the declared value: known now, after the body, or not at all. */
 export interface ExpectedChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly value?: Uint8Array | (() => Uint8Array) | undefined;
 }
 
-/** How the checksum of a multipart object is made: of the parts' checksums, or of all bytes. */
+/** The checksum of a multipart object: computed from the parts' checksums, or from all bytes. */
 export interface UploadChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly of: "parts" | "bytes";

@@ -15,16 +15,16 @@ export interface Condition {
   /** Milliseconds since the epoch. */
   readonly uploadedBefore?: number;
   readonly uploadedAfter?: number;
-  /** This very date and size, for a delete that must not take what was written since. */
+  /** Exact date and size, for a delete that must not remove a later write. */
   readonly uploadedAt?: number;
   readonly size?: number;
-  /** Compare dates as whole seconds, as HTTP headers carry them. */
+  /** Compare dates in whole seconds, the precision of HTTP headers. */
   readonly secondsGranularity?: boolean;
-  /** If-Unmodified-Since also holds at the very date; the object form is strict. */
+  /** If-Unmodified-Since also holds at the exact date; the object form does not. */
   readonly beforeIsInclusive?: boolean;
 }
 
-/** The clause that did not hold. */
+/** The clause that failed. */
 export type Clause =
   | "etagMatches"
   | "etagDoesNotMatch"
@@ -35,8 +35,8 @@ export type Clause =
 
 type Subject = Pick<ObjectRecord, "etag" | "uploaded" | "size">;
 
-/** Which clause refuses this object, if any. A passing etag clause overrides the date clause beside it. */
-export function refusingClause(condition: Condition, object: Subject): Clause | undefined {
+/** The clause that fails for this object, if any. A passing etag clause overrides a date clause. */
+export function findFailedClause(condition: Condition, object: Subject): Clause | undefined {
   const { etagMatches, etagDoesNotMatch, uploadedBefore, uploadedAfter } = condition;
   if (etagMatches !== undefined) {
     if (!strongMatch(etagMatches, object.etag)) return "etagMatches";
@@ -46,20 +46,20 @@ export function refusingClause(condition: Condition, object: Subject): Clause | 
   if (etagDoesNotMatch !== undefined) {
     if (weakMatch(etagDoesNotMatch, object.etag)) return "etagDoesNotMatch";
   } else if (uploadedAfter !== undefined) {
-    if (!(inGranularity(object.uploaded, condition) > inGranularity(uploadedAfter, condition)))
+    if (!(toGranularity(object.uploaded, condition) > toGranularity(uploadedAfter, condition)))
       return "uploadedAfter";
   }
-  return refusingIdentity(condition, object);
+  return findFailedIdentityClause(condition, object);
 }
 
-function refusingIdentity(condition: Condition, { uploaded, size }: Subject): Clause | undefined {
+function findFailedIdentityClause(condition: Condition, { uploaded, size }: Subject): Clause | undefined {
   const { uploadedAt = uploaded } = condition;
-  if (inGranularity(uploaded, condition) !== inGranularity(uploadedAt, condition)) return "uploadedAt";
+  if (toGranularity(uploaded, condition) !== toGranularity(uploadedAt, condition)) return "uploadedAt";
   return condition.size === undefined || condition.size === size ? undefined : "size";
 }
 
-/** On a write where nothing is stored yet, only clauses that need an object refuse. */
-export function refusingClauseWhenMissing(condition: Condition): Clause | undefined {
+/** For a write to a missing key: only clauses that need an existing object fail. */
+export function findFailedClauseWhenMissing(condition: Condition): Clause | undefined {
   if (condition.etagMatches !== undefined) return "etagMatches";
   if (condition.uploadedAfter !== undefined) return "uploadedAfter";
   if (condition.uploadedAt !== undefined) return "uploadedAt";
@@ -67,19 +67,19 @@ export function refusingClauseWhenMissing(condition: Condition): Clause | undefi
   return undefined;
 }
 
-function strongMatch(wanted: EtagCondition, etag: string): boolean {
-  return wanted === "*" || wanted.some((tag) => !tag.weak && tag.value === etag);
+function strongMatch(expected: EtagCondition, etag: string): boolean {
+  return expected === "*" || expected.some((tag) => !tag.weak && tag.value === etag);
 }
 
-function weakMatch(wanted: EtagCondition, etag: string): boolean {
-  return wanted === "*" || wanted.some((tag) => tag.value === etag);
+function weakMatch(expected: EtagCondition, etag: string): boolean {
+  return expected === "*" || expected.some((tag) => tag.value === etag);
 }
 
 function wasBefore(uploaded: number, date: number, condition: Condition): boolean {
-  const [actual, limit] = [inGranularity(uploaded, condition), inGranularity(date, condition)];
+  const [actual, limit] = [toGranularity(uploaded, condition), toGranularity(date, condition)];
   return condition.beforeIsInclusive === true ? actual <= limit : actual < limit;
 }
 
-function inGranularity(time: number, condition: Condition): number {
+function toGranularity(time: number, condition: Condition): number {
   return condition.secondsGranularity === true ? Math.floor(time / 1000) : time;
 }

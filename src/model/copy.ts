@@ -1,13 +1,13 @@
-// Copies of a whole store in the domain's words: what one tells as it goes and at its end, and why it is refused.
+// Types of a copy of a whole store: stages, findings, progress, report and errors.
 
-/** What a copy does: brings over what is missing, then compares both sides. */
+/** A copy first transfers what is missing, then compares both sides. */
 export type CopyStage = "copy" | "verify";
 
-/** Something that is not, or not the same, on both sides. */
+/** An item that is damaged in the source or differs between both sides. */
 export interface CopyFinding {
-  /** "damaged": it cannot be read in the source. "different": the two sides are not the same. */
+  /** "damaged": unreadable in the source. "different": not the same on both sides. */
   readonly kind: "damaged" | "different";
-  /** None where it is about what lies beside the buckets. */
+  /** Undefined when the item is not in a bucket. */
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
   readonly what: string;
@@ -16,32 +16,32 @@ export interface CopyFinding {
 export interface CopyReport {
   readonly buckets: number;
   readonly objects: number;
-  /** Of the objects, as their callers count them. */
+  /** Bytes of the objects, as their users count them. */
   readonly bytes: number;
-  /** Uploads in flight or lately ended. */
+  /** Uploads in flight or recently ended. */
   readonly uploads: number;
   readonly documents: number;
-  /** How many objects this run brought over; the others were there from an earlier one. */
+  /** Objects copied by this run; the others were already in the target. */
   readonly copiedObjects: number;
   readonly damages: number;
   readonly differences: number;
 }
 
 export interface CopyProgress {
-  /** A stage begins, with so many bytes as well as they are known beforehand. */
+  /** A stage begins, with an estimate of its bytes. */
   expect(stage: CopyStage, bytes: number): void;
-  /** Bytes dealt with since the last call. */
+  /** Bytes processed since the last call. */
   advance(bytes: number): void;
 }
 
 export interface CopyWork {
   readonly progress?: CopyProgress | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told of each finding as it is made. */
-  readonly tell?: ((finding: CopyFinding) => Promise<void>) | undefined;
+  /** Called for each finding. */
+  readonly onFinding?: ((finding: CopyFinding) => Promise<void>) | undefined;
 }
 
-/** Why a copy cannot be made: told to whoever asked for it, with what to do about it. */
+/** A copy that cannot be made, with advice for the user. */
 export class CopyError extends Error {
   override readonly name = "CopyError";
   readonly hints: readonly string[];

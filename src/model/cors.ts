@@ -1,13 +1,14 @@
-// Which web pages may reach a bucket from a browser: rules, the first that fits decides (spec of the browser: Fetch 3.2).
+// CORS rules: which web pages may access a bucket from a browser. The first match applies (Fetch
+// 3.2).
 
 export interface CorsRule {
   readonly id?: string | undefined;
   /** Each with at most one `*`. */
   readonly origins: readonly string[];
   readonly methods: readonly string[];
-  /** Request headers, each with at most one `*`, in any case. */
+  /** Request headers, case-insensitive, each with at most one `*`. */
   readonly headers: readonly string[];
-  /** Response headers that the page may see. */
+  /** Response headers that the page may read. */
   readonly exposed: readonly string[];
   readonly maxAgeSeconds?: number | undefined;
 }
@@ -15,7 +16,7 @@ export interface CorsRule {
 export interface CorsRequest {
   readonly origin: string;
   readonly method: string;
-  /** Lowercase. */
+  /** In lower case. */
   readonly headers: readonly string[];
 }
 

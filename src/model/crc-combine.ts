@@ -1,5 +1,5 @@
-// The cyclic checksum of bytes that follow each other, from the checksums of each: a checksum is moved over n
-// further bytes by a matrix over GF(2), and the matrices of powers of two are squares of one another.
+// Combines the CRCs of consecutive parts into the CRC of the whole. A matrix over GF(2) shifts a
+// CRC by n bytes; the matrices for powers of two are squares of one another.
 import type { CyclicAlgorithm } from "./checksum.ts";
 import { polynomial64 } from "./crc64.ts";
 
@@ -9,7 +9,7 @@ const polynomials: Readonly<Record<CyclicAlgorithm, bigint>> = {
   crc64nvme: polynomial64,
 };
 
-/** One column a bit. */
+/** One column per bit. */
 type Matrix = readonly bigint[];
 
 export interface PartChecksum {
@@ -22,7 +22,7 @@ export function combineChecksums(algorithm: CyclicAlgorithm, parts: readonly Par
   const movers = new Map<number, Matrix>();
   let combined = 0n;
   for (const { value, size } of parts) {
-    // Parts are mostly of one size, so its matrix is made once.
+    // Most parts have the same size, so its matrix is computed once.
     const mover = movers.get(size) ?? matrixFor(algorithm, width, size);
     movers.set(size, mover);
     combined = times(mover, combined) ^ BigInt(`0x${Buffer.from(value).toString("hex")}`);
@@ -45,7 +45,7 @@ function identity(width: number): Matrix {
   return Array.from({ length: width }, (_, bit) => 1n << BigInt(bit));
 }
 
-/** Eight bits of zeroes. */
+/** The matrix that shifts a CRC by one zero byte. */
 function oneByte(algorithm: CyclicAlgorithm, width: number): Matrix {
   return identity(width).map((start) => {
     let value = start;

@@ -1,9 +1,10 @@
-// CRC-64/NVME, eight bytes a step. Numbers of 64 bits are kept as two halves: BigInt is ten times slower here.
+// CRC-64/NVME, eight bytes per step. 64-bit numbers are stored as two halves: BigInt is ten times
+// slower here.
 
-/** x^64 + … reflected, as the NVMe specification has it. */
+/** Reflected polynomial of the NVMe specification. */
 export const polynomial64 = 0x9a6c9329ac4bc9b5n;
 
-/** Eight tables of 256 values, low and high halves: the nth takes a byte that n more bytes follow. */
+/** Eight tables of 256 values in two halves. Table n is for a byte that n more bytes follow. */
 const [lows, highs] = tables();
 
 function tables(): [Uint32Array, Uint32Array] {

@@ -1,8 +1,10 @@
-// What can go wrong, in the domain's words. A closed table of reasons: every face maps all of them
-// to its own terms, so a new reason does not compile until each face answers it.
+// Reasons for errors: a closed table. Every front end maps all reasons, so a new reason does not
+// compile until each front end handles it.
 
 const reasons = {
   InternalError: [10001, "We encountered an internal error. Please try again."],
+  // Shares the code of InternalError, under which scripts have always seen damage.
+  Damaged: [10001, "The stored data is damaged."],
   AccessDenied: [10003, "Access Denied."],
   InvalidBucketName: [10005, "The specified bucket name is not valid."],
   NoSuchBucket: [10006, "The specified bucket does not exist."],
@@ -33,10 +35,10 @@ const reasons = {
 
 export type Reason = keyof typeof reasons;
 
-/** Every reason with the code and the words that stand for it. */
+/** Every reason with its code and default message. */
 export const reasonTable: Readonly<Record<Reason, readonly [code: number, message: string]>> = reasons;
 
-/** The operation that was under way; it leads the message. */
+/** The operation that failed; it begins the message. */
 export type Action =
   | "head"
   | "get"
@@ -53,10 +55,10 @@ export type Action =
 
 export interface StoreErrorOptions {
   readonly action?: Action | undefined;
-  /** Words that say more than the reason's own. */
+  /** Replaces the reason's default message. */
   readonly detail?: string | undefined;
   readonly cause?: unknown;
-  /** The change was certainly not made: the database was busy, or could not be asked at all. */
+  /** The change was certainly not made: the database was busy, or could not be reached at all. */
   readonly notDone?: true | undefined;
 }
 
@@ -70,8 +72,8 @@ export class StoreError extends Error {
   readonly #isNotDone: boolean;
 
   constructor(reason: Reason, options: StoreErrorOptions = {}) {
-    const [code, standard] = reasons[reason];
-    const detail = options.detail ?? standard;
+    const [code, defaultMessage] = reasons[reason];
+    const detail = options.detail ?? defaultMessage;
     const prefix = options.action === undefined ? "" : `${options.action}: `;
     super(`${prefix}${detail} (${code})`, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
@@ -86,28 +88,42 @@ export class StoreError extends Error {
     return this.#detail;
   }
 
-  /** Whether the change was certainly not made, where the reason alone leaves that open. */
+  /** Whether the change was certainly not made, which ServiceUnavailable alone does not say. */
   get isNotDone(): boolean {
     return this.#isNotDone;
   }
 }
 
-/** Whether a commit that failed so may yet turn out to have happened: then its bytes must stay. */
-export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof StoreError && error.reason === "ServiceUnavailable" && !error.isNotDone;
+/** Whether Store itself is at fault, by a bug or by damaged data: never the caller's input. */
+export function isStoreFault({ reason }: StoreError): boolean {
+  return reason === "InternalError" || reason === "Damaged";
 }
 
-/** The same error, told as part of an action. Errors that are not the store's own pass as they are. */
-export function during(action: Action, error: unknown): unknown {
+/**
+ * Whether a commit that rejected with this error may have happened, now or later; its staged bytes
+ * must then stay. An error that is not a StoreError says nothing about the commit, so it counts.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return true;
+  return error.reason === "ServiceUnavailable" && !error.isNotDone;
+}
+
+/** Adds the action to the error. Errors that are not a StoreError are returned unchanged. */
+export function attachAction(action: Action, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.action !== undefined) return error;
   const { reason, detail, cause, isNotDone } = error;
-  const told = new StoreError(reason, { action, detail, cause, ...(isNotDone ? { notDone: true } : {}) });
-  // The stack of the place that found the fault, under the words that name the action.
-  if (error.stack !== undefined) told.stack = error.stack.replace(error.message, told.message);
-  return told;
+  const annotated = new StoreError(reason, {
+    action,
+    detail,
+    cause,
+    ...(isNotDone ? { notDone: true } : {}),
+  });
+  // Keeps the stack of the original error under the new message.
+  if (error.stack !== undefined) annotated.stack = error.stack.replace(error.message, annotated.message);
+  return annotated;
 }
 
-/** Stops on a broken invariant: never the caller's fault, always a bug or damage worth a report. */
-export function invariant(holds: unknown, what: string): asserts holds {
-  if (!holds) throw new StoreError("InternalError", { cause: new Error(`Broken invariant: ${what}`) });
+/** Throws an InternalError on a broken invariant: always a bug, never the caller's fault. */
+export function invariant(condition: unknown, what: string): asserts condition {
+  if (!condition) throw new StoreError("InternalError", { cause: new Error(`Broken invariant: ${what}`) });
 }

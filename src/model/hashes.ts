@@ -1,4 +1,4 @@
-// One hash by name, whichever thread it runs on: the cryptographic ones are Node's, the cyclic ones are not.
+// Running hashes by name: cryptographic ones from Node, and CRCs.
 import { createHash, hash } from "node:crypto";
 import { crc32, crc32c } from "@node-rs/crc32";
 import { type ChecksumAlgorithm, isCyclic } from "./checksum.ts";
@@ -29,9 +29,9 @@ export function startHash(algorithm: ChecksumAlgorithm): RunningHash {
   };
 }
 
-/** Of a few bytes at once. */
-export function hashOf(algorithm: ChecksumAlgorithm, bytes: Uint8Array): Uint8Array {
-  // As text and back: Node gives a short text sooner than a buffer.
+/** Hashes a small value in one call. */
+export function hashBytes(algorithm: ChecksumAlgorithm, bytes: Uint8Array): Uint8Array {
+  // Node returns a short hash faster as text than as a buffer.
   if (!isCyclic(algorithm)) return Buffer.from(hash(algorithm, bytes, "hex"), "hex");
   const cyclic = startHash(algorithm);
   cyclic.update(bytes);

@@ -1,13 +1,13 @@
-// Key-value namespaces: their names, and the limits of keys, values, metadata and expirations. Pure rules.
+// Key-value namespaces: names, and limits of keys, values, metadata and expirations.
 import type { Key } from "./key.ts";
 
 export const keyValueLimits = {
   keyBytes: 512,
   valueBytes: 25 * 1024 * 1024,
   metadataBytes: 1024,
-  /** Seconds between a put and the expiration of its key. */
+  /** Minimum seconds between a put and the expiration of its key. */
   minTtl: 60,
-  /** Seconds that a caller may ask a value to be cached. */
+  /** Minimum seconds of `cacheTtl`. */
   minCacheTtl: 30,
   listKeys: 1000,
   bulkKeys: 100,
@@ -33,7 +33,7 @@ export function isNamespaceName(name: string): boolean {
   return namespaceName.test(name);
 }
 
-/** A namespace is stored as a bucket. No bucket has such a name: a colon is outside their grammar. */
+/** Namespaces are stored as buckets. Bucket names contain no colon, so they never collide. */
 const bucketPrefix = "kv:";
 
 export function namespaceBucket(namespace: string): string {
@@ -45,7 +45,7 @@ export function isNamespaceBucket(bucket: string): boolean {
 }
 
 /** The namespace that is stored as this bucket; undefined when the bucket is not a namespace. */
-export function namespaceOf(bucket: string): string | undefined {
+export function parseNamespaceBucket(bucket: string): string | undefined {
   if (!isNamespaceBucket(bucket)) return undefined;
   const name = bucket.slice(bucketPrefix.length);
   return isNamespaceName(name) ? name : undefined;
@@ -59,10 +59,10 @@ export function checkKeyValueKey(key: Key): void {
   checkKeyLength(key);
 }
 
-/** Also of a prefix, which may be empty. */
+/** Also checks a prefix, which may be empty. */
 export function checkKeyLength(key: string): void {
   const { keyBytes } = keyValueLimits;
-  // Three bytes per UTF-16 unit is the worst case: short keys need no counting.
+  // A UTF-16 unit has at most three bytes, so short keys need not be encoded.
   if (key.length * 3 <= keyBytes) return;
   const length = Buffer.byteLength(key);
   if (length > keyBytes) {
@@ -96,7 +96,7 @@ export interface ExpirationOptions {
   readonly expirationTtl?: number | undefined;
 }
 
-/** When a key that is put now expires, in whole seconds since the epoch; undefined when it does not. */
+/** When a key that is put now expires, in whole seconds since the epoch; undefined if never. */
 export function resolveExpiration(
   { expiration, expirationTtl }: ExpirationOptions,
   nowMilliseconds: number,

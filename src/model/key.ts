@@ -1,5 +1,6 @@
-// Keys are strings that stand for their UTF-8 bytes: compared and ordered as bytes, never normalised,
-// never a path. A lone surrogate has no UTF-8 form and is refused, so string and bytes are one to one.
+// Keys are strings that stand for their UTF-8 bytes: compared and ordered as bytes, never
+// normalised, never a path. A lone surrogate has no UTF-8 form and is refused, so the mapping is
+// one to one.
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
@@ -8,7 +9,7 @@ export type Key = string;
 const encoder = new TextEncoder();
 
 export function checkKey(key: Key): void {
-  // Three bytes per UTF-16 unit is the worst case: short keys need no counting.
+  // A UTF-16 unit has at most three bytes, so short keys need not be encoded.
   const mayBeTooLong = key.length * 3 > limits.keyBytes;
   if ((mayBeTooLong && Buffer.byteLength(key) > limits.keyBytes) || !key.isWellFormed()) {
     throw new StoreError("InvalidObjectName");
@@ -30,7 +31,7 @@ export function compareKeys(a: Key, b: Key): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above every other unit, so they rank last. */
+/** Surrogates encode code points above all other units, so they rank last. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,5 +1,5 @@
-// What time does to a bucket: objects expire or change their storage class, uploads are given up. Ages count in
-// whole days from the write, and end at the midnight (UTC) behind it, as S3 clients are told.
+// Lifecycle rules: objects expire or change their storage class, uploads are aborted. Ages count in
+// whole days from the write and end at the following midnight (UTC), as in S3.
 import type { ObjectRecord } from "./object.ts";
 import type { UploadRecord } from "./upload.ts";
 
@@ -7,27 +7,27 @@ export interface LifecycleRule {
   readonly id: string;
   readonly isEnabled: boolean;
   readonly prefix: string;
-  /** Without a filter around the prefix, as rules once were: shown as it was given. */
+  /** The rule has no filter element around its prefix, the older form; shown as it was given. */
   readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;
   readonly smallerThan?: number | undefined;
   readonly expire?: When | undefined;
-  /** To InfrequentAccess. */
+  /** Transition to InfrequentAccess. */
   readonly transition?: When | undefined;
-  /** Days after an upload was begun. */
+  /** Days after an upload was created. */
   readonly abortUploadsAfter?: number | undefined;
 }
 
 export type When = { readonly days: number } | { readonly date: number };
 
-/** What every bucket does by itself, as long as nothing else is set. */
-export const standardLifecycle: readonly LifecycleRule[] = [
+/** Rules of a bucket without lifecycle settings. */
+export const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
 
 export const dayMilliseconds = 24 * 3600 * 1000;
 
-type Aged = Pick<ObjectRecord, "key" | "size" | "uploaded">;
+type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded">;
 
 export interface Expiry {
   readonly rule: LifecycleRule;
@@ -35,55 +35,55 @@ export interface Expiry {
   readonly time: number;
 }
 
-/** The rule that ends the object first, and when. */
-export function expiryOf(rules: readonly LifecycleRule[], object: Aged): Expiry | undefined {
+/** The rule that expires the object first, and when. */
+export function findExpiry(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ expire }) => expire);
 }
 
-/** The rule that moves the object to InfrequentAccess first, and when. */
-export function transitionOf(rules: readonly LifecycleRule[], object: Aged): Expiry | undefined {
+/** The rule that first moves the object to InfrequentAccess, and when. */
+export function findTransition(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ transition }) => transition);
 }
 
-/** When the rules give the upload up, if they do. */
-export function abortTimeOf(
+/** When the rules abort the upload; undefined when they do not. */
+export function findUploadAbort(
   rules: readonly LifecycleRule[],
   upload: Pick<UploadRecord, "key" | "created">,
 ): Expiry | undefined {
   const found = rules.flatMap((rule) => {
     const { isEnabled, prefix, abortUploadsAfter: days } = rule;
     if (!isEnabled || days === undefined || !upload.key.startsWith(prefix)) return [];
-    return [{ rule, time: midnightBehind(upload.created + days * dayMilliseconds) }];
+    return [{ rule, time: nextMidnight(upload.created + days * dayMilliseconds) }];
   });
-  return first(found);
+  return pickEarliest(found);
 }
 
 function earliest(
   rules: readonly LifecycleRule[],
-  object: Aged,
-  whenOf: (rule: LifecycleRule) => When | undefined,
+  object: AgedObject,
+  selectWhen: (rule: LifecycleRule) => When | undefined,
 ): Expiry | undefined {
   const found = rules.flatMap((rule) => {
-    const when = whenOf(rule);
+    const when = selectWhen(rule);
     if (when === undefined || !applies(rule, object)) return [];
-    const time = "date" in when ? when.date : midnightBehind(object.uploaded + when.days * dayMilliseconds);
+    const time = "date" in when ? when.date : nextMidnight(object.uploaded + when.days * dayMilliseconds);
     return [{ rule, time }];
   });
-  return first(found);
+  return pickEarliest(found);
 }
 
-function first(found: readonly Expiry[]): Expiry | undefined {
+function pickEarliest(found: readonly Expiry[]): Expiry | undefined {
   return found.reduce<Expiry | undefined>(
     (best, one) => (best === undefined || one.time < best.time ? one : best),
     undefined,
   );
 }
 
-function applies(rule: LifecycleRule, { key, size }: Aged): boolean {
+function applies(rule: LifecycleRule, { key, size }: AgedObject): boolean {
   const { isEnabled, prefix, largerThan = -1, smallerThan = Number.POSITIVE_INFINITY } = rule;
   return isEnabled && key.startsWith(prefix) && size > largerThan && size < smallerThan;
 }
 
-function midnightBehind(time: number): number {
+function nextMidnight(time: number): number {
   return Math.ceil(time / dayMilliseconds) * dayMilliseconds;
 }

@@ -1,25 +1,25 @@
-// Listing: how keys are grouped at a delimiter, where a page ends, and the cursor that continues it.
-// A group is passed by seeking behind it, so a folder of a million keys costs the same as one of ten.
+// Listing: groups keys at a delimiter, ends pages and encodes cursors. A group is skipped by
+// seeking past it, so a folder of a million keys costs the same as one of ten.
 import { createHash } from "node:crypto";
 import { StoreError } from "./errors.ts";
 import { compareKeys, type Key } from "./key.ts";
 import { metadataBytes } from "./metadata.ts";
 import type { ObjectRecord } from "./object.ts";
 
-/** Where a listing goes on: at the start, behind one key, or behind every key that begins with a prefix. */
+/** Where a listing continues: after one key, or after every key that begins with a prefix. */
 export interface Position {
-  readonly behind: "start" | "key" | "prefix";
+  readonly kind: "start" | "key" | "prefix";
   readonly value: string;
 }
 
 export interface Scan {
   readonly prefix: string;
-  /** Empty for none. */
+  /** Empty for no delimiter. */
   readonly delimiter: string;
   readonly after?: Position | undefined;
-  /** Objects and prefixes together. */
+  /** Maximum number of objects and prefixes together. */
   readonly limit: number;
-  /** The page ends early once its records carry this much metadata; infinite when none is shown. */
+  /** The page ends early once its records contain this much metadata; infinite for no limit. */
   readonly metadataBytes: number;
 }
 
@@ -33,26 +33,26 @@ export interface Page<T> {
   readonly next: Position | undefined;
 }
 
-/** Records in key order whose keys begin with the prefix and lie behind the position. */
+/** Records in key order whose keys begin with the prefix and come after the position. */
 export type Seek<T> = (prefix: string, after: Position) => Iterable<T>;
 
-/** Walks the index once, in order, jumping over every group it has named. */
+/** Walks the index once, in order, and seeks past every group it has listed. */
 export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): Page<T> {
   const entries: PageEntry<T>[] = [];
-  let position: Position = scan.after ?? { behind: "start", value: "" };
+  let position: Position = scan.after ?? { kind: "start", value: "" };
   let weight = 0;
   for (;;) {
     let jumped = false;
     for (const record of seek(scan.prefix, position)) {
       if (entries.length >= scan.limit || weight >= scan.metadataBytes) return { entries, next: position };
-      const group = groupOf(record.key, scan.prefix, scan.delimiter);
+      const group = findGroup(record.key, scan.prefix, scan.delimiter);
       if (group === undefined) {
         entries.push({ record });
         if (scan.metadataBytes !== Number.POSITIVE_INFINITY) weight += metadataBytes(record);
-        position = { behind: "key", value: record.key };
+        position = { kind: "key", value: record.key };
       } else {
         entries.push({ prefix: group });
-        position = { behind: "prefix", value: group };
+        position = { kind: "prefix", value: group };
         jumped = true;
         break;
       }
@@ -61,41 +61,41 @@ export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): 
   }
 }
 
-/** The key up to and with the first delimiter behind the prefix, if it has one. */
-function groupOf(key: Key, prefix: string, delimiter: string): string | undefined {
+/** The key up to and including the first delimiter after the prefix, if there is one. */
+function findGroup(key: Key, prefix: string, delimiter: string): string | undefined {
   if (delimiter === "") return undefined;
   const at = key.indexOf(delimiter, prefix.length);
   return at === -1 ? undefined : key.slice(0, at + delimiter.length);
 }
 
-/** The later of two starting points, for a cursor beside a startAfter. */
+/** The later of two start positions, such as a cursor and a startAfter. */
 export function laterPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
-  if (a === undefined || a.behind === "start") return b ?? a;
-  if (b === undefined || b.behind === "start") return a;
-  if (a.behind === "prefix" && b.value.startsWith(a.value)) return a;
-  if (b.behind === "prefix" && a.value.startsWith(b.value)) return b;
+  if (a === undefined || a.kind === "start") return b ?? a;
+  if (b === undefined || b.kind === "start") return a;
+  if (a.kind === "prefix" && b.value.startsWith(a.value)) return a;
+  if (b.kind === "prefix" && a.value.startsWith(b.value)) return b;
   return compareKeys(a.value, b.value) >= 0 ? a : b;
 }
 
 const marks = { start: "s", key: "k", prefix: "p" } as const;
 
 export function encodeCursor(position: Position): string {
-  const payload = marks[position.behind] + position.value;
+  const payload = marks[position.kind] + position.value;
   return Buffer.concat([seal(payload), Buffer.from(payload)]).toString("base64url");
 }
 
-/** A cursor this store did not make is refused: the seal tells a typo from a position. */
+/** Refuses a cursor that this store did not make: its checksum detects typos. */
 export function decodeCursor(cursor: string): Position {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(sealBytes).toString();
   const ours = bytes.toString("base64url") === cursor && bytes.subarray(0, sealBytes).equals(seal(payload));
-  const behind = (["start", "key", "prefix"] as const).find((kind) => marks[kind] === payload[0]);
-  if (!ours || behind === undefined) {
+  const kind = (["start", "key", "prefix"] as const).find((candidate) => marks[candidate] === payload[0]);
+  if (!ours || kind === undefined) {
     throw new StoreError("InvalidArgument", {
       detail: "The cursor is not valid: pass the cursor of a previous list.",
     });
   }
-  return { behind, value: payload.slice(1) };
+  return { kind, value: payload.slice(1) };
 }
 
 const sealBytes = 6;

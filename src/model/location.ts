@@ -1,39 +1,39 @@
-// Where a store is: a data directory, memory, or the two places of a cluster. Plain data, so that it can be sent to
-// other processes; what is told to people never has a password in it.
+// The location of a store: a data directory, memory, or the two URLs of a cluster. Plain data, so
+// that it can be sent to other processes; texts for people never contain a password.
 
 export type Location = string | ClusterLocation;
 
 export interface ClusterLocation {
-  /** The records' database: `postgres://user:password@host1,host2/database` */
+  /** Database of the records: `postgres://user:password@host1,host2/database` */
   readonly records: string;
-  /** Where the bytes lie: `s3://key:secret@host:port/bucket`, or `file:///folder` on a shared file system. */
+  /** Storage of the bytes: `s3://key:secret@host:port/bucket`, or `file:///shared/folder`. */
   readonly blobs: string;
-  /** Whether reads make sure that they come from the current primary; "usual" unless given. */
+  /** "strict": reads first make sure that they come from the current primary. Default: "usual". */
   readonly reads?: Reads;
-  /** Connections to the database, at most. */
+  /** Maximum number of database connections. */
   readonly pool?: number;
 }
 
 export const readsChoices = ["usual", "strict"] as const;
 export type Reads = (typeof readsChoices)[number];
 
-const known: Readonly<Record<keyof ClusterLocation, true>> = {
+const clusterFields: Readonly<Record<keyof ClusterLocation, true>> = {
   ...{ records: true, blobs: true, reads: true, pool: true },
 };
 
 const forms =
   'a directory, "memory:", or { records: "postgres://…", blobs: "s3://…" }, where blobs may be "file:///…" too';
 
-/** Throws a TypeError in words when it is none; never with what was given, which may hold a password. */
+/** Throws a TypeError for an invalid location, without the value: it may contain a password. */
 export function checkLocation(value: unknown): Location {
   if (typeof value === "string") {
     if (value === "") throw new TypeError(`openStore needs ${forms}.`);
     if (/^(postgres(ql)?|s3):/i.test(value)) {
       throw new TypeError(
-        'openStore needs two places of a cluster: { records: "postgres://…", blobs: "s3://…" or "file:///…" }.',
+        'openStore needs both URLs of a cluster: { records: "postgres://…", blobs: "s3://…" or "file:///…" }.',
       );
     }
-    const scheme = value === "memory:" ? undefined : schemeOf(value);
+    const scheme = value === "memory:" ? undefined : parseScheme(value);
     if (scheme === undefined) return value;
     throw new TypeError(
       `openStore does not know "${scheme}": it needs ${forms}. A directory of such a name begins with "./".`,
@@ -47,19 +47,19 @@ export function checkLocation(value: unknown): Location {
 
 function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation {
   for (const name of Object.keys(given)) {
-    if (Object.hasOwn(known, name)) continue;
+    if (Object.hasOwn(clusterFields, name)) continue;
     throw new TypeError(
-      `openStore knows no "${name}" of a place: there are ${Object.keys(known).join(", ")}.`,
+      `openStore does not know the field "${name}": the fields are ${Object.keys(clusterFields).join(", ")}.`,
     );
   }
   const { records, blobs, reads, pool } = given;
-  for (const [name, place, faultOf] of [
+  for (const [name, url, findFault] of [
     ["records", records, recordsFault],
     ["blobs", blobs, blobsFault],
   ] as const) {
-    if (place === undefined) throw new TypeError(`openStore needs "${name}" too: ${placeForms[name]}.`);
-    const fault = typeof place === "string" ? faultOf(place) : "must be a string";
-    if (fault !== undefined) throw new TypeError(`"${name}" ${fault}: it is ${placeForms[name]}.`);
+    if (url === undefined) throw new TypeError(`openStore needs "${name}" too: ${urlForms[name]}.`);
+    const fault = typeof url === "string" ? findFault(url) : "must be a string";
+    if (fault !== undefined) throw new TypeError(`"${name}" ${fault}: it is ${urlForms[name]}.`);
   }
   if (reads !== undefined && !readsChoices.some((choice) => choice === reads)) {
     throw new TypeError('"reads" must be "usual" or "strict".');
@@ -70,61 +70,61 @@ function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation
   return given as unknown as ClusterLocation;
 }
 
-export const placeForms = {
+export const urlForms = {
   records: "postgres://user:password@host/database",
   blobs: "s3://key:secret@host:port/bucket or file:///folder",
 } as const;
 
-/** What is wrong with the place of the records, as the end of a sentence without the place itself. */
-export function recordsFault(place: string): string | undefined {
-  if (!/^postgres(ql)?:\/\//i.test(place)) return "must begin with postgres://";
-  return /^[a-z]+:\/\/[^?#]*[^/?#]/i.test(place) ? undefined : "names no host";
+/** What is wrong with the URL of the records, without the URL, as the end of a sentence. */
+export function recordsFault(url: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//i.test(url)) return "must begin with postgres://";
+  return /^[a-z]+:\/\/[^?#]*[^/?#]/i.test(url) ? undefined : "names no host";
 }
 
-/** The same for the place of the bytes. */
-export function blobsFault(place: string): string | undefined {
-  if (/^file:/i.test(place)) {
-    return /^file:\/\/\/+[^/]/i.test(place)
+/** The same for the URL of the bytes. */
+export function blobsFault(url: string): string | undefined {
+  if (/^file:/i.test(url)) {
+    return /^file:\/\/\/+[^/]/i.test(url)
       ? undefined
       : "must have three slashes and a folder: file:///folder";
   }
-  if (!/^s3:\/\//i.test(place)) return "must begin with s3:// or file:///";
-  if (!/^s3:\/\/[^/]*@/i.test(place)) return "has no key and secret in it";
-  return /@[^/@]+\/[^/]+/.test(place) ? undefined : "names no host with a bucket";
+  if (!/^s3:\/\//i.test(url)) return "must begin with s3:// or file:///";
+  if (!/^s3:\/\/[^/]*@/i.test(url)) return "has no key and secret in it";
+  return /@[^/@]+\/[^/]+/.test(url) ? undefined : "names no host with a bucket";
 }
 
-/** With its colon, in lower case. A single letter is the drive of a path and not a scheme. */
-export function schemeOf(text: string): string | undefined {
+/** With its colon, in lower case. A single letter is a drive and not a scheme. */
+export function parseScheme(text: string): string | undefined {
   return /^[a-z][a-z0-9+.-]{1,30}:/i.exec(text)?.[0].toLowerCase();
 }
 
-/** For people, and for telling one store from another. */
-export function shownLocation(location: Location): string {
+/** A text for people that also identifies a store. */
+export function formatLocation(location: Location): string {
   if (typeof location === "string") return location;
-  return `${shownPlace(location.records)} and ${shownPlace(location.blobs)}`;
+  return `${redactUrl(location.records)} and ${redactUrl(location.blobs)}`;
 }
 
-/** Scheme, hosts and path: what may be told of a place. */
-export function shownPlace(place: string): string {
-  const [, scheme = "", rest = ""] = /^([a-z0-9+]+:\/\/)(.*)$/is.exec(place) ?? [];
-  if (/^file:/i.test(scheme)) return place;
+/** Scheme, hosts and path only: safe to show. */
+export function redactUrl(url: string): string {
+  const [, scheme = "", rest = ""] = /^([a-z0-9+]+:\/\/)(.*)$/is.exec(url) ?? [];
+  if (/^file:/i.test(scheme)) return url;
   const bare = rest.slice(rest.lastIndexOf("@") + 1).replace(/[?#].*$/s, "");
   return /^[\w.,[\]:-]*(\/[\w./~%-]*)?$/.test(bare) && isHosts(bare) ? `${scheme}${bare}` : `${scheme}…`;
 }
 
-/** A user and a password without a host look much like a host and a port. */
+/** `user:password` without a host looks much like a host and a port. */
 function isHosts(bare: string): boolean {
   const [hosts = ""] = bare.split("/");
   return hosts.split(",").every((host) => /^(\[[0-9a-f:.]*\]|[\w.-]*)(:\d{1,5})?$/i.test(host));
 }
 
-/** As the forms above have them. */
+/** Placeholders in our own messages, not passwords. */
 const examples = ["user:password", "key:secret"];
 
-/** Any text, with what may be a password in it struck out; each letter by one, so that places stay where they are. */
+/** Masks possible passwords in any text, letter by letter, so that columns stay aligned. */
 export function withoutPasswords(text: string): string {
   const lines = text.split("\n").map((line) => {
-    const scheme = placeScheme.exec(line);
+    const scheme = urlScheme.exec(line);
     const start = scheme === null ? 0 : scheme.index + scheme[0].length;
     const end = line.lastIndexOf("@");
     if (scheme === null || end <= start || examples.includes(line.slice(start, end))) return line;
@@ -139,26 +139,26 @@ export function withoutPasswords(text: string): string {
 }
 
 /**
- * Of what may be a place of records or bytes; the address of a web server without a password is none. No scheme is longer:
- * without a limit a long line would be looked through from each of its letters on.
+ * Begins a possible URL of records or bytes; a web address without a password is not one. The
+ * length limit keeps a long line from being scanned again from each of its letters.
  */
-const placeScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
+const urlScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
 
-/** Far longer than any that names a place. */
-const longestLine = 4096;
-const placeStart = /\b(?:records|blobs)["']?\s*[=:]\s*("""|'''|"|'|)/g;
+/** Longer than any line with a location. */
+const maxLineLength = 4096;
+const urlFieldStart = /\b(?:records|blobs)["']?\s*[=:]\s*("""|'''|"|'|)/g;
 
-/** A line of a configuration, which may be wrong in any way: a place in it is shown only where no password can be. */
-export function withoutPlaces(line: string): string {
+/** A line of a configuration. A URL in it is shown only if it cannot contain a password. */
+export function redactConfigLine(line: string): string {
   let shown = withoutPasswords(line);
-  if (line.length > longestLine) return shown;
-  for (const { index, 0: key, 1: quote = "" } of shown.matchAll(placeStart)) {
+  if (line.length > maxLineLength) return shown;
+  for (const { index, 0: key, 1: quote = "" } of shown.matchAll(urlFieldStart)) {
     const start = index + key.length;
     const length = quote === "" ? shown.slice(start).search(/[\s,}]|$/) : shown.slice(start).indexOf(quote);
     const end = length === -1 ? shown.length : start + length;
-    const place = shown.slice(start, end);
-    const isSafe = place.includes("•") || shownPlace(place) === place;
-    if (!isSafe) shown = shown.slice(0, start) + dots(place) + shown.slice(end);
+    const url = shown.slice(start, end);
+    const isSafe = url.includes("•") || redactUrl(url) === url;
+    if (!isSafe) shown = shown.slice(0, start) + dots(url) + shown.slice(end);
   }
   return shown;
 }

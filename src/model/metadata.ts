@@ -1,11 +1,11 @@
-// HTTP and custom metadata: what may be stored, and how much of it.
+// HTTP and custom metadata: valid values and size limits.
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { CustomMetadata, HttpMetadata } from "./object.ts";
 
 type HttpMetadataName = keyof HttpMetadata;
 
-/** Which header carries which field. */
+/** Headers and the metadata fields they carry. */
 export const metadataHeaders: readonly (readonly [HttpMetadataName, string])[] = [
   ["contentType", "content-type"],
   ["contentLanguage", "content-language"],
@@ -20,9 +20,12 @@ export function checkMetadata(http: HttpMetadata, custom: CustomMetadata): void 
   if (customMetadataBytes(custom) > limits.customMetadataBytes) throw new StoreError("MetadataTooLarge");
 }
 
-/** What an object's metadata weighs in a listing. */
-export function metadataBytes(of: { httpMetadata: HttpMetadata; customMetadata: CustomMetadata }): number {
-  return httpMetadataBytes(of.httpMetadata) + customMetadataBytes(of.customMetadata);
+/** Size of an object's metadata for the page limit of a listing. */
+export function metadataBytes(metadata: {
+  httpMetadata: HttpMetadata;
+  customMetadata: CustomMetadata;
+}): number {
+  return httpMetadataBytes(metadata.httpMetadata) + customMetadataBytes(metadata.customMetadata);
 }
 
 function customMetadataBytes(custom: CustomMetadata): number {
@@ -31,7 +34,7 @@ function customMetadataBytes(custom: CustomMetadata): number {
   return bytes;
 }
 
-/** Field by field: to look for one by a name that changes costs more, and this runs with every write. */
+/** Fields are listed: access by a computed name is slower, and this runs for every write. */
 function httpMetadataBytes(http: HttpMetadata): number {
   return (
     textBytes(http.contentType) +
@@ -47,7 +50,7 @@ function textBytes(text: string | undefined): number {
   return text === undefined ? 0 : Buffer.byteLength(text);
 }
 
-/** Neither an end of line nor another control character (RFC 9110 5.5). */
+/** Contains neither a line end nor another control character (RFC 9110 5.5). */
 export function isSendable(value: string): boolean {
   return !/[\x00-\x08\x0a-\x1f\x7f]/.test(value);
 }

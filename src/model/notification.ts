@@ -1,5 +1,5 @@
-// Who is told of what happens to a bucket's objects: rules, and the events they are held against. The names are S3's,
-// so that whatever was written for its events understands these.
+// Notification rules and events of a bucket's objects. Event names are S3's, so that receivers
+// written for S3 events understand them.
 import type { Key } from "./key.ts";
 
 export const eventNames = [
@@ -14,33 +14,33 @@ export const eventNames = [
 export type EventName = (typeof eventNames)[number];
 
 export interface ObjectEvent {
-  /** The same whenever it is delivered: by it, what comes twice is known. */
+  /** The same for every delivery, so that receivers recognise duplicates. */
   readonly id: string;
   readonly name: EventName;
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly key: Key;
-  /** Of what was created; nothing is told of what has gone. */
+  /** Only for events of created objects. */
   readonly created?: { readonly size: number; readonly etag: string; readonly version: string };
 }
 
 export interface NotificationRule {
   readonly id: string;
-  /** Names of events, or such with `*` in the place of their last word. */
+  /** Event names; `*` may replace the last word. */
   readonly events: readonly string[];
   readonly prefix: string;
   readonly suffix: string;
   readonly target: NotificationTarget;
-  /** How long an event is kept that cannot be delivered, in milliseconds; undefined for ever. */
+  /** How long an undeliverable event is kept, in milliseconds; undefined: forever. */
   readonly keep?: number | undefined;
 }
 
 export type NotificationTarget =
-  /** The secret, of which signatures are made, is sealed. */
+  /** The secret that signs requests is sealed. */
   | { readonly kind: "webhook"; readonly url: string; readonly secret: string }
   | { readonly kind: "script"; readonly name: string };
 
-/** Every name a rule may give: the events, and each of their kinds as a whole. */
+/** Every name that a rule may use: the events, and the wildcard of each kind. */
 export const eventPatterns: readonly string[] = [
   ...new Set(eventNames.map((name) => name.replace(/\w+$/, "*"))),
   ...eventNames,
@@ -53,10 +53,12 @@ export function rulesFor(
 ): readonly NotificationRule[] {
   return rules.filter(
     ({ events, prefix, suffix }) =>
-      events.some((pattern) => isOf(pattern, name)) && key.startsWith(prefix) && key.endsWith(suffix),
+      events.some((pattern) => matchesPattern(pattern, name)) &&
+      key.startsWith(prefix) &&
+      key.endsWith(suffix),
   );
 }
 
-function isOf(pattern: string, name: EventName): boolean {
+function matchesPattern(pattern: string, name: EventName): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

@@ -1,4 +1,4 @@
-// Objects: what is known of one, apart from its bytes.
+// Objects: metadata and the record of a version.
 
 import type { ChecksumAlgorithm } from "./checksum.ts";
 import { StoreError } from "./errors.ts";
@@ -26,14 +26,14 @@ export interface HttpMetadata {
 export type CustomMetadata = ReadonlyMap<string, string>;
 export type Checksums = { readonly [algorithm in ChecksumAlgorithm]?: Uint8Array };
 
-/** How an object or upload is encrypted under a customer's key. The key itself is never kept. */
+/** How an object or upload is encrypted under a customer's key. The key itself is never stored. */
 export interface Encryption {
-  /** Hex MD5 of the customer's key: tells people which key is needed, decides nothing. */
+  /** Hex MD5 of the customer's key: shows people which key is needed, decides nothing. */
   readonly keyMd5: string;
-  /** What the sealed data key is bound to: the version of a single put, the id of an upload. */
+  /** The sealed data key is bound to this: the version of a single put, or the id of an upload. */
   readonly scope: string;
   readonly sealedKey: Uint8Array;
-  /** Of a single put: the checksums of the plain bytes, for those who bring the key. */
+  /** For a single put: the checksums of the plain bytes, readable with the customer's key. */
   readonly sealedChecksums?: Uint8Array;
 }
 
@@ -46,13 +46,13 @@ export interface Metadata {
 
 export interface ObjectRecord extends Metadata {
   readonly key: Key;
-  /** 32 hex digits, random, new for every write. */
+  /** 32 random hex digits, new for every write. */
   readonly version: string;
   readonly size: number;
   readonly etag: string;
   /** Milliseconds since the epoch; never used to order versions. */
   readonly uploaded: number;
   readonly checksums: Checksums;
-  /** When the checksums are made of so many parts' checksums rather than of the bytes. */
+  /** Number of parts, when the checksum was made from the parts' checksums instead of the bytes. */
   readonly checksumParts?: number;
 }

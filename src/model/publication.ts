@@ -1,13 +1,12 @@
-// How a bucket is shown to everybody: what stands for a folder, what for a key that is not there, and for how long
-// browsers may keep what they got.
+// Settings of a public bucket: folder index, page for missing keys, and browser caching.
 
 export interface Publication {
-  /** The name of what is shown for a folder, such as "index.html". */
+  /** Name of the object shown for a folder, such as "index.html". */
   readonly index?: string | undefined;
-  /** The key of what is shown in the place of what is not there. */
+  /** Key of the object shown for a missing key. */
   readonly notFound?: string | undefined;
-  /** For objects that say nothing of it themselves. */
+  /** Default for objects without a cache-control of their own. */
   readonly cacheControl?: string | undefined;
-  /** Host names that stand for this bucket alone. */
+  /** Host names that serve this bucket only. */
   readonly domains?: readonly string[] | undefined;
 }

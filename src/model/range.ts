@@ -1,36 +1,39 @@
-// Ranges of bytes: asked for in three ways, answered in one (spec 2.6).
+// Byte ranges: requested in three forms, returned in one (spec 2.6).
 import { StoreError } from "./errors.ts";
 
 export type RangeRequest =
   | { readonly offset?: number; readonly length?: number }
   | { readonly suffix: number };
 
-/** The bytes returned: always inside the object. */
+/** The returned bytes: always inside the object. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Asking for more than exists gives what exists; asking for nothing at all cannot be satisfied. */
+/** A range past the end is cut to the object's size; an empty result is refused. */
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   if (request === undefined) return { offset: 0, length: size };
-  const range = "suffix" in request ? suffixOf(request.suffix, size) : spanOf(request, size);
-  // Numbers past all counting make a length that is none.
+  const range = "suffix" in request ? resolveSuffix(request.suffix, size) : resolveSpan(request, size);
+  // Huge numbers can make the length NaN.
   if (!(range.length > 0)) throw new StoreError("InvalidRange");
   return range;
 }
 
-function suffixOf(suffix: number, size: number): ByteRange {
+function resolveSuffix(suffix: number, size: number): ByteRange {
   const length = Math.min(suffix, size);
   return { offset: size - length, length };
 }
 
-function spanOf(request: { readonly offset?: number; readonly length?: number }, size: number): ByteRange {
+function resolveSpan(
+  request: { readonly offset?: number; readonly length?: number },
+  size: number,
+): ByteRange {
   const offset = request.offset ?? 0;
   return { offset, length: Math.min(request.length ?? Number.POSITIVE_INFINITY, size - offset) };
 }
 
-/** Where a part lies; an object put in one piece is its own first part. */
+/** The range of a part; an object put in one piece has one part. */
 export function partRange(
   parts: readonly { readonly size: number }[] | undefined,
   number: number,

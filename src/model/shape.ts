@@ -1,4 +1,4 @@
-// Checks of values that came from outside of this process, before they are used.
+// Type checks of values that come from outside this process.
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export function isListOf<T>(
+export function isList<T>(
   value: unknown,
   maxLength: number,
   isItem: (item: unknown) => item is T,

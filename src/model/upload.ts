@@ -1,4 +1,4 @@
-// Multipart uploads: what is known of one, of its parts, and when it is over.
+// Multipart uploads: the records of an upload and its parts, and when an upload ends.
 import { createHash } from "node:crypto";
 import type { UploadChecksum } from "./checksum.ts";
 import type { Key } from "./key.ts";
@@ -13,11 +13,11 @@ export interface UploadRecord extends Metadata {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly state: UploadState;
-  /** When an active upload is aborted by itself, or an ended one forgotten. */
+  /** When an active upload is aborted, or an ended one is removed. */
   readonly due: number;
-  /** The checksum every part carries, and the object will. */
+  /** The checksum of every part and of the object. */
   readonly checksum?: UploadChecksum;
-  /** What a completed upload became. */
+  /** The version that a completed upload became. */
   readonly result?: { readonly version: string; readonly etag: string };
 }
 
@@ -30,17 +30,17 @@ export interface PartRecord {
   readonly blob: string;
   /** Bytes as stored: more than `size` when encrypted. */
   readonly stored: number;
-  /** Those that were asked for beside the etag. */
+  /** Checksums that were requested in addition to the etag. */
   readonly checksums?: Checksums;
 }
 
-/** An upload whose time is up counts as aborted from that instant, whenever the sweep comes by. */
+/** An upload that is due counts as aborted at once, before the sweep aborts it. */
 export function isActive(upload: UploadRecord, now: number): boolean {
   return upload.state === "active" && now < upload.due;
 }
 
-export function ended(upload: UploadRecord, state: "completed" | "aborted", now: number): UploadRecord {
-  return { ...upload, state, due: now + limits.endedUploadMemory };
+export function endUpload(upload: UploadRecord, state: "completed" | "aborted", now: number): UploadRecord {
+  return { ...upload, state, due: now + limits.endedUploadRetention };
 }
 
 /** `md5(concatenated raw part md5s)-N` */

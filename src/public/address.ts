@@ -1,28 +1,28 @@
-// Which bucket and key a request is about: by the name of its host, or by the first step of its path.
-import { decodedTarget, targetParts } from "../http/target.ts";
+// Finds the bucket and key of a request: the bucket is in the host or in the first path segment.
+import { decodeTarget, splitTarget } from "../http/target.ts";
 import type { PublicBucket } from "./publications.ts";
 
 export interface Address {
   readonly bucket: string;
-  /** Decoded exactly once; no path, so `..` is a key as any other. */
+  /** Decoded exactly once. A key is not a file path, so `..` is a valid key. */
   readonly key: string;
 }
 
 export interface AddressNames {
-  /** Names in front of which a bucket's may stand. */
+  /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   readonly buckets: readonly PublicBucket[];
 }
 
-/** Undefined for what is no text. */
-export function addressOf(
+/** Undefined if the path is not valid UTF-8 or does not begin with a slash. */
+export function parseAddress(
   host: string,
   target: string,
   { domains, buckets }: AddressNames,
 ): Address | undefined {
-  const path = decodedTarget(targetParts(target).rawPath);
+  const path = decodeTarget(splitTarget(target).rawPath);
   if (path === undefined || !path.startsWith("/")) return undefined;
-  const bucket = namedBy(hostName(host), domains, buckets);
+  const bucket = findBucketByHost(hostName(host), domains, buckets);
   if (bucket !== undefined) return { bucket, key: path.slice(1) };
   const slash = path.indexOf("/", 1);
   return slash === -1
@@ -30,7 +30,7 @@ export function addressOf(
     : { bucket: path.slice(1, slash), key: path.slice(slash + 1) };
 }
 
-function namedBy(
+function findBucketByHost(
   name: string,
   domains: readonly string[],
   buckets: readonly PublicBucket[],

@@ -1,24 +1,24 @@
-// What is told of a request to a public bucket once its answer is over.
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
-import { nextRequestId } from "../http/request-id.ts";
+// Reports each request to a public bucket, for metrics and the request log, when it has ended.
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 
-/** Set as soon as it is known. */
-export interface Place {
+/** Filled in while the request is handled; undefined if it names no public bucket. */
+export interface RequestedObject {
   bucket: string | undefined;
   key: string | undefined;
 }
 
-/** The same answers, each with its id, and told of when it is over. */
-export function telling(
-  answer: (request: HttpRequest, place: Place) => Promise<HttpResponse>,
+/** Wraps `answer`: adds a request id to each response and reports the exchange at its end. */
+export function withExchangeReport(
+  answer: (request: HttpRequest, requested: RequestedObject) => Promise<HttpResponse>,
   onExchange: ((exchange: Exchange) => void) | undefined,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
     const id = nextRequestId();
-    const began = performance.now();
-    const place: Place = { bucket: undefined, key: undefined };
-    const { status, headers, body } = await answer(request, place);
+    const startTime = performance.now();
+    const requested: RequestedObject = { bucket: undefined, key: undefined };
+    const { status, headers, body } = await answer(request, requested);
     return {
       status,
       headers: [...headers, ["x-request-id", id]],
@@ -27,16 +27,16 @@ export function telling(
         onExchange &&
         ((bytesOut, isWhole) =>
           onExchange({
-            face: "public",
+            frontEnd: "public",
             id,
             method: request.method,
-            operation: operationOf(request.method),
-            bucket: place.bucket,
-            key: place.key,
+            operation: toOperationName(request.method),
+            bucket: requested.bucket,
+            key: requested.key,
             status,
             bytesIn: request.bytesRead(),
             bytesOut,
-            milliseconds: performance.now() - began,
+            milliseconds: performance.now() - startTime,
             remoteAddress: request.address,
             isWhole,
           })),
@@ -44,7 +44,7 @@ export function telling(
   };
 }
 
-/** One of few names, whatever methods clients think of. */
-function operationOf(method: string): string {
+/** A fixed set of names: clients may send any method, and each name becomes a metric label. */
+function toOperationName(method: string): string {
   return method === "GET" || method === "HEAD" || method === "OPTIONS" ? method : "Unknown";
 }

@@ -1,38 +1,39 @@
-// Public buckets over HTTP: read-only, with conditions, ranges and caching, an index for folders and a page for what is
-// not there. A bucket that is not public answers as one that does not exist.
-import type { Engine, GetOutcome } from "../engine/engine.ts";
-import { corsHeadersOf, preflightHeaders } from "../http/cors.ts";
+// Serves public buckets over HTTP, read-only, with conditions, ranges, caching and index documents.
+// A private bucket gets the same 404 as a missing one, so its existence stays hidden.
+import type { DescribeOutcome, Engine, GetOutcome } from "../engine/engine.ts";
+import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
   conditionFromHeaders,
   headersFromMetadata,
   parseHttpDate,
   rangeFromHeader,
 } from "../http/headers.ts";
-import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
-import { targetParts } from "../http/target.ts";
+import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { refusedReadStatus } from "../http/status.ts";
+import { splitTarget } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
-import { type Clause, type Condition, refusingClause } from "../model/condition.ts";
-import { StoreError } from "../model/errors.ts";
+import type { Clause, Condition } from "../model/condition.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";
 import { type ByteRange, type RangeRequest, resolveRange } from "../model/range.ts";
-import { type AddressNames, addressOf } from "./address.ts";
-import { type Place, telling } from "./exchange.ts";
+import { type AddressNames, parseAddress } from "./address.ts";
+import { type ErrorStatus, errorMessages, toErrorStatus } from "./errors.ts";
+import { type RequestedObject, withExchangeReport } from "./exchange.ts";
 
 export interface HandlerOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
-  /** As it is now. */
+  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
+  /** Called for every request: returns the current domains and public buckets. */
   readonly names: () => Promise<AddressNames>;
   readonly log: (line: string) => void;
-  /** Told of every request when its answer is over. */
+  /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 type Headers = readonly (readonly [string, string])[];
 
-interface Asked {
+interface PublicRequest {
   readonly request: HttpRequest;
   readonly bucket: Bucket;
   readonly publication: Publication;
@@ -40,124 +41,133 @@ interface Asked {
 }
 
 export function createPublicHandler({ engine, names, log, onExchange }: HandlerOptions): HttpHandler {
-  async function handle(request: HttpRequest, place: Place): Promise<HttpResponse> {
-    const address = addressOf(request.header("host") ?? "", request.target, await names());
-    if (address === undefined) return text(400, "The address is not valid.");
+  async function handle(request: HttpRequest, requested: RequestedObject): Promise<HttpResponse> {
+    const address = parseAddress(request.header("host") ?? "", request.target, await names());
+    if (address === undefined) return textResponse(400, "The path of this request is not valid.");
     const bucket = await engine.bucket(address.bucket);
     const publication = bucket?.settings.publication;
-    if (bucket === undefined || publication === undefined) return text(404, "Not found.");
-    place.bucket = bucket.name;
-    place.key = address.key || undefined;
+    if (bucket === undefined || publication === undefined) return errorResponse(404);
+    requested.bucket = bucket.name;
+    requested.key = address.key || undefined;
     const rules = bucket.settings.cors ?? [];
     if (request.method === "OPTIONS") {
       const headers = preflightHeaders(rules, request);
       if (headers !== undefined) return answer(204, headers);
     }
-    const cors = corsHeadersOf(rules, request);
+    const cors = corsResponseHeaders(rules, request);
     if (request.method !== "GET" && request.method !== "HEAD")
-      return text(405, "This can be read, and nothing else.", [["allow", "GET, HEAD"], ...cors]);
+      return textResponse(405, "Public buckets are read-only: use GET or HEAD.", [
+        ["allow", "GET, HEAD"],
+        ...cors,
+      ]);
     return show({ request, bucket, publication, cors }, address.key);
   }
 
-  async function show(asked: Asked, key: string): Promise<HttpResponse> {
-    const { bucket, publication, cors, request } = asked;
+  async function show(publicRequest: PublicRequest, key: string): Promise<HttpResponse> {
+    const { bucket, publication, cors, request } = publicRequest;
     const isFolder = key === "" || key.endsWith("/");
-    const shown = isFolder && publication.index !== undefined ? key + publication.index : key;
-    const record = shown === "" ? undefined : await found(bucket.name, shown);
-    if (record !== undefined) return showObject(asked, record);
+    const objectKey = isFolder && publication.index !== undefined ? key + publication.index : key;
+    const record = objectKey === "" ? undefined : await findRecord(bucket.name, objectKey);
+    if (record !== undefined) return showObject(publicRequest, record);
     if (!isFolder && publication.index !== undefined) {
-      const isIndexed = (await found(bucket.name, `${key}/${publication.index}`)) !== undefined;
-      if (isIndexed) return text(302, "See the folder.", [["location", folderOf(request)], ...cors]);
+      const isIndexed = (await findRecord(bucket.name, `${key}/${publication.index}`)) !== undefined;
+      if (isIndexed)
+        return textResponse(302, "This path is a folder: follow the redirect.", [
+          ["location", folderRedirect(request)],
+          ...cors,
+        ]);
     }
-    return notFound(asked);
+    return notFound(publicRequest);
   }
 
-  /** One whose key cannot be is not there. */
-  async function found(bucket: string, key: string): Promise<ObjectRecord | undefined> {
+  /** A key that is not valid is treated as missing: a request may name any key. */
+  async function findRecord(bucket: string, key: string): Promise<ObjectRecord | undefined> {
     try {
       return await engine.head(bucket, key);
     } catch (error) {
-      if (error instanceof StoreError && error.reason === "InvalidObjectName") return undefined;
+      if (toErrorStatus(error) === 404) return undefined;
       throw error;
     }
   }
 
-  async function notFound({ bucket, publication, cors, request }: Asked): Promise<HttpResponse> {
+  async function notFound({ bucket, publication, cors, request }: PublicRequest): Promise<HttpResponse> {
     const key = publication.notFound;
-    const record = key === undefined ? undefined : await found(bucket.name, key);
-    if (record === undefined || record.encryption !== undefined) return text(404, "Not found.", cors);
+    const record = key === undefined ? undefined : await findRecord(bucket.name, key);
+    if (record === undefined || record.encryption !== undefined) return errorResponse(404, cors);
     const headers = [...objectHeaders(record, publication), ...cors];
-    if (request.method === "HEAD") return answer(404, [...headers, lengthOf(record.size)]);
+    if (request.method === "HEAD") return answer(404, [...headers, contentLengthHeader(record.size)]);
     const outcome = await engine.get(bucket.name, record.key);
-    return outcome.outcome === "found"
-      ? answer(404, headers, bodyOf(outcome))
-      : text(404, "Not found.", cors);
+    return outcome.outcome === "found" ? answer(404, headers, toBody(outcome)) : errorResponse(404, cors);
   }
 
-  async function showObject(asked: Asked, record: ObjectRecord): Promise<HttpResponse> {
-    const { request, bucket, publication, cors } = asked;
+  async function showObject(publicRequest: PublicRequest, record: ObjectRecord): Promise<HttpResponse> {
+    const { request, bucket, publication, cors } = publicRequest;
     if (record.encryption !== undefined)
-      return text(403, "This was stored under a key of its owner's, and cannot be shown without it.", cors);
-    const condition = conditionOf(request);
-    if (condition === undefined) return text(400, "An etag in a condition is not valid.", cors);
-    const range = isWanted(request, record) ? rangeFromHeader(request.header("range") ?? null) : undefined;
+      return textResponse(
+        403,
+        "This object is encrypted with a customer-provided key: use S3 to read it.",
+        cors,
+      );
+    const condition = readCondition(request);
+    if (condition === undefined)
+      return textResponse(400, "An ETag in If-Match or If-None-Match is not valid.", cors);
+    const range = ifRangeMatches(request, record)
+      ? rangeFromHeader(request.header("range") ?? null)
+      : undefined;
     try {
-      if (request.method === "HEAD") return headOf(asked, record, { condition, range });
-      const outcome = await engine.get(bucket.name, record.key, { condition, range });
-      if (outcome.outcome === "missing") return notFound(asked);
-      if (outcome.outcome === "refused") return refused(outcome.clause, outcome.record, asked);
+      const outcome =
+        request.method === "HEAD"
+          ? withoutBytes(await engine.describe(bucket.name, record.key, { condition }), range)
+          : await engine.get(bucket.name, record.key, { condition, range });
+      if (outcome.outcome === "missing") return notFound(publicRequest);
+      if (outcome.outcome === "refused")
+        return refusedResponse(outcome.clause, outcome.record, publicRequest);
+      const { size } = outcome.record;
       const headers = [...objectHeaders(outcome.record, publication), ...cors];
-      if (range === undefined) return answer(200, headers, bodyOf(outcome));
-      return answer(206, [...headers, spanOf(outcome.record.size, outcome.range)], bodyOf(outcome));
+      if (range !== undefined) headers.push(contentRangeHeader(size, outcome.range));
+      if (outcome.bytes === undefined) headers.push(contentLengthHeader(outcome.range.length));
+      return answer(range === undefined ? 200 : 206, headers, toBody(outcome));
     } catch (error) {
-      if (!(error instanceof StoreError && error.reason === "InvalidRange")) throw error;
-      const size: [string, string] = ["content-range", `bytes */${record.size}`];
-      return text(416, "There are no such bytes.", [size, ...cors]);
+      if (toErrorStatus(error) !== 416) throw error;
+      return errorResponse(416, [["content-range", `bytes */${record.size}`], ...cors]);
     }
   }
 
-  return telling(async (request, place) => {
+  return withExchangeReport(async (request, requested) => {
     try {
-      return await handle(request, place);
+      return await handle(request, requested);
     } catch (error) {
-      log(`A public request failed: ${error instanceof Error ? error.message : String(error)}`);
-      const isAway = error instanceof StoreError && error.reason === "ServiceUnavailable";
-      return isAway ? text(503, "Try again later.") : text(500, "Something went wrong here.");
+      const status = toErrorStatus(error);
+      if (status >= 500) {
+        log(`A request to a public bucket failed: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      return errorResponse(status);
     }
   }, onExchange);
 }
 
-type Found = Extract<GetOutcome, { outcome: "found" }>;
+type FoundObject = Extract<GetOutcome, { outcome: "found" }>;
 
-function bodyOf({ bytes }: Found): HttpBody {
-  return bytes.inline ?? bytes;
+function toBody({ bytes }: { readonly bytes: FoundObject["bytes"] | undefined }): HttpBody {
+  return bytes === undefined ? null : (bytes.inline ?? bytes);
 }
 
-function spanOf(size: number, { offset, length }: ByteRange): [string, string] {
+/** The outcome of the same GET for a HEAD. Throws InvalidRange like the engine. */
+function withoutBytes(outcome: DescribeOutcome, range: RangeRequest | undefined) {
+  if (outcome.outcome !== "found") return outcome;
+  return { ...outcome, range: resolveRange(range, outcome.record.size), bytes: undefined };
+}
+
+function contentRangeHeader(size: number, { offset, length }: ByteRange): [string, string] {
   return ["content-range", `bytes ${offset}-${offset + length - 1}/${size}`];
 }
 
-interface Selection {
-  readonly condition: Condition;
-  readonly range: RangeRequest | undefined;
-}
-
-/** The headers of the same GET. Throws InvalidRange like the engine. */
-function headOf(asked: Asked, record: ObjectRecord, { condition, range }: Selection): HttpResponse {
-  const clause = refusingClause(condition, record);
-  if (clause !== undefined) return refused(clause, record, asked);
-  const headers = [...objectHeaders(record, asked.publication), ...asked.cors];
-  if (range === undefined) return answer(200, [...headers, lengthOf(record.size)]);
-  const resolved = resolveRange(range, record.size);
-  return answer(206, [...headers, spanOf(record.size, resolved), lengthOf(resolved.length)]);
-}
-
-function lengthOf(size: number): [string, string] {
+function contentLengthHeader(size: number): [string, string] {
   return ["content-length", String(size)];
 }
 
-/** Undefined when it cannot be read. */
-function conditionOf(request: HttpRequest): Condition | undefined {
+/** Undefined if an etag in the condition is not valid. */
+function readCondition(request: HttpRequest): Condition | undefined {
   try {
     return conditionFromHeaders({ get: (name) => request.header(name) ?? null });
   } catch {
@@ -165,18 +175,31 @@ function conditionOf(request: HttpRequest): Condition | undefined {
   }
 }
 
-/** Whether what is to be continued is still what was begun (RFC 9110 13.1.5). */
-function isWanted(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
+/** True if the object is still the version a client wants to resume (RFC 9110 13.1.5). */
+function ifRangeMatches(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
   const given = request.header("if-range")?.trim();
   if (given === undefined || given === `"${etag}"`) return true;
   const time = parseHttpDate(given);
   return time !== undefined && time === Math.floor(uploaded / 1000) * 1000;
 }
 
-function refused(clause: Clause, record: ObjectRecord, { publication, cors }: Asked): HttpResponse {
-  if (clause === "etagMatches" || clause === "uploadedBefore") return answer(412, cors);
-  const kept = new Set(["etag", "last-modified", "cache-control", "expires", "x-content-type-options"]);
-  return answer(304, [...objectHeaders(record, publication).filter(([name]) => kept.has(name)), ...cors]);
+function refusedResponse(
+  clause: Clause,
+  record: ObjectRecord,
+  { publication, cors }: PublicRequest,
+): HttpResponse {
+  if (refusedReadStatus(clause) === 412) return answer(412, cors);
+  const notModifiedHeaders = new Set([
+    "etag",
+    "last-modified",
+    "cache-control",
+    "expires",
+    "x-content-type-options",
+  ]);
+  return answer(304, [
+    ...objectHeaders(record, publication).filter(([name]) => notModifiedHeaders.has(name)),
+    ...cors,
+  ]);
 }
 
 function objectHeaders(record: ObjectRecord, publication: Publication): [string, string][] {
@@ -187,7 +210,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
     ["etag", `"${etag}"`],
     ["last-modified", new Date(uploaded).toUTCString()],
     ["accept-ranges", "bytes"],
-    // What is no page is never taken for one by a browser that guesses.
+    // Browsers must not guess a content type: a guessed text/html would run scripts.
     ["x-content-type-options", "nosniff"],
     ...stored,
     ...(has("content-type") ? [] : ([["content-type", "application/octet-stream"]] as [string, string][])),
@@ -197,9 +220,9 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
   ];
 }
 
-/** By its last step alone: a whole path that begins with two slashes would name another host. */
-function folderOf({ target }: HttpRequest): string {
-  const { rawPath, rawQuery } = targetParts(target);
+/** Relative to the last path segment: a path that begins with `//` would name another host. */
+function folderRedirect({ target }: HttpRequest): string {
+  const { rawPath, rawQuery } = splitTarget(target);
   const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);
   return `./${last}/${rawQuery === "" ? "" : `?${rawQuery}`}`;
 }
@@ -208,10 +231,14 @@ function answer(status: number, headers: Headers, body: HttpBody = null): HttpRe
   return { status, headers, body };
 }
 
-function text(status: number, words: string, headers: Headers = []): HttpResponse {
+function errorResponse(status: ErrorStatus, headers: Headers = []): HttpResponse {
+  return textResponse(status, errorMessages[status], headers);
+}
+
+function textResponse(status: number, message: string, headers: Headers = []): HttpResponse {
   const own: Headers = [
     ["content-type", "text/plain; charset=utf-8"],
     ["x-content-type-options", "nosniff"],
   ];
-  return answer(status, [...own, ...headers], `${words}\n`);
+  return answer(status, [...own, ...headers], `${message}\n`);
 }

@@ -1,5 +1,5 @@
-// Which buckets everybody may read, and by which names: set on the bucket, and noted in a document for each, so that
-// whoever serves them need not ask every bucket there is. What the bucket itself says decides.
+// Publishes buckets for anonymous reading. The bucket's settings decide; a document for each public
+// bucket serves as an index, so that the server need not read every bucket.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
@@ -7,7 +7,7 @@ import { checkKey } from "../model/key.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { Publication } from "../model/publication.ts";
 
-/** What cannot be set, in words. */
+/** A publication setting was refused; the message says why. */
 export class PublicationError extends Error {
   override readonly name = "PublicationError";
 }
@@ -21,7 +21,7 @@ export interface PublicBucket {
   readonly domains: readonly string[];
 }
 
-export async function publicBuckets(documents: Documents): Promise<PublicBucket[]> {
+export async function listPublicBuckets(documents: Documents): Promise<PublicBucket[]> {
   const all = await documents.list(kind);
   return all.map(({ name, text }) => ({ bucket: name, domains: JSON.parse(text) as string[] }));
 }
@@ -34,16 +34,18 @@ export async function publish(
 ): Promise<void> {
   checkPublication(publication);
   const domains = publication.domains ?? [];
-  for (const other of await publicBuckets(documents)) {
+  for (const other of await listPublicBuckets(documents)) {
     const taken = other.bucket === bucket ? undefined : domains.find((name) => other.domains.includes(name));
     if (taken !== undefined)
-      throw new PublicationError(`The name "${taken}" stands for bucket "${other.bucket}" already.`);
+      throw new PublicationError(
+        `Domain "${taken}" already belongs to bucket "${other.bucket}": choose another domain.`,
+      );
   }
   if ((await engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
   await engine.changeSettings(bucket, { publication });
   for (;;) {
-    const seen = (await documents.get(kind, bucket))?.revision;
-    if ((await documents.put(kind, bucket, JSON.stringify(domains), seen)) === "committed") return;
+    const revision = (await documents.get(kind, bucket))?.revision;
+    if ((await documents.put(kind, bucket, JSON.stringify(domains), revision)) === "committed") return;
   }
 }
 
@@ -59,13 +61,15 @@ export async function unpublish(
 
 function checkPublication({ index, notFound, cacheControl, domains = [] }: Publication): void {
   if (index !== undefined && (index === "" || index.includes("/")))
-    throw new PublicationError(`"${index}" cannot stand for a folder: name a file, such as index.html.`);
+    throw new PublicationError(
+      `Index document "${index}" is not valid: specify a file name without "/", such as index.html.`,
+    );
   if (notFound !== undefined) checkKey(notFound);
   if (cacheControl !== undefined && (!isSendable(cacheControl) || !/^[\x20-\x7e]+$/.test(cacheControl)))
-    throw new PublicationError("The cache control has characters that no header may have.");
-  const wrong = domains.find((name) => !domainShape.test(name) || !/[a-z]/.test(name));
-  if (wrong !== undefined)
+    throw new PublicationError("Cache-Control is not valid: use printable ASCII characters only.");
+  const invalid = domains.find((name) => !domainShape.test(name) || !/[a-z]/.test(name));
+  if (invalid !== undefined)
     throw new PublicationError(
-      `"${wrong}" is no name of a host: write it in lowercase, such as files.example.com.`,
+      `"${invalid}" is not a host name: write it in lowercase, such as files.example.com.`,
     );
 }

@@ -1,88 +1,91 @@
-// Serves public buckets on a port of its own. Unless the port was asked for, it is opened when the first bucket becomes
-// public: what nobody uses takes no port.
+// Serves public buckets on their own port. A port that is not configured is opened when the first
+// bucket becomes public, so that an unused feature does not occupy a port.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { trustedPeers } from "../http/forwarded.ts";
-import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
-import { type Listening, listen } from "../http/listen.ts";
-import type { WhenTaken } from "../http/shared-listener.ts";
-import type { TlsSource } from "../http/tls.ts";
+import { parseTrustedPeers } from "../http/server/forwarded.ts";
+import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
+import { type HttpListener, listen } from "../http/server/listen.ts";
+import type { OpenStreams } from "../http/server/listener-state.ts";
+import type { WhenTaken } from "../http/server/shared-listener.ts";
+import type { TlsSource } from "../http/tls/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { createPublicHandler } from "./handler.ts";
-import { type PublicBucket, publicBuckets } from "./publications.ts";
+import { listPublicBuckets, type PublicBucket } from "./publications.ts";
 
 export interface PublicOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
+  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
   readonly documents: Documents;
   readonly host: string;
   readonly port: number;
   readonly whenTaken?: WhenTaken | undefined;
-  /** Names in front of which a bucket's may stand. */
+  /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   readonly opens: "at once" | "when a bucket is public";
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** Secret that authenticates probe requests, which check that this process serves the port. */
   readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
   readonly log: (line: string) => void;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
-  /** Told when it was opened later on. */
+  /** Called if the port is opened after start. */
   readonly onOpened: (port: number) => void;
-  /** Why it could not be opened later on, in words. */
-  readonly told: (error: unknown) => string;
+  /** Formats the error for the log if the port cannot be opened after start. */
+  readonly describeError: (error: unknown) => string;
 }
 
 export interface PublicServer {
-  /** Undefined while it is not open. */
+  /** Undefined while the port is not open. */
   readonly port: number | undefined;
   close(): Promise<void>;
 }
 
-/** How old what is known of names may be. */
-const knownMilliseconds = 1000;
-const againMilliseconds = 10_000;
+/** Maximum age of the cached list of public buckets. */
+const cacheMilliseconds = 1000;
+const retryMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
-  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, log } = options;
-  const limits = shareOf(options.limits, supervisorShare);
-  let known: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
+  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, streams, log } = options;
+  const limits = divideLimits(options.limits, supervisorShare);
+  let cache: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
   async function names() {
     const now = performance.now();
-    if (known === undefined || known.until < now)
-      known = { buckets: await publicBuckets(documents), until: now + knownMilliseconds };
-    return { domains, buckets: known.buckets };
+    if (cache === undefined || cache.until < now)
+      cache = { buckets: await listPublicBuckets(documents), until: now + cacheMilliseconds };
+    return { domains, buckets: cache.buckets };
   }
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
-  const peers = trusted.length === 0 ? undefined : trustedPeers(trusted);
-  const open = () => listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe });
+  const peers = trusted.length === 0 ? undefined : parseTrustedPeers(trusted);
+  const open = () =>
+    listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe, streams });
 
-  let listening: Listening | undefined;
+  let listening: HttpListener | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
+  let checking: Promise<void> = Promise.resolve();
   let isClosed = false;
 
   async function openIfNeeded(): Promise<void> {
-    if ((await publicBuckets(documents)).length === 0) return lookAgain(knownMilliseconds);
+    if ((await listPublicBuckets(documents)).length === 0) return scheduleCheck(cacheMilliseconds);
     const opened = await open();
     listening = opened;
     if (isClosed) await opened.drain();
     else options.onOpened(opened.port!);
   }
 
-  function lookAgain(milliseconds: number): void {
+  function scheduleCheck(milliseconds: number): void {
     if (isClosed) return;
     timer = setTimeout(() => {
-      looking = openIfNeeded().catch((error: unknown) => {
-        log(options.told(error));
-        lookAgain(againMilliseconds);
+      checking = openIfNeeded().catch((error: unknown) => {
+        log(options.describeError(error));
+        scheduleCheck(retryMilliseconds);
       });
     }, milliseconds).unref();
   }
 
-  const isNeeded = options.opens === "at once" || (await publicBuckets(documents)).length > 0;
+  const isNeeded = options.opens === "at once" || (await listPublicBuckets(documents)).length > 0;
   if (isNeeded) listening = await open();
-  else lookAgain(knownMilliseconds);
+  else scheduleCheck(cacheMilliseconds);
   return {
     get port() {
       return listening?.port;
@@ -90,7 +93,7 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await looking;
+      await checking;
       await listening?.drain();
     },
   };

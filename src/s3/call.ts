@@ -1,19 +1,20 @@
-// One call as its operation sees it: authorized already, its body not read yet. And what operations answer with.
+// Input and output of operations: an authorized call whose body is not read yet, and its response.
 import type { Engine } from "../engine/engine.ts";
-import type { HttpBody } from "../http/listen.ts";
+import type { HttpBody } from "../http/server/listen.ts";
 import type { Bucket } from "../model/bucket.ts";
-import type { Caller } from "./authorize.ts";
+import type { Caller } from "./auth/authorize.ts";
+import { toOwner } from "./auth/credentials.ts";
+import type { Payload } from "./body/payload.ts";
+import { type XmlElement, type XmlValue, xmlDocument } from "./body/xml-writer.ts";
 import type { Operation } from "./operation.ts";
-import type { Payload } from "./payload.ts";
 import type { S3Request } from "./request.ts";
-import { type XmlValue, xmlDocument } from "./xml.ts";
 
 export interface Call {
   readonly engine: Engine;
   readonly request: S3Request;
   readonly operation: Operation;
   readonly caller: Caller;
-  /** As it was found when the caller was let in; undefined for operations on the account. */
+  /** The bucket as authorization found it; undefined for operations on the account. */
   readonly bucket: Bucket | undefined;
   readonly payload: Payload;
   readonly region: string;
@@ -25,7 +26,7 @@ export interface S3Response {
   readonly body: HttpBody;
 }
 
-export type Handle = (call: Call) => Promise<S3Response>;
+export type OperationHandler = (call: Call) => Promise<S3Response>;
 
 export function answer(
   status: number,
@@ -43,6 +44,15 @@ export function answerXml(
   return answer(200, [["content-type", "application/xml"], ...headers], xmlDocument(name, value));
 }
 
+/** Content of an Owner, Initiator or Grantee element. */
+export function ownerElements(account: string): XmlElement[] {
+  const { id, displayName } = toOwner(account);
+  return [
+    ["ID", id],
+    ["DisplayName", displayName],
+  ];
+}
+
 export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
@@ -51,6 +61,6 @@ export function httpTime(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
 }
 
-export function quoted(etag: string): string {
+export function quoteEtag(etag: string): string {
   return `"${etag}"`;
 }

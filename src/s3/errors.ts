@@ -1,4 +1,4 @@
-// What S3 clients are told when something cannot be: S3's own names, and the one table from the domain's reasons.
+// Error codes of S3 with status and message, and the table that maps reasons of the engine to them.
 import type { Reason } from "../model/errors.ts";
 
 export const errors = {
@@ -102,7 +102,7 @@ export interface S3ErrorOptions {
   readonly message?: string | undefined;
   /** Further elements of the error document. */
   readonly details?: Readonly<Record<string, string>> | undefined;
-  /** When to try again; default: 1 for what is temporary (503). */
+  /** Value of Retry-After; default: 1 for status 503. */
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
@@ -123,9 +123,10 @@ export class S3Error extends Error {
   }
 }
 
-/** Exhaustive: a new reason does not compile until it has its answer here. */
-export const codeOfReason: Readonly<Record<Reason, ErrorCode>> = {
+/** Exhaustive: a new reason does not compile until it has an error code here. */
+export const errorCodeByReason: Readonly<Record<Reason, ErrorCode>> = {
   InternalError: "InternalError",
+  Damaged: "InternalError",
   AccessDenied: "AccessDenied",
   InvalidBucketName: "InvalidBucketName",
   NoSuchBucket: "NoSuchBucket",

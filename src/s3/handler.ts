@@ -1,79 +1,85 @@
-// The S3 API as one handler of HTTP requests: what is asked, who asks, whether they may, and then the operation.
-// No operation runs before the one check of signature and rights, and every answer leaves by one door.
+// The HTTP handler of the S3 API: finds the operation, authenticates and authorizes the caller,
+// runs the operation and writes the response.
+
+import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
-import { nextRequestId } from "../http/request-id.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import type { ActName, NoteAct } from "../model/act.ts";
 import { StoreError } from "../model/errors.ts";
-import { getObjectAttributes } from "./attributes.ts";
-import { authenticate } from "./authenticate.ts";
-import { authorize, type Caller } from "./authorize.ts";
-import * as buckets from "./buckets.ts";
-import type { Handle, S3Response } from "./call.ts";
-import { copyObject, uploadPartCopy } from "./copy.ts";
-import { corsHeaders, deleteBucketCors, getBucketCors, preflight, putBucketCors } from "./cors.ts";
-import type { Credentials } from "./credentials.ts";
-import { deleteObjects } from "./delete-objects.ts";
-import { type BudgetShare, createDocumentBudget } from "./document-budget.ts";
-import { codeOfReason, S3Error } from "./errors.ts";
-import { createFailedSignatures, type FailureLimits } from "./failed-signatures.ts";
-import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
-import { listMultipartUploads, listObjects, listObjectsV2, listObjectVersions } from "./listing.ts";
-import { checkRefusedHeaders } from "./metadata.ts";
-import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
-import { type Operation, type OperationName, place, readOperation } from "./operation.ts";
-import { openPayload } from "./payload.ts";
-import { postObject } from "./post-object.ts";
-import { readRequest, withMovedHeaders } from "./request.ts";
+import { authenticate } from "./auth/authenticate.ts";
+import { authorize, type Caller } from "./auth/authorize.ts";
+import type { Credentials } from "./auth/credentials.ts";
+import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
+import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
+import { openPayload } from "./body/payload.ts";
+import { errorDocument } from "./body/xml-writer.ts";
+import type { OperationHandler, S3Response } from "./call.ts";
+import { errorCodeByReason, S3Error } from "./errors.ts";
+import { checkRefusedHeaders } from "./headers/metadata.ts";
+import { type Operation, type OperationName, parseAddress, readOperation } from "./operation.ts";
+import { getObjectAttributes } from "./operations/attributes.ts";
+import * as buckets from "./operations/buckets.ts";
+import { copyObject, uploadPartCopy } from "./operations/copy.ts";
+import { corsHeaders, deleteBucketCors, getBucketCors, preflight, putBucketCors } from "./operations/cors.ts";
+import { deleteObjects } from "./operations/delete-objects.ts";
+import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./operations/lifecycle.ts";
+import {
+  listMultipartUploads,
+  listObjects,
+  listObjectsV2,
+  listObjectVersions,
+} from "./operations/listing.ts";
+import { deleteObject, getObject, headObject, putObject } from "./operations/objects.ts";
+import { postObject } from "./operations/post-object.ts";
 import {
   abortMultipartUpload,
   completeMultipartUpload,
   createMultipartUpload,
   listParts,
   uploadPart,
-} from "./uploads.ts";
-import { errorDocument } from "./xml.ts";
+} from "./operations/uploads.ts";
+import { readRequest, withMovedHeaders } from "./request.ts";
 
 export interface S3Options {
   readonly engine: Engine;
   readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
-  /** Names in front of which a bucket's name may stand. */
+  /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
-  /** Bytes of memory for documents and forms' fields that are read whole; default: 64 MiB. */
+  /** Memory for documents and form fields that are read whole; default: 64 MiB. */
   readonly documentBytes?: number | undefined;
   readonly now: () => number;
-  /** How many wrong signatures a client may send before it has to wait. */
+  /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
-  /** Told of each key that has signed what it asks. */
-  readonly used?: ((accessKeyId: string) => void) | undefined;
-  /** Told of every fault that is ours, with its request's id. */
+  /** Called for every request whose signature is valid. */
+  readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
+  /** Logs internal errors with the id of their request. */
   readonly log: (line: string) => void;
-  /** Notes administrative acts. */
-  readonly noteAct?: NoteAct | undefined;
-  /** Told of every request when its answer is over. */
+  /** Records administrative operations in the audit log. */
+  readonly recordAudit?: RecordAudit | undefined;
+  /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
-/** What becomes known of a request while it is answered, for those who count and log. */
-interface Known {
+/** Facts about a request for metrics and logs, filled in while it is handled. */
+interface RequestState {
   readonly id: string;
-  readonly began: number;
+  readonly startTime: number;
   operation: Operation | undefined;
   accessKeyId: string | undefined;
   errorCode: string | undefined;
 }
 
-interface Sent extends Pick<Exchange, "id" | "status" | "bytesOut" | "isWhole"> {
+interface SentResponse extends Pick<Exchange, "id" | "status" | "bytesOut" | "isWhole"> {
   readonly http: HttpRequest;
 }
 
 const region = "auto";
-/** Clients that know only regions of another service name these. */
+/** Clients that require a region of AWS send us-east-1 or none. */
 const regions = [region, "us-east-1", ""];
 
-/** Operations that are noted, with what they are called there. */
-const acts: Readonly<Partial<Record<OperationName, ActName>>> = {
+/** Operations that are recorded in the audit log, with their names there. */
+const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   CreateBucket: "create bucket",
   DeleteBucket: "delete bucket",
   PutBucketCors: "change cors",
@@ -82,8 +88,8 @@ const acts: Readonly<Partial<Record<OperationName, ActName>>> = {
   DeleteBucketLifecycle: "change lifecycle",
 };
 
-/** What each operation does, once its caller may. */
-export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Handle>> = {
+/** The function of each operation; runs after authorization. */
+export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObject">, OperationHandler>> = {
   ListBuckets: buckets.listBuckets,
   CreateBucket: buckets.createBucket,
   HeadBucket: buckets.headBucket,
@@ -91,12 +97,12 @@ export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Hand
   GetBucketLocation: buckets.getBucketLocation,
   GetBucketAcl: buckets.getAcl,
   GetBucketVersioning: buckets.getBucketVersioning,
-  GetBucketTagging: buckets.noTags,
-  GetBucketPolicy: buckets.noPolicy,
-  GetBucketReplication: buckets.noReplication,
+  GetBucketTagging: buckets.settingNotFound("NoSuchTagSet"),
+  GetBucketPolicy: buckets.settingNotFound("NoSuchBucketPolicy"),
+  GetBucketReplication: buckets.settingNotFound("ReplicationConfigurationNotFoundError"),
   GetBucketRequestPayment: buckets.getBucketRequestPayment,
-  GetObjectLockConfiguration: buckets.noObjectLock,
-  GetBucketEncryption: buckets.getBucketEncryption,
+  GetObjectLockConfiguration: buckets.settingNotFound("ObjectLockConfigurationNotFoundError"),
+  GetBucketEncryption: buckets.settingNotFound("ServerSideEncryptionConfigurationNotFoundError"),
   GetBucketCors: getBucketCors,
   PutBucketCors: putBucketCors,
   DeleteBucketCors: deleteBucketCors,
@@ -126,35 +132,35 @@ export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Hand
 
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
-  // Made once: an object that is put together by spreading has another shape each time, which costs whoever reads it.
+  // Built once: spreading it for each request would create new hidden classes and slow its readers.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
   const budget = createDocumentBudget(options.documentBytes);
   const { credentials } = options;
-  /** Grants of earlier versions name buckets alone: they are bound before the first request is answered. */
-  let binding = credentials
+  /** Grants of earlier versions have only a bucket name: bind them before the first request. */
+  let pendingGrantBinding = credentials
     .bindGrants?.((name) => engine.bucket(name))
-    .catch((error: unknown) => log(`Grants could not be bound to their buckets: ${String(error)}`))
+    .catch((error: unknown) => log(`Could not bind grants of access keys to their buckets: ${String(error)}`))
     .then(() => {
-      binding = undefined;
+      pendingGrantBinding = undefined;
     });
 
-  async function respond(http: HttpRequest, known: Known): Promise<S3Response> {
-    const sent = readRequest(http);
-    const request = withMovedHeaders(sent);
-    if (request.method === "OPTIONS") return preflight(engine, http, place(request, domains).bucket);
+  async function respond(http: HttpRequest, state: RequestState): Promise<S3Response> {
+    const rawRequest = readRequest(http);
+    const request = withMovedHeaders(rawRequest);
+    if (request.method === "OPTIONS") return preflight(engine, http, parseAddress(request, domains).bucket);
     const operation = readOperation(request, domains);
-    known.operation = operation;
-    if (binding !== undefined) await binding;
+    state.operation = operation;
+    if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
-      const onKnown = ({ accessKeyId }: Caller, key: string) =>
-        void Object.assign(known, { accessKeyId, operation: { ...operation, key } });
+      const onAuthenticated = ({ accessKeyId }: Caller, key: string) =>
+        void Object.assign(state, { accessKeyId, operation: { ...operation, key } });
       return withShare("form", (share) =>
-        postObject(request, operation, { ...authentication, onKnown, share }),
+        postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
-    const verified = await authenticate(sent, authentication);
-    known.accessKeyId = verified.caller.accessKeyId;
+    const verified = await authenticate(rawRequest, authentication);
+    state.accessKeyId = verified.caller.accessKeyId;
     const owner = request.header("x-amz-expected-bucket-owner");
     const bucket = await authorize(engine, verified.caller, operation, owner);
     checkRefusedHeaders(request);
@@ -162,14 +168,14 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);
       const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
-      return handles[name](call);
+      return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
-    const act = acts[operation.name];
-    if (act !== undefined) {
-      const who = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
-      const by = { face: "s3", ...who, request: known.id } as const;
-      await options.noteAct?.({ act, subject: operation.bucket, by });
+    const action = auditedActions[operation.name];
+    if (action !== undefined) {
+      const identity = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
+      const by = { face: "s3", ...identity, request: state.id } as const;
+      await options.recordAudit?.({ act: action, subject: operation.bucket, by });
     }
     return response;
   }
@@ -188,62 +194,67 @@ export function createS3Handler(options: S3Options): HttpHandler {
 
   return async (http) => {
     const id = nextRequestId();
-    const known: Known = {
+    const state: RequestState = {
       id,
-      began: onExchange === undefined ? 0 : performance.now(),
+      startTime: onExchange === undefined ? 0 : performance.now(),
       operation: undefined,
       accessKeyId: undefined,
       errorCode: undefined,
     };
     let response: S3Response;
     try {
-      response = await respond(http, known);
+      response = await respond(http, state);
     } catch (error) {
-      const told = toldError(error);
-      known.errorCode = told.code;
-      // Of a signature that was refused it says whose it was said to be.
-      known.accessKeyId ??= told.details.AWSAccessKeyId;
-      if (told.code === "InternalError") log(faultLine(error, id));
-      response = errorResponse(told, http, id);
+      const s3Error = toS3Error(error);
+      state.errorCode = s3Error.code;
+      // A refused signature names the access key that it claims to belong to.
+      state.accessKeyId ??= s3Error.details.AWSAccessKeyId;
+      if (s3Error.code === "InternalError") log(faultLine(error, id));
+      response = errorResponse(s3Error, http, id);
     }
-    const cors = http.header("origin") === undefined || http.method === "OPTIONS" ? [] : await corsOf(http);
+    const cors =
+      http.header("origin") === undefined || http.method === "OPTIONS" ? [] : await corsHeadersOrNone(http);
     const { status } = response;
     return {
       status,
       headers: [["x-amz-request-id", id], ...response.headers, ...cors],
       body: response.body,
-      onSent: onExchange && ((bytesOut, isWhole) => tell(known, { id, http, status, bytesOut, isWhole })),
+      onSent:
+        onExchange && ((bytesOut, isWhole) => reportExchange(state, { id, http, status, bytesOut, isWhole })),
     } satisfies HttpResponse;
   };
 
-  /** Written out field by field: this runs with every request, and spreading costs more than all the rest of it. */
-  function tell({ began, operation, accessKeyId, errorCode }: Known, sent: Sent): void {
-    const { http } = sent;
+  /** Lists each field: it runs for every request, and spreading objects would dominate its cost. */
+  function reportExchange(
+    { startTime, operation, accessKeyId, errorCode }: RequestState,
+    response: SentResponse,
+  ): void {
+    const { http } = response;
     onExchange!({
-      face: "s3",
-      id: sent.id,
+      frontEnd: "s3",
+      id: response.id,
       method: http.method,
-      // What is no operation of ours has the name of what it is, out of few.
+      // Without an operation: one of two fixed names, since each becomes a metric label.
       operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
       bucket: operation?.bucket || undefined,
       key: operation?.key || undefined,
-      status: sent.status,
+      status: response.status,
       bytesIn: http.bytesRead(),
-      bytesOut: sent.bytesOut,
-      milliseconds: performance.now() - began,
+      bytesOut: response.bytesOut,
+      milliseconds: performance.now() - startTime,
       accessKeyId,
       remoteAddress: http.address,
       errorCode,
-      isWhole: sent.isWhole,
+      isWhole: response.isWhole,
     });
   }
 
-  /** A page may see errors too. */
-  async function corsOf(http: HttpRequest): Promise<readonly (readonly [string, string])[]> {
+  /** Error responses carry CORS headers too, so that web pages can read them. */
+  async function corsHeadersOrNone(http: HttpRequest): Promise<readonly (readonly [string, string])[]> {
     try {
-      return await corsHeaders(engine, http, place(readRequest(http), domains).bucket);
+      return await corsHeaders(engine, http, parseAddress(readRequest(http), domains).bucket);
     } catch {
-      // What cannot be read as a request has no bucket, and so no rules.
+      // The request cannot be parsed: no bucket is known, so no CORS rules apply.
       return [];
     }
   }
@@ -255,29 +266,29 @@ function faultLine(error: unknown, id: string): string {
   return `S3 request ${id} failed: ${error instanceof Error ? error.message : String(error)}\n${stack}`;
 }
 
-function errorResponse(told: S3Error, http: HttpRequest, id: string): S3Response {
+function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Response {
   const resource = http.target.split("?", 1)[0]!;
   const body = errorDocument([
-    ["Code", told.code],
-    ["Message", told.message],
-    ...Object.entries(told.details).map(([name, value]) => [name, value] as const),
+    ["Code", error.code],
+    ["Message", error.message],
+    ...Object.entries(error.details).map(([name, value]) => [name, value] as const),
     ["Resource", resource],
     ["RequestId", id],
   ]);
   const headers: [string, string][] = [["content-type", "application/xml"]];
-  if (told.retryAfterSeconds !== undefined) headers.push(["retry-after", String(told.retryAfterSeconds)]);
-  return { status: told.status, headers, body };
+  if (error.retryAfterSeconds !== undefined) headers.push(["retry-after", String(error.retryAfterSeconds)]);
+  return { status: error.status, headers, body };
 }
 
-function toldError(error: unknown): S3Error {
+function toS3Error(error: unknown): S3Error {
   if (error instanceof S3Error) return error;
   if (!(error instanceof StoreError)) {
-    // A body that breaks off is the sender's doing.
-    const isGone = error instanceof Error && "code" in error && error.code === "ECONNRESET";
-    return new S3Error(isGone ? "IncompleteBody" : "InternalError", { cause: error });
+    // A connection that breaks during the body is a fault of the client.
+    const isConnectionReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
+    return new S3Error(isConnectionReset ? "IncompleteBody" : "InternalError", { cause: error });
   }
-  // A source that failed by its own rules says so itself.
+  // The body stream failed with an S3 error, such as a wrong hash: report that one.
   if (error.cause instanceof S3Error) return error.cause;
-  const code = codeOfReason[error.reason];
+  const code = errorCodeByReason[error.reason];
   return new S3Error(code, { message: code === "InternalError" ? undefined : error.detail, cause: error });
 }

@@ -1,9 +1,10 @@
-// Which operation a request asks for, and which right it takes: pure, and before anything else is looked at.
+// Finds the operation of a request and the right it requires, from method, path and query.
+
+import type { Right } from "./auth/grants.ts";
 import { S3Error } from "./errors.ts";
-import type { Right } from "./grants.ts";
 import type { Query, S3Request } from "./request.ts";
 
-/** What each operation takes: a right on its bucket, or an account alone. A form brings its own authorization. */
+/** The right each operation needs on its bucket; "account": none, "form": a signed policy. */
 export const operations = {
   ListBuckets: "account",
   CreateBucket: "account",
@@ -51,14 +52,14 @@ export const operationNames = Object.keys(operations) as OperationName[];
 
 export interface Operation {
   readonly name: OperationName;
-  /** Empty for operations on the service. */
+  /** Empty for operations on the account. */
   readonly bucket: string;
   /** Empty for operations on a bucket. */
   readonly key: string;
-  readonly takes: Right | "account" | "form";
+  readonly requires: Right | "account" | "form";
 }
 
-/** Query names that turn a request into another one: never passed over in silence. */
+/** Query names that select another operation. An unsupported one is refused, never ignored. */
 const subresources = new Set(
   (
     "abac accelerate acl analytics annotation attributes cors delete encryption intelligent-tiering inventory " +
@@ -69,8 +70,8 @@ const subresources = new Set(
   ).split(" "),
 );
 
-/** By method and query names; the empty name stands for none. */
-const ofBuckets: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
+/** Operations by method and sorted subresources; the empty string stands for none. */
+const bucketOperations: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
   GET: {
     "": "ListObjects",
     acl: "GetBucketAcl",
@@ -93,7 +94,7 @@ const ofBuckets: Readonly<Record<string, Readonly<Record<string, OperationName>>
   POST: { "": "PostObject", delete: "DeleteObjects" },
 };
 
-const ofObjects: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
+const objectOperations: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
   GET: {
     "": "GetObject",
     acl: "GetObjectAcl",
@@ -109,14 +110,17 @@ const ofObjects: Readonly<Record<string, Readonly<Record<string, OperationName>>
 };
 
 export function readOperation(request: S3Request, domains: readonly string[]): Operation {
-  const { bucket, key } = place(request, domains);
-  const name = nameOf(request, bucket, key);
+  const { bucket, key } = parseAddress(request, domains);
+  const name = findOperationName(request, bucket, key);
   if (request.query.has("versionId")) checkVersion(request);
-  return { name, bucket, key, takes: operations[name] };
+  return { name, bucket, key, requires: operations[name] };
 }
 
-/** The bucket in the path, or in front of one of our domains. */
-export function place(request: S3Request, domains: readonly string[]): { bucket: string; key: string } {
+/** The bucket is in the path, or in the host before one of `domains`. */
+export function parseAddress(
+  request: S3Request,
+  domains: readonly string[],
+): { bucket: string; key: string } {
   if (domains.length > 0) {
     const host = (request.header("host") ?? "").replace(/:\d+$/, "").toLowerCase();
     const domain = domains.find((one) => host.endsWith(`.${one}`));
@@ -129,38 +133,39 @@ export function place(request: S3Request, domains: readonly string[]): { bucket:
   return { bucket: request.path.slice(1, slash), key: request.path.slice(slash + 1) };
 }
 
-function nameOf(request: S3Request, bucket: string, key: string): OperationName {
+function findOperationName(request: S3Request, bucket: string, key: string): OperationName {
   const { method, query } = request;
   if (bucket === "") {
-    // Two slashes, and so a key in no bucket.
+    // The path begins with two slashes: a key without a bucket.
     if (key !== "") throw new S3Error("InvalidBucketName");
     if (method === "GET" || method === "HEAD") return "ListBuckets";
     throw new S3Error("MethodNotAllowed");
   }
-  const asked = subresourcesOf(query);
-  const table = (key === "" ? ofBuckets : ofObjects)[method];
-  const name = table !== undefined && Object.hasOwn(table, asked) ? table[asked] : undefined;
-  if (name === undefined) throw new S3Error(asked === "" ? "MethodNotAllowed" : "NotImplemented");
+  const subresourceKey = toSubresourceKey(query);
+  const table = (key === "" ? bucketOperations : objectOperations)[method];
+  const name =
+    table !== undefined && Object.hasOwn(table, subresourceKey) ? table[subresourceKey] : undefined;
+  if (name === undefined) throw new S3Error(subresourceKey === "" ? "MethodNotAllowed" : "NotImplemented");
   if (name === "ListObjects" && query.get("list-type") === "2") return "ListObjectsV2";
-  const copies = request.header("x-amz-copy-source") !== undefined;
-  if (copies && name === "PutObject") return "CopyObject";
-  if (copies && name === "UploadPart") return "UploadPartCopy";
+  const isCopy = request.header("x-amz-copy-source") !== undefined;
+  if (isCopy && name === "PutObject") return "CopyObject";
+  if (isCopy && name === "UploadPart") return "UploadPartCopy";
   return name;
 }
 
-/** A target that comes again has its query taken apart already, and this of it. */
-const known = new WeakMap<Query, string>();
+/** Parsed queries are cached with their target, so the subresources can be cached by query. */
+const subresourceKeyCache = new WeakMap<Query, string>();
 
-function subresourcesOf(query: Query): string {
-  const before = known.get(query);
-  if (before !== undefined) return before;
+function toSubresourceKey(query: Query): string {
+  const cached = subresourceKeyCache.get(query);
+  if (cached !== undefined) return cached;
   const given = new Set(query.pairs.map(([name]) => name).filter((name) => subresources.has(name)));
-  const asked = [...given].sort().join(" ");
-  known.set(query, asked);
-  return asked;
+  const subresourceKey = [...given].sort().join(" ");
+  subresourceKeyCache.set(query, subresourceKey);
+  return subresourceKey;
 }
 
-/** There is one version of an object, and its name is null. */
+/** Objects have one version, whose id is null. */
 function checkVersion({ query }: S3Request): void {
   const version = query.get("versionId");
   if (version === "null") return;

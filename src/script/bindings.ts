@@ -40,7 +40,7 @@ export type EmulatedBinding = RateLimiterBinding | DatasetBinding;
 export interface AssetsOptions {
   /** Absolute. */
   readonly directory: string;
-  /** The name in env, if the script wants to ask for assets itself. */
+  /** Name of the assets binding in env, if the script fetches assets itself. */
   readonly binding: string | undefined;
   readonly notFoundHandling: "none" | "404-page" | "single-page-application";
   readonly htmlHandling: "auto-trailing-slash" | "force-trailing-slash" | "drop-trailing-slash" | "none";

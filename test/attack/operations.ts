@@ -1,7 +1,7 @@
-// A request for every operation of the S3 API, found by asking the product's own table which request is which
-// operation: an operation that is added there is attacked without a change here.
+// Builds a request for every operation of the S3 API. It tries requests against the product's
+// operation table, so that a new operation is attacked without a change here.
 import assert from "node:assert/strict";
-import type { HttpRequest } from "../../src/http/listen.ts";
+import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { type OperationName, operationNames, readOperation } from "../../src/s3/operation.ts";
 import { readRequest } from "../../src/s3/request.ts";
 import type { Raw } from "../s3/raw.ts";
@@ -27,8 +27,8 @@ const bodies: Readonly<Partial<Record<OperationName, string>>> = {
     '<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>"x"</ETag></Part></CompleteMultipartUpload>',
 };
 
-/** Where an attacked object, its bucket and an upload of it are. */
-export interface Place {
+/** The object under attack, with an open upload of its key. */
+export interface AttackedObject {
   readonly bucket: string;
   readonly key: string;
   readonly uploadId: string;
@@ -38,36 +38,36 @@ export interface Place {
 
 export type Requests = Readonly<Record<Exclude<OperationName, "PostObject">, Raw>>;
 
-export function requestsFor(place: Place): Requests {
+export function requestsFor(object: AttackedObject): Requests {
   const found: Partial<Record<OperationName, Raw>> = {};
   const queries: [string, string][][] = [
     [],
     [["list-type", "2"]],
-    ...subresources.map((name): [string, string][] => [[name, parameterValue(name, place)]]),
+    ...subresources.map((name): [string, string][] => [[name, parameterValue(name, object)]]),
     [
       ["partNumber", "1"],
-      ["uploadId", place.uploadId],
+      ["uploadId", object.uploadId],
     ],
   ];
-  const copies: Readonly<Record<string, string>>[] = [{}, { "x-amz-copy-source": place.copySource }];
-  for (const path of ["/", `/${place.bucket}`, `/${place.bucket}/${place.key}`]) {
+  const copies: Readonly<Record<string, string>>[] = [{}, { "x-amz-copy-source": object.copySource }];
+  for (const path of ["/", `/${object.bucket}`, `/${object.bucket}/${object.key}`]) {
     for (const method of methods) {
       for (const query of queries) {
         for (const headers of copies) {
-          const name = operationOf({ method, path, query, headers });
-          // The first is the plainest.
+          const name = findOperation({ method, path, query, headers });
+          // Keep the first request of each operation: it has the fewest parameters.
           if (name !== undefined) found[name] ??= withBody(name, { method, path, query, headers });
         }
       }
     }
   }
   delete found.PostObject;
-  const wanted = operationNames.filter((name) => name !== "PostObject");
-  assert.deepEqual(Object.keys(found).sort(), wanted.sort(), "there is a request for every operation");
+  const expected = operationNames.filter((name) => name !== "PostObject");
+  assert.deepEqual(Object.keys(found).sort(), expected.sort(), "there is a request for every operation");
   return found as Requests;
 }
 
-function parameterValue(name: string, { uploadId }: Place): string {
+function parameterValue(name: string, { uploadId }: AttackedObject): string {
   if (name === "uploadId") return uploadId;
   return name === "partNumber" ? "1" : "";
 }
@@ -79,7 +79,7 @@ function withBody(name: OperationName, raw: Raw): Raw {
   return body === undefined ? { ...raw, headers } : { ...raw, headers, body: Buffer.from(body) };
 }
 
-function operationOf({ method, path, query = [], headers = {} }: Raw): OperationName | undefined {
+function findOperation({ method, path, query = [], headers = {} }: Raw): OperationName | undefined {
   const target = `${path}?${query.map(([name, value]) => `${name}=${value}`).join("&")}`;
   const http: HttpRequest = {
     ...{ method, target, rawHeaders: Object.entries(headers).flat(), scheme: "http", hasBody: false },

@@ -1,9 +1,9 @@
-// The server under attack: `store serve` with every port open, keys, a public bucket, and raw sockets to all of it.
+// Starts the server under attack: `store serve` with all ports, access keys and a public bucket.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { s3Processes } from "../s3/inside.ts";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";
 import { type Key, type S3Scene, s3Scene } from "../s3/scene.ts";
@@ -24,11 +24,11 @@ export interface Target {
   newKey: S3Scene["newKey"];
   /** Sends a request signed with the full key. */
   call(raw: Raw): Promise<RawAnswer>;
-  /** `/bucket/key?X-Amz-…`, signed for this method. */
+  /** A presigned path and query, `/bucket/key?X-Amz-…`, for this method. */
   presigned(method: string, path: string): string;
-  /** A well-formed request to the port gets its proper answer. */
+  /** Asserts that a well-formed request to each port gets the expected status. */
   assertServes(...names: PortName[]): Promise<void>;
-  /** No process of the S3 API has been replaced, and the log has no unexpected failure. */
+  /** Asserts that no S3 process was replaced and no unexpected failure was logged. */
   assertSameProcesses(): void;
 }
 
@@ -52,12 +52,12 @@ export async function openTarget(t: Pick<TestContext, "after">, script = source)
   const s3 = await s3Scene(t, "serve", ["--public-port", "0"], script);
   const { url, key, server, scene, data } = s3;
   const announced = server.announced as Server["announced"] & { readonly public: { readonly url: string } };
-  const portOf = (address: string) => Number(new URL(address).port);
+  const parsePort = (address: string) => Number(new URL(address).port);
   const ports = {
-    s3: portOf(url),
+    s3: parsePort(url),
     script: server.port,
-    console: portOf(announced.console.url),
-    public: portOf(announced.public.url),
+    console: parsePort(announced.console.url),
+    public: parsePort(announced.public.url),
   };
   const call = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key, form: "header" }));
   for (const raw of [
@@ -98,25 +98,25 @@ function answered({ status, text }: { readonly status: number; readonly text: st
 }
 
 export interface Exchanged {
-  /** All bytes that came back, one character a byte. */
+  /** All received bytes as latin1 text. */
   readonly text: string;
-  /** Status codes in the order of the answers, 100 Continue left out. */
+  /** Status codes in the order of the responses, without 100 Continue. */
   readonly statuses: readonly number[];
 }
 
 export interface ExchangeOptions {
   readonly localAddress?: string;
-  /** Keep our side open: the server must close by itself. */
+  /** Keep the client side open: the server must close the connection. */
   readonly keepOpen?: boolean;
 }
 
 const patience = 20_000;
-/** A server that waits for more of a request gets the end of it after this time. */
+/** Time after which the client ends its side if the server does not respond. */
 const waitMilliseconds = 2000;
-/** After an answer, another one would follow at once if there was a second request. */
+/** After a response, a second one would follow within this time. */
 const quietMilliseconds = 150;
 
-/** Sends these bytes on a connection of their own and returns all that comes until the connection closes. */
+/** Sends bytes on a new connection and returns everything received until it closes. */
 export function exchange(
   port: number,
   bytes: string | Uint8Array,
@@ -138,27 +138,27 @@ export function exchange(
       clearTimeout(quiet);
       quiet = setTimeout(finish, quietMilliseconds);
     });
-    // The server may reset while we still send: what it said before counts.
+    // The server may reset the connection while the client sends; responses before that count.
     socket.on("error", () => {});
     socket.on("end", () => socket.end());
     socket.on("close", () => {
       clearTimeout(late);
       clearTimeout(quiet);
       const text = Buffer.concat(pieces).toString("latin1");
-      resolve({ text, statuses: statusesOf(text) });
+      resolve({ text, statuses: parseStatuses(text) });
     });
     socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
   });
 }
 
-/** An answer may follow the body of the one before it without a new line. */
-function statusesOf(text: string): number[] {
+/** A response may follow the body of the previous one without a line break. */
+function parseStatuses(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.[01] (\d{3}) [A-Z]/g)]
     .map((match) => Number(match[1]))
     .filter((status) => status >= 200);
 }
 
-/** A connection that is open, errors ignored, closed after the test. */
+/** Opens a connection that ignores errors and is closed after the test. */
 export async function holdOpen(
   t: Pick<TestContext, "after">,
   port: number,
@@ -178,19 +178,19 @@ export async function holdOpen(
   return socket;
 }
 
-/** Everything that can be seen of a bucket: keys, sizes, etags and uploads. */
+/** Lists the objects and uploads of a bucket as text, to compare before and after an attack. */
 export async function snapshot({ call }: Pick<Target, "call">, bucket = "bucket"): Promise<string> {
   const listed = await call({ method: "GET", path: `/${bucket}`, query: [["list-type", "2"]] });
   const uploads = await call({ method: "GET", path: `/${bucket}`, query: [["uploads", ""]] });
   return `${listed.text}\n${uploads.text}`;
 }
 
-/** Whether the machine knows addresses besides 127.0.0.1 on loopback, as Linux does. */
+/** True if the whole network 127.0.0.0/8 is loopback, as on Linux. */
 export function hasManyAddresses(): boolean {
   return /\b127\.0\.0\.0\b/.test(readFileSync("/proc/net/fib_trie", "utf8"));
 }
 
-/** A request as text, with further lines after its own headers: for what a well-behaved client cannot send. */
+/** Formats a request as text with extra header lines that an HTTP client would not send. */
 export function requestText(raw: Raw, furtherLines: readonly string[] = []): string {
   const query = (raw.query ?? [])
     .map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`)

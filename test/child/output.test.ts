@@ -1,4 +1,4 @@
-// Lines of a child's output: whole when they are short, cut when they are long, and never in memory without a bound.
+// Lines of a child's console output: long lines are cut, and memory and rate are bounded.
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -15,23 +15,23 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
   return lines;
 }
 
-test("lines are put together from chunks, and the last needs no newline", async () => {
+test("output lines are joined from chunks, and the last line needs no newline", async () => {
   assert.deepEqual(await linesOf("a", "b\nc", "\n\nd"), ["ab", "c", "", "d"]);
 });
 
-test("a character that is split between chunks stays whole", async () => {
+test("a UTF-8 character split between two chunks of output is decoded correctly", async () => {
   const bytes = Buffer.from("grün\n");
   assert.deepEqual(await linesOf(bytes.subarray(0, 3), bytes.subarray(3)), ["grün"]);
 });
 
-test("a long line is cut, says by how much, and the next one is whole", async () => {
+test("a long line of output is cut with a note of the missing bytes, and the next line is complete", async () => {
   assert.deepEqual(await linesOf("0123456789abc", "def\nnext\n"), [
     "0123456789… (6 more bytes of this line are not shown)",
     "next",
   ]);
 });
 
-test("a child that writes more than is allowed in a second has to wait", async () => {
+test("a child that writes more output than the limit per second has to wait", async () => {
   let given = 0;
   const stream = new Readable({
     read() {

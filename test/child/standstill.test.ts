@@ -1,5 +1,5 @@
-// When the event loop of a process counts as blocked: it uses processor time or sleeps in a call. A process that is not
-// scheduled does neither.
+// When the event loop of a process counts as blocked: it uses processor time or sleeps in a system
+// call. A process that is not scheduled does neither.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,18 +16,18 @@ function watched(usages: readonly Partial<ThreadUsage>[]) {
     watch,
     async after(milliseconds: number): Promise<Standstill> {
       time += milliseconds;
-      return watch.look();
+      return watch.measure();
     },
   };
 }
 
-test("a process that beats is not looked at", async () => {
+test("the usage of a process that sends heartbeats is not read", async () => {
   const { after, watch } = watched([{ cpuMilliseconds: 5000 }]);
   watch.beat();
   assert.deepEqual(await after(100), { wallMilliseconds: 100, cpuMilliseconds: 0, asleepMilliseconds: 0 });
 });
 
-test("processor time counts from the first look without a beat", async () => {
+test("processor time of a standstill counts from the first check without a heartbeat", async () => {
   const { after } = watched([{ cpuMilliseconds: 5000 }, { cpuMilliseconds: 5300 }]);
   assert.equal((await after(300)).cpuMilliseconds, 0);
   assert.deepEqual(await after(1000), {
@@ -37,7 +37,7 @@ test("processor time counts from the first look without a beat", async () => {
   });
 });
 
-test("a process that is not scheduled for a minute has neither used time nor slept", async () => {
+test("a process that is not scheduled for a minute has neither used processor time nor slept", async () => {
   const { after } = watched([{}, {}]);
   await after(300);
   assert.deepEqual(await after(60_000), {
@@ -47,7 +47,7 @@ test("a process that is not scheduled for a minute has neither used time nor sle
   });
 });
 
-test("sleep counts while it is seen at every look, and a beat begins everything again", async () => {
+test("sleep counts while every check finds the process asleep, and a heartbeat resets the standstill", async () => {
   const { after, watch } = watched([{ isSleeping: true }, { isSleeping: true }, {}, { isSleeping: true }]);
   await after(300);
   assert.equal((await after(700)).asleepMilliseconds, 700);
@@ -65,7 +65,7 @@ function start(t: TestContext, code: string): Promise<number> {
   return once(child.stdout, "data").then(() => child.pid!);
 }
 
-test("the main thread of a process that loops uses time, and one that waits sleeps", async (t) => {
+test("the main thread of a looping process uses processor time, and that of a waiting process sleeps", async (t) => {
   const looping = await start(t, "for (;;) {}");
   const before = await mainThreadUsage(looping);
   let after = before;

@@ -1,4 +1,4 @@
-// What shells complete after `store`, asked of the shells themselves where they are.
+// Shell completions, tested in the shells that are installed.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { completionScript, shells } from "../../src/cli/completions.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 
-test("bash completes commands, the commands of a group, and the options of each", async (t) => {
+test("bash completes commands, subcommands and their options", async (t) => {
   const file = join(await temporaryDirectory(t), "completions");
   await writeFile(file, await completionScript("bash"));
   const complete = (...words: string[]) => {
@@ -24,7 +24,7 @@ test("bash completes commands, the commands of a group, and the options of each"
   assert.equal(complete("nonsense", "x"), "");
 });
 
-test("every shell's completions name every command, and the shell can read them where it is", async (t) => {
+test("completion scripts of every shell contain every command and are valid in installed shells", async (t) => {
   const { catalog } = await import("../../src/cli/catalog.ts");
   const directory = await temporaryDirectory(t);
   for (const shell of shells) {

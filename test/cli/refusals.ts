@@ -1,10 +1,10 @@
-// Command lines that must be refused, each with the words that say why and what to do.
+// Checks that command lines are refused with the expected message and hint.
 import assert from "node:assert/strict";
 import type { Shell } from "./store.ts";
 
 export type Refusal = readonly [args: readonly string[], ...says: readonly (string | RegExp)[]];
 
-/** How many commands run at once. */
+/** Number of concurrent commands. */
 const atOnce = 4;
 
 export async function assertRefused(shell: Shell, code: 1 | 2, refusals: readonly Refusal[]): Promise<void> {

@@ -1,4 +1,4 @@
-// Starts the real `store` command as a process of its own, as a shell would.
+// Runs the real `store` command in a process, like a shell.
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ export const root = fileURLToPath(new URL("../../../", import.meta.url));
 export const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
 
 export interface Outcome {
-  /** The exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended the process. */
   readonly code: number | NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;
@@ -25,14 +25,14 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A folder to work in, and `store` called in it. */
+/** A working directory in which `store` is called. */
 export interface Shell {
   readonly directory: string;
   start(args: readonly string[], options?: RunOptions): ChildProcessWithoutNullStreams;
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** What it printed; it must end well. */
+  /** Returns stdout; the command must succeed. */
   store(...args: string[]): Promise<string>;
-  /** What it told on stderr; it must end with the code, print nothing else, and show no stack. */
+  /** Returns stderr; the command must exit with `code`, print nothing to stdout, and show no stack. */
   fails(code: 1 | 2, args: readonly string[], options?: RunOptions): Promise<string>;
 }
 
@@ -40,7 +40,7 @@ export async function openShell(t: TestContext): Promise<Shell> {
   return shellIn(await temporaryDirectory(t));
 }
 
-/** With the bucket "photos" in its data directory. */
+/** Its data directory contains the bucket "photos". */
 export async function openShellWithBucket(t: TestContext): Promise<Shell> {
   const shell = await openShell(t);
   const { engine } = await openEngine(join(shell.directory, ".store"));
@@ -56,7 +56,7 @@ export function shellIn(directory: string): Shell {
   }
   async function run(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
     const child = start(args, options);
-    // A command that does not read its input may end before it was sent.
+    // A command that ignores its input may exit before the input is written.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
     return outcomeOf(child);
@@ -97,7 +97,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Everything the data directory tells: buckets, objects, secrets, access keys. */
+/** Everything commands list: buckets, objects, secrets, access keys. */
 export async function contentsOf(directory: string): Promise<unknown> {
   const { engine, documents } = await openEngine(join(directory, ".store"));
   try {
@@ -110,7 +110,7 @@ export async function contentsOf(directory: string): Promise<unknown> {
   }
 }
 
-/** Every file of a folder with a hash of what it holds. */
+/** Every file of a folder with a hash of its contents. */
 export async function filesIn(directory: string): Promise<Record<string, string>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.map(async (entry) => {

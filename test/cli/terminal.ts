@@ -1,11 +1,11 @@
-// Runs `store` under a real pseudo terminal, with someone who answers what it asks.
+// Runs `store` in a pseudo terminal and answers its prompts.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { program, type Shell } from "./store.ts";
 
 export interface Answer {
-  /** What to wait for. */
+  /** Text to wait for. */
   readonly after: string;
   readonly type: string;
 }
@@ -17,13 +17,13 @@ export interface TerminalOptions {
 }
 
 export interface TerminalOutcome {
-  /** As a shell tells it: 128 and the signal's number for one that was ended. */
+  /** Like in a shell: 128 plus the signal number for a process ended by a signal. */
   readonly code: number | null;
-  /** Everything the terminal was sent. */
+  /** All output to the terminal. */
   readonly screen: string;
 }
 
-/** A program that gives a command a terminal, if there is one here. */
+/** Finds a program that provides a pseudo terminal. */
 export const terminalProgram: readonly string[] | undefined = findTerminal();
 
 function findTerminal(): readonly string[] | undefined {
@@ -45,7 +45,7 @@ export function inTerminal(
   return lineInTerminal(directory, `exec ${called} ${redirection}`, options);
 }
 
-/** A line of shell, run in the folder. */
+/** Runs a shell command in the folder. */
 export async function lineInTerminal(
   directory: string,
   line: string,

@@ -1,5 +1,5 @@
-// Whether all that was written to Ceph lies on all OSDs. There is no mgr to ask, so each placement group's own
-// primary is asked, through its admin socket.
+// Checks that Ceph has copied everything to all OSDs. This Ceph has no mgr, so the primary of each
+// placement group is queried through its admin socket.
 import { connect } from "node:net";
 import { join } from "node:path";
 
@@ -23,7 +23,7 @@ export async function isClean(directory: string, pools: readonly Pool[]): Promis
   return true;
 }
 
-/** Only the primary answers with more than an excuse. */
+/** Only the primary OSD of a group responds with its state. */
 function isWhole(answer: string): boolean {
   if (!answer.startsWith("{")) return false;
   const { state, acting } = JSON.parse(answer) as { state: string; acting: readonly number[] };
@@ -36,7 +36,7 @@ function ask(directory: string, osd: number, command: unknown): Promise<string> 
     const pieces: Buffer[] = [];
     socket.on("data", (piece) => pieces.push(piece));
     socket.once("error", reject);
-    // Behind four bytes that say how long it is.
+    // The text follows its length in four bytes.
     socket.once("end", () => resolve(Buffer.concat(pieces).subarray(4).toString()));
     socket.write(`${JSON.stringify(command)}\0`);
   });

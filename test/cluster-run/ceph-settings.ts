@@ -1,4 +1,4 @@
-// The settings of a Ceph that lives on one machine's loopback and for one run.
+// The configuration of a temporary Ceph cluster on loopback.
 
 export interface CephPlace {
   readonly directory: string;
@@ -8,7 +8,7 @@ export interface CephPlace {
 }
 
 export function cephSettings({ directory, fsid, monitor, copies }: CephPlace): string {
-  // Without encryption on the way: with auth none a radosgw hangs in it.
+  // No encryption in transit: with auth none, radosgw hangs in it.
   const plain = ["mon_client", "mon_service", "mon_cluster", "cluster", "service", "client"];
   return `[global]
 fsid = ${fsid}
@@ -50,7 +50,7 @@ bluestore_block_size = ${4 * 1024 ** 3}
 bluestore_cache_autotune = false
 bluestore_cache_size = ${64 * 1024 ** 2}
 
-# Who is silent for some seconds is taken for dead; nobody is moved out for it.
+# A daemon silent for some seconds counts as dead; its data is not moved.
 osd_heartbeat_interval = 1
 osd_heartbeat_grace = 4
 mon_osd_min_down_reporters = 1

@@ -1,5 +1,5 @@
-// A small Ceph on loopback: a monitor, three OSDs with their bytes in files, and two radosgw before them that speak
-// S3. Plain processes, each of which can be killed and started again.
+// A small Ceph on loopback: a monitor, three OSDs with their data in files, and two radosgw as S3
+// gateways. They are plain processes, each of which can be killed and restarted.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -8,28 +8,28 @@ import { join } from "node:path";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { isClean, type Pool } from "./ceph-health.ts";
 import { cephSettings } from "./ceph-settings.ts";
-import { type Daemon, eventually, freePort, type Grounds } from "./grounds.ts";
+import { type Daemon, eventually, freePort, type Grounds } from "./sandbox.ts";
 
 export type CephPart = `osd.${number}` | `rgw.${number}`;
 
 export interface Ceph {
-  /** Of each radosgw: http://127.0.0.1:port. */
+  /** URL of each radosgw: http://127.0.0.1:port. */
   readonly endpoints: readonly string[];
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** For bytes in this bucket, through this radosgw. */
+  /** Location of a blob backend in this bucket, through this radosgw. */
   url(bucket: string, through: number): string;
   client(through?: number): S3Client;
   createBucket(name: string): Promise<void>;
-  /** At once and without a word, as when its machine dies; or another signal. */
+  /** Default: SIGKILL, as when the machine dies. */
   kill(which: CephPart, signal?: NodeJS.Signals): Promise<void>;
-  /** Resolves when it is at its work again. */
+  /** Resolves when the process serves again. */
   restart(which: CephPart): Promise<void>;
-  /** When all that was written lies on all OSDs again. */
+  /** Resolves when all OSDs have all data again. */
   healed(): Promise<void>;
 }
 
-/** How much of it there is. Each OSD has a copy of everything. */
+/** Number of processes. Each OSD has a copy of all data. */
 export interface CephSize {
   readonly osds: number;
   readonly gateways: number;
@@ -121,7 +121,7 @@ export async function startCeph(grounds: Grounds, size = usualSize): Promise<Cep
       startOsd(number);
       await eventually(`${which} is up`, async () => (await upOsds()) === osds);
     },
-    // What was written meanwhile is copied first, on whatever the machine has left.
+    // Data written meanwhile is copied first, which takes long on a busy machine.
     healed: () =>
       eventually("all placement groups are clean", async () => isClean(directory, await pools()), 300_000),
   };
@@ -131,7 +131,7 @@ interface OsdStat {
   readonly num_up_osds: number;
 }
 
-/** What it printed; it must end well. */
+/** Returns the output of a program, which must succeed. */
 async function call(program: string, args: readonly string[]): Promise<string> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";

@@ -1,11 +1,11 @@
-// The cluster as an implementation the contracts run on: every store that is opened has a place of its own. Databases
-// and bytes go with the cluster, shortly.
+// The cluster as an implementation for the contracts. Every store gets its own location; databases
+// and bytes are removed with the cluster.
 import { openCluster } from "../../src/cluster/open.ts";
 import { openStore } from "../../src/index.ts";
 import { pair } from "../support/ports.ts";
 import type { Implementation } from "../support/stores.ts";
 import { addressVariable } from "./contract-run.ts";
-import { type Addresses, createPlace, type Place } from "./place.ts";
+import { type Addresses, createPlace, type Place } from "./location.ts";
 
 export function newPlace(): Promise<Place> {
   return createPlace(JSON.parse(process.env[addressVariable]!) as Addresses);

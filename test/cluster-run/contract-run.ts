@@ -1,5 +1,5 @@
-// The contracts of the ports, the engine and the binding on the started cluster, each file a process of its own that
-// is told where the cluster is.
+// Runs the contracts of the ports, the engine and the binding on the started cluster. Each test
+// file runs in its own process and gets the cluster's addresses in an environment variable.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
@@ -9,7 +9,7 @@ import { addressesOf, type Environment } from "./environment.ts";
 
 const patience = 540_000;
 
-/** Where a file of contracts finds the addresses. */
+/** Environment variable with the cluster's addresses. */
 export const addressVariable = "STORE_TEST_CLUSTER";
 
 export async function runContracts(environment: Environment): Promise<void> {
@@ -25,11 +25,11 @@ export async function runContracts(environment: Environment): Promise<void> {
   tests.on("test:pass", ({ name }) => passed.set(name, (passed.get(name) ?? 0) + 1));
   tests.compose(new spec()).pipe(process.stdout);
   await new Promise((resolve) => tests.once("end", resolve));
-  // A file that ends before it tells anything is no pass.
-  const silent = titles.filter((title) => !passed.has(title));
-  if (passed.get("cluster") !== 2) silent.push("binding or spec");
-  if (failed.length + silent.length > 0) {
-    throw new Error(`Contracts do not hold on the cluster: ${[...failed, ...silent].join(", ")}`);
+  // A file that ends without any result has not passed.
+  const missing = titles.filter((title) => !passed.has(title));
+  if (passed.get("cluster") !== 2) missing.push("binding or spec");
+  if (failed.length + missing.length > 0) {
+    throw new Error(`Contracts failed on the cluster: ${[...failed, ...missing].join(", ")}`);
   }
 }
 
@@ -38,5 +38,5 @@ const titles = [
   "blobs in cluster",
   "engine on cluster",
   "key-value namespaces on cluster",
-  "what one process writes, another one on the same cluster reads",
+  "writes of one process are visible to another process on the same cluster",
 ];

@@ -1,9 +1,9 @@
-// The whole of a cluster under Store: Ceph for the bytes and PostgreSQL under Patroni for the records, started
-// together and ended together.
+// The services of a cluster: Ceph for the blobs and PostgreSQL under Patroni for the records,
+// started and stopped together.
 import { type Ceph, startCeph } from "./ceph.ts";
-import { createGrounds, type Grounds } from "./grounds.ts";
+import { type Addresses, backendBucket } from "./location.ts";
 import { type Patroni, startPatroni } from "./patroni.ts";
-import { type Addresses, shelfBucket } from "./place.ts";
+import { createGrounds, type Grounds } from "./sandbox.ts";
 
 export interface Environment {
   readonly ceph: Ceph;
@@ -13,7 +13,7 @@ export interface Environment {
 }
 
 export function addressesOf({ ceph, patroni }: Environment): Addresses {
-  return { records: patroni.url, blobs: ceph.endpoints.map((_, i) => ceph.url(shelfBucket, i)) };
+  return { records: patroni.url, blobs: ceph.endpoints.map((_, i) => ceph.url(backendBucket, i)) };
 }
 
 export async function startEnvironment(): Promise<Environment> {
@@ -23,11 +23,11 @@ export async function startEnvironment(): Promise<Environment> {
   }
   try {
     const [ceph, patroni] = await Promise.all([startCeph(grounds), startPatroni(grounds)]);
-    await ceph.createBucket(shelfBucket);
+    await ceph.createBucket(backendBucket);
     return { ceph, patroni, grounds, stop: () => grounds.end() };
   } catch (error) {
     for (const name of ["mon.a", "osd.0", "rgw.0", "etcd", "node0", "node1"]) {
-      console.error(`-- ${name}\n${grounds.words(name)}`);
+      console.error(`-- ${name}\n${grounds.lastOutput(name)}`);
     }
     await grounds.end();
     throw error;

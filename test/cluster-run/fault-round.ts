@@ -1,34 +1,33 @@
-// One round of a fault: two Store processes under load, the fault in the middle, then all that must hold: the
-// histories of both are linearizable, so no acknowledged write is lost; every blob is named and every named one there;
-// the service came back by itself.
+// One round of a fault: two Store processes under load, a fault, then the checks. The history is
+// linearizable, blobs and records agree, and the service recovers by itself.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findViolation, type Operation } from "../proof/linearizable-checker.ts";
-import { openLog, readLogs } from "../proof/linearizable-log.ts";
-import { findTornPage } from "../proof/linearizable-pages.ts";
-import { bindingTarget } from "../proof/linearizable-target.ts";
+import { findViolation, type Operation } from "../proof/linearizable/checker.ts";
+import { openLog, readLogs } from "../proof/linearizable/log.ts";
+import { findTornPage } from "../proof/linearizable/pages.ts";
+import { bindingTarget } from "../proof/linearizable/target.ts";
 import type { Fault, Scene } from "./faults.ts";
-import { eventually } from "./grounds.ts";
 import { findLeftovers, isNothing } from "./leftovers.ts";
+import type { Place } from "./location.ts";
 import type { OpenedStore } from "./open-cluster.ts";
-import type { Place } from "./place.ts";
+import { eventually } from "./sandbox.ts";
 
-export interface Figures {
+export interface RoundResult {
   readonly operations: number;
   readonly acknowledged: number;
   readonly unknown: number;
-  /** Answers that the service is not available, and how long the longest took, in milliseconds. */
+  /** Responses "service unavailable", and the duration of the longest in milliseconds. */
   readonly refusals: number;
   readonly longestRefusal: number | undefined;
-  /** From the leader's death to the first write that began after it and was acknowledged, in milliseconds. */
+  /** Milliseconds from the leader's failure to the first acknowledged write that began later. */
   readonly back: number | undefined;
-  /** Until nothing was left of what nobody names, in milliseconds. */
+  /** Until all garbage was removed, in milliseconds. */
   readonly collected: number;
   readonly blobs: number;
 }
 
 export interface RoundScene extends Scene {
-  /** Looks at what is there once nobody writes; it had the cluster open all the time. */
+  /** Reads everything after the load has stopped; it is open during the whole run. */
   readonly observer: OpenedStore;
   readonly bucket: string;
   readonly place: Place;
@@ -36,19 +35,19 @@ export interface RoundScene extends Scene {
 }
 
 const keysOfRound = 400;
-/** A key sees some hundred operations: more make the search long. */
+/** Some hundred operations per key: with more, the linearizability check takes too long. */
 const pace = 300;
 const patienceForCollection = 60_000;
 
-export async function runRound(fault: Fault, scene: RoundScene, round: string): Promise<Figures> {
+export async function runRound(fault: Fault, scene: RoundScene, round: string): Promise<RoundResult> {
   const { loads, random, logs } = scene;
   const prefix = `${round}/`;
   const keys = Array.from({ length: keysOfRound }, (_, i) => `${prefix}${String(i).padStart(3, "0")}`);
   mkdirSync(logs, { recursive: true });
   loads.begin({ logs, round, random, prefix, keys, pace });
-  await loads.goOn(random.between(20, 60));
-  const { leaderDied, stoodStill } = await fault.strike(scene);
-  await loads.goOn(20);
+  await loads.waitForWrites(random.between(20, 60));
+  const { leaderDied, stoodStill } = await fault.inject(scene);
+  await loads.waitForWrites(20);
   const { logs: paths, counts } = await loads.stop();
   const last = join(logs, "last");
   await readAll(scene, { prefix, keys, log: last });
@@ -60,7 +59,7 @@ export async function runRound(fault: Fault, scene: RoundScene, round: string): 
     if (violation !== undefined) {
       const all = [...history].sort((a, b) => a.begin - b.begin).map((one) => JSON.stringify(one));
       const died = leaderDied === undefined ? "" : `The leader died at ${leaderDied}.\n`;
-      throw new Error(`"${key}" has no order: ${violation}\n${died}${all.join("\n")}`);
+      throw new Error(`The history of "${key}" is not linearizable: ${violation}\n${died}${all.join("\n")}`);
     }
   }
   const torn = findTornPage(pages, operations);
@@ -87,7 +86,7 @@ function firstAfter(writes: readonly Operation[], instant: number): number {
   return Math.round((Math.min(...ends) - instant) / 1e6);
 }
 
-/** Once nobody writes any more, every key is read: an acknowledged write that is missing has a read that shows it. */
+/** Reads every key after the load has stopped, so that a lost acknowledged write is found. */
 async function readAll(
   { observer, bucket, now }: RoundScene,
   { prefix, keys, log: path }: { prefix: string; keys: readonly string[]; log: string },
@@ -122,8 +121,8 @@ async function collect({
     blobs = found.blobs;
     return isNothing(found);
   };
-  await eventually("nothing is left over", isClean, patienceForCollection).catch((error: unknown) => {
-    throw new Error(`Something is left over: ${JSON.stringify(last)}`, { cause: error });
+  await eventually("there are no leftovers", isClean, patienceForCollection).catch((error: unknown) => {
+    throw new Error(`There are leftovers: ${JSON.stringify(last)}`, { cause: error });
   });
   return { collected: Date.now() - begun, blobs };
 }

@@ -1,17 +1,17 @@
-// The fault runs: every fault so many rounds, on one cluster and with the same Store processes as long as they live;
-// at the end a table of what was counted.
+// Runs every fault for a number of rounds on one cluster, and prints a table of the results. Store
+// processes are reused unless a fault kills them.
 import { join } from "node:path";
 import { createRandom } from "../support/random.ts";
 import { addressesOf, type Environment } from "./environment.ts";
-import { type Figures, type RoundScene, runRound } from "./fault-round.ts";
+import { type RoundResult, type RoundScene, runRound } from "./fault-round.ts";
 import { type Fault, faults } from "./faults.ts";
 import { startLoads } from "./loads.ts";
+import { createPlace } from "./location.ts";
 import { openStrictly, smallTimes } from "./open-cluster.ts";
-import { createPlace } from "./place.ts";
 
 export interface FaultOptions {
   readonly rounds: number;
-  /** Parts of the names of the faults that are wanted; all when none is given. */
+  /** Parts of the names of the faults to run. Default: all. */
   readonly only: readonly string[];
   readonly seed: number;
   readonly isJson: boolean;
@@ -19,8 +19,8 @@ export interface FaultOptions {
 
 const clientsOfProcess = 4;
 const bucket = "shared";
-/** How long the service may be away after the leader's death. */
-const mostBack = 15_000;
+/** How long the service may be unavailable after the leader's failure. */
+const maxUnavailableMilliseconds = 15_000;
 
 export async function runFaults(environment: Environment, options: FaultOptions): Promise<void> {
   const random = createRandom(options.seed);
@@ -34,7 +34,7 @@ export async function runFaults(environment: Environment, options: FaultOptions)
     clients: clientsOfProcess,
     zero: String(zero),
   });
-  // One through each radosgw.
+  // One Store process through each radosgw.
   const loads = await startLoads([task(0), task(1)]);
   const scene: RoundScene = {
     environment,
@@ -43,22 +43,22 @@ export async function runFaults(environment: Environment, options: FaultOptions)
     observer,
     bucket,
     place,
-    silence: smallTimes.silentSeconds * 1000,
+    silence: smallTimes.processTimeoutSeconds * 1000,
     now: () => Number(process.hrtime.bigint() - zero),
     logs: join(environment.grounds.directory, "logs"),
   };
   const { rounds, only, seed } = options;
   const wanted = faults.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
-  const figures = new Map<Fault, Figures[]>(wanted.map((fault) => [fault, []]));
+  const results = new Map<Fault, RoundResult[]>(wanted.map((fault) => [fault, []]));
   try {
-    // In turns, so that a run that is cut short has tried them all.
+    // Round by round, so that an interrupted run has tried every fault.
     for (let round = 1; round <= rounds; round++) {
-      for (const [fault, all] of figures) all.push(await runOne(fault, round, scene, seed));
+      for (const [fault, all] of results) all.push(await runOne(fault, round, scene, seed));
     }
   } finally {
-    const lines = [...figures]
+    const lines = [...results]
       .filter(([, all]) => all.length > 0)
-      .map(([fault, all]) => summaryOf(fault, all));
+      .map(([fault, all]) => summarize(fault, all));
     if (options.isJson) for (const line of lines) console.log(JSON.stringify(line));
     else console.table(lines);
     await loads.end();
@@ -66,21 +66,22 @@ export async function runFaults(environment: Environment, options: FaultOptions)
   }
 }
 
-async function runOne(fault: Fault, round: number, scene: RoundScene, seed: number): Promise<Figures> {
+async function runOne(fault: Fault, round: number, scene: RoundScene, seed: number): Promise<RoundResult> {
   try {
-    const figures = await runRound(fault, scene, `${faults.indexOf(fault)}-${round}`);
-    console.error(`${fault.name}, round ${round}: ${JSON.stringify(figures)}`);
-    if (figures.back === undefined || figures.back <= mostBack) return figures;
-    throw new Error(`The service was away for ${figures.back} ms after the leader's death`);
+    const results = await runRound(fault, scene, `${faults.indexOf(fault)}-${round}`);
+    console.error(`${fault.name}, round ${round}: ${JSON.stringify(results)}`);
+    if (results.back === undefined || results.back <= maxUnavailableMilliseconds) return results;
+    throw new Error(`The service was unavailable for ${results.back} ms after the leader's failure`);
   } catch (cause) {
-    // At once: what is ended behind it may hang for the same reason.
+    // Printed at once: stopping the cluster may hang for the same reason.
     console.error(`${fault.name}, round ${round}, fails: ${(cause as Error).message}`);
     throw new Error(`${fault.name}, round ${round}, seed ${seed}: ${(cause as Error).message}`, { cause });
   }
 }
 
-function summaryOf({ name }: Fault, all: readonly Figures[]) {
-  const sum = (of: (figures: Figures) => number) => all.reduce((total, figures) => total + of(figures), 0);
+function summarize({ name }: Fault, all: readonly RoundResult[]) {
+  const sum = (of: (results: RoundResult) => number) =>
+    all.reduce((total, results) => total + of(results), 0);
   const backs = all.flatMap(({ back }) => back ?? []).sort((a, b) => a - b);
   const refusals = all.flatMap(({ longestRefusal }) => longestRefusal ?? []);
   return {
@@ -89,12 +90,12 @@ function summaryOf({ name }: Fault, all: readonly Figures[]) {
     operations: sum(({ operations }) => operations),
     acknowledged: sum(({ acknowledged }) => acknowledged),
     unknown: sum(({ unknown }) => unknown),
-    "503": sum((figures) => figures.refusals),
+    "503": sum((results) => results.refusals),
     "longest 503, ms": refusals.length === 0 ? undefined : Math.max(...refusals),
     "back, median ms": backs[backs.length >> 1],
     "back, most ms": backs.at(-1),
     "collected, most ms": Math.max(...all.map(({ collected }) => collected)),
-    // The first of either ends the run.
+    // Always 0: the first violation ends the run.
     lost: 0,
     orphans: 0,
   };

@@ -1,5 +1,5 @@
-// The faults: what is done to a cluster under load, each as when a machine dies or stands still. How it must come
-// through is the same for all, and checked in fault-round.ts.
+// The faults that are injected into a cluster under load, each as when a machine dies or freezes.
+// The checks are the same for all and are in fault-round.ts.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../support/random.ts";
 import type { Environment } from "./environment.ts";
@@ -9,42 +9,42 @@ export interface Scene {
   readonly environment: Environment;
   readonly loads: Loads;
   readonly random: Random;
-  /** Nanoseconds, on the clock of the histories. */
+  /** Nanoseconds, on the clock of the operation logs. */
   readonly now: () => number;
-  /** How long a process may be silent until it is taken for dead, in milliseconds. */
+  /** Milliseconds without a heartbeat after which a process counts as dead. */
   readonly silence: number;
 }
 
-export interface Strike {
-  /** When the leader of the database died or stood still. */
+export interface InjectedFault {
+  /** When the database leader died or froze. */
   readonly leaderDied?: number;
-  /** Whether a Store process itself stood still: how long its answers took says nothing then. */
+  /** A Store process itself was frozen, so its response times mean nothing. */
   readonly stoodStill?: true;
 }
 
 export interface Fault {
   readonly name: string;
-  /** Returns when all that was taken away is back. */
-  strike(scene: Scene): Promise<Strike>;
+  /** Resolves when everything that failed is running again. */
+  inject(scene: Scene): Promise<InjectedFault>;
 }
 
 const storeKill: Fault = {
   name: "Store process killed",
-  async strike({ loads, random }) {
+  async inject({ loads, random }) {
     await loads.replace(random.below(loads.size));
     return {};
   },
 };
 
 const storeFreeze: Fault = {
-  name: "Store process frozen, taken for dead, thawed",
-  async strike({ loads, random, silence }) {
+  name: "Store process frozen, marked as dead, thawed",
+  async inject({ loads, random, silence }) {
     const victim = random.below(loads.size);
     const others = Array.from({ length: loads.size }, (_, i) => i).filter((i) => i !== victim);
     loads.signal(victim, "SIGSTOP");
-    // The others go on, and clear away what it was writing.
+    // The others continue and remove its unfinished writes.
     await delay(silence * 2);
-    await loads.goOn(20, others);
+    await loads.waitForWrites(20, others);
     loads.signal(victim, "SIGCONT");
     return { stoodStill: true };
   },
@@ -52,10 +52,10 @@ const storeFreeze: Fault = {
 
 const osdKill: Fault = {
   name: "OSD killed",
-  async strike({ environment: { ceph }, loads, random }) {
+  async inject({ environment: { ceph }, loads, random }) {
     const victim = `osd.${random.below(3)}` as const;
     await ceph.kill(victim);
-    await loads.goOn(20);
+    await loads.waitForWrites(20);
     await ceph.restart(victim);
     await ceph.healed();
     return {};
@@ -64,11 +64,11 @@ const osdKill: Fault = {
 
 const gatewayKill: Fault = {
   name: "radosgw killed",
-  async strike({ environment: { ceph }, loads, random }) {
+  async inject({ environment: { ceph }, loads, random }) {
     const victim = random.below(2);
     await ceph.kill(`rgw.${victim}`);
-    // Every other Store process goes through the other one.
-    await loads.goOn(20, [1 - victim]);
+    // The other Store process uses the other radosgw.
+    await loads.waitForWrites(20, [1 - victim]);
     await refused(loads, [victim]);
     await ceph.restart(`rgw.${victim}`);
     return {};
@@ -77,7 +77,7 @@ const gatewayKill: Fault = {
 
 const gatewaysFreeze: Fault = {
   name: "both radosgw frozen",
-  async strike({ environment: { ceph }, loads }) {
+  async inject({ environment: { ceph }, loads }) {
     for (const i of [0, 1] as const) await ceph.kill(`rgw.${i}`, "SIGSTOP");
     await refused(loads);
     for (const i of [0, 1] as const) await ceph.kill(`rgw.${i}`, "SIGCONT");
@@ -87,11 +87,11 @@ const gatewaysFreeze: Fault = {
 
 const leaderKill: Fault = {
   name: "PostgreSQL leader killed",
-  async strike({ environment: { patroni }, loads, now }) {
+  async inject({ environment: { patroni }, loads, now }) {
     const leader = await patroni.leader();
     const leaderDied = now();
     await patroni.kill(leader);
-    await loads.goOn(10);
+    await loads.waitForWrites(10);
     await patroni.restart(leader);
     return { leaderDied };
   },
@@ -99,14 +99,14 @@ const leaderKill: Fault = {
 
 const leaderFreeze: Fault = {
   name: "PostgreSQL leader frozen, replaced, thawed",
-  async strike({ environment: { patroni }, loads, now, random }) {
+  async inject({ environment: { patroni }, loads, now, random }) {
     const leader = await patroni.leader();
     const leaderDied = now();
     await patroni.kill(leader, "SIGSTOP");
-    await loads.goOn(20);
-    // Every other time nobody watches over it at first: it takes itself for the primary then.
+    await loads.waitForWrites(20);
+    // In half of the rounds Patroni stays frozen at first, so PostgreSQL still acts as the primary.
     patroni.signal(leader, "postgres", "SIGCONT");
-    if (random.below(2) === 0) await loads.goOn(100);
+    if (random.below(2) === 0) await loads.waitForWrites(100);
     patroni.signal(leader, "patroni", "SIGCONT");
     await patroni.whole();
     return { leaderDied };
@@ -115,7 +115,7 @@ const leaderFreeze: Fault = {
 
 const databaseFreeze: Fault = {
   name: "all of PostgreSQL frozen",
-  async strike({ environment: { patroni }, loads }) {
+  async inject({ environment: { patroni }, loads }) {
     const nodes = patroni.nodes.map((_, i) => i);
     for (const node of nodes) await patroni.kill(node, "SIGSTOP");
     await refused(loads);
@@ -125,10 +125,10 @@ const databaseFreeze: Fault = {
   },
 };
 
-/** Until each of them has been told that the service is not available. */
+/** Waits until each of them got the error that the service is unavailable. */
 async function refused(loads: Loads, which = Array.from({ length: loads.size }, (_, i) => i)): Promise<void> {
   const before = which.map((i) => loads.counts(i).refusals);
-  await loads.until("Store tells that the service is not available", () =>
+  await loads.until("Store reports that the service is unavailable", () =>
     which.every((i, n) => loads.counts(i).refusals > before[n]!),
   );
 }

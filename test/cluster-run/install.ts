@@ -1,10 +1,10 @@
-// The programs of a cluster, from Debian: Ceph, PostgreSQL, Patroni and etcd. Their packages would start services of
-// their own, on the ports everybody knows; nothing is started here but what a run starts itself.
+// Installs the programs of a cluster from Debian: Ceph, PostgreSQL, Patroni and etcd. The services
+// that their packages would start on the default ports are not started.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { asRoot, installFromDebian } from "../support/debian.ts";
 
-/** By the package that brings it, by its place. */
+/** Checks whether a package is installed, by its files. */
 const needs: Readonly<Record<string, () => boolean>> = {
   "ceph-mon": () => existsSync("/usr/bin/ceph-mon"),
   "ceph-osd": () => existsSync("/usr/bin/ceph-osd"),
@@ -19,7 +19,7 @@ const needs: Readonly<Record<string, () => boolean>> = {
 const postgresRoot = "/usr/lib/postgresql";
 const oldestPostgres = 15;
 
-/** The folder of the newest PostgreSQL's programs. */
+/** The program folder of the newest PostgreSQL. */
 export function postgresPrograms(): string | undefined {
   if (!existsSync(postgresRoot)) return undefined;
   const versions = readdirSync(postgresRoot)
@@ -37,12 +37,11 @@ function missingPackages(): string[] {
     .map(([name]) => name);
 }
 
-/** Whether the bytes' side is there already. */
 export function isCephInstalled(): boolean {
   return missingPackages().every((name) => !/ceph|radosgw/.test(name));
 }
 
-/** What is not to be had here; empty when all is there. */
+/** Returns the packages that cannot be installed. */
 export function installCluster(): readonly string[] {
   if (missingPackages().length === 0) return [];
   withoutServices(() => installFromDebian(missingPackages));
@@ -52,19 +51,19 @@ export function installCluster(): readonly string[] {
 const policy = "/usr/sbin/policy-rc.d";
 const clusterSettings = "/etc/postgresql-common/createcluster.conf";
 
-/** No package starts a service, and PostgreSQL's makes no cluster, while the work is done. */
+/** During `work`, no package starts a service, and PostgreSQL's package creates no cluster. */
 function withoutServices(work: () => void): void {
   const root = asRoot() ?? [];
   const run = (script: string) => {
     const [command, ...args] = [...root, "sh", "-c", script];
     spawnSync(command!, args, { stdio: ["ignore", "inherit", "inherit"] });
   };
-  // A machine that says already what may start keeps its own word.
+  // An existing policy of the machine is kept.
   const isOurs = !existsSync(policy);
   if (isOurs) run(`printf '#!/bin/sh\\nexit 101\\n' > ${policy} && chmod 755 ${policy}`);
   if (!existsSync(clusterSettings)) {
     run(`mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > ${clusterSettings}`);
-    console.log(`${clusterSettings} says now that PostgreSQL's packages make no cluster by themselves.`);
+    console.log(`${clusterSettings} was changed: PostgreSQL's packages create no cluster by themselves.`);
   }
   try {
     work();

@@ -1,16 +1,16 @@
-// What lies on the S3 side against what the records name, asked of both engines directly and not through Store:
-// every blob that is there is named by a record, and every named one is there.
+// Compares the blobs on S3 with those in the database, both read directly and not through Store:
+// every stored blob must be named by a record, and every named blob must be stored.
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import pg from "pg";
 import type { Environment } from "./environment.ts";
-import { type Place, shelfBucket } from "./place.ts";
+import { backendBucket, type Place } from "./location.ts";
 
 export interface Leftovers {
-  /** On the S3 side, and no record names them. */
+  /** Blobs on S3 that no record names. */
   readonly orphans: readonly string[];
-  /** Named by a record, and not there. */
+  /** Blobs that a record names and that are not on S3. */
   readonly missing: readonly string[];
-  /** Rows of the tables that are empty when nobody writes and all is collected. */
+  /** Rows in the tables that must be empty after all writes and garbage collection. */
   readonly rows: Readonly<Record<string, number>>;
   readonly blobs: number;
 }
@@ -62,7 +62,7 @@ export async function findLeftovers(environment: Environment, place: Place): Pro
   }
 }
 
-/** The names of the blobs; a long one lies there in several pieces. */
+/** The names of the blobs on S3; a long blob has several pieces. */
 async function shelved({ ceph }: Environment, { prefix }: Place): Promise<Set<string>> {
   const s3 = ceph.client();
   const names = new Set<string>();
@@ -70,7 +70,7 @@ async function shelved({ ceph }: Environment, { prefix }: Place): Promise<Set<st
     let token: string | undefined;
     do {
       const page = await s3.send(
-        new ListObjectsV2Command({ Bucket: shelfBucket, Prefix: prefix, ContinuationToken: token }),
+        new ListObjectsV2Command({ Bucket: backendBucket, Prefix: prefix, ContinuationToken: token }),
       );
       for (const { Key } of page.Contents ?? []) for (const [found] of Key!.matchAll(name)) names.add(found);
       token = page.NextContinuationToken;

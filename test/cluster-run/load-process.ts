@@ -1,10 +1,10 @@
-// A Store process of the fault runs: it has the cluster open, and its clients work on the keys of a round until they
-// are told to stop. It is killed, stopped and thawed in the middle of that, and so is what it stands on: an
-// answer that the service is not available is no answer; any other error ends it.
+// A Store process of the fault runs. Its clients read and write the keys of a round until a message
+// stops them, while the process and the services are killed and frozen. An error "service
+// unavailable" is counted as a refusal; any other error ends the process.
 import { StoreError } from "../../src/index.ts";
-import { doOne, wanted } from "../proof/linearizable-client.ts";
-import { openLog } from "../proof/linearizable-log.ts";
-import { bindingTarget, NoAnswer, type Target } from "../proof/linearizable-target.ts";
+import { doOne, wanted } from "../proof/linearizable/client.ts";
+import { openLog } from "../proof/linearizable/log.ts";
+import { bindingTarget, NoAnswer, type Target } from "../proof/linearizable/target.ts";
 import { createRandom } from "../support/random.ts";
 import { type ClusterPlace, openStrictly } from "./open-cluster.ts";
 
@@ -12,45 +12,45 @@ export interface LoadTask {
   readonly place: ClusterPlace;
   readonly bucket: string;
   readonly clients: number;
-  /** Where all processes' clocks begin, in nanoseconds. */
+  /** Start of the common clock of all processes, in nanoseconds. */
   readonly zero: string;
 }
 
 export interface LoadRound {
   readonly log: string;
   readonly seed: number;
-  /** Makes the names of its values its own. */
+  /** Makes the values of this process unique. */
   readonly name: string;
   readonly prefix: string;
   readonly keys: readonly string[];
-  /** So many milliseconds long are the same few keys wanted by all; then the next ones. */
+  /** Milliseconds for which all clients use the same few keys, before the next ones. */
   readonly pace: number;
 }
 
 export type ToLoad =
   | { readonly say: "run"; readonly round: LoadRound }
   | { readonly say: "stop" }
-  /** Clear away what is left of what nobody names: some of it is this process's own to clear. */
+  /** Collect garbage: orphaned intents of this process can only be removed by this process. */
   | { readonly say: "sweep" };
 
-/** Since the round began. */
+/** Counts since the start of the round. */
 export interface LoadCounts {
   readonly writes: number;
   readonly refusals: number;
-  /** Of those that the service was not available for, in milliseconds. */
+  /** Duration of the longest refused operation, in milliseconds. */
   readonly longestRefusal: number;
-  readonly words: string;
+  readonly lastRefusal: string;
 }
 
 export type FromLoad =
   | { readonly said: "ready" | "swept" }
   | { readonly said: "counts" | "done"; readonly counts: LoadCounts };
 
-const toldEvery = 50;
+const reportMilliseconds = 50;
 
 const task = JSON.parse(process.argv[2]!) as LoadTask;
 const zero = BigInt(task.zero);
-// One clock for all processes of the machine, which no one sets.
+// A monotonic clock, the same for all processes of the machine.
 const now = () => Number(process.hrtime.bigint() - zero);
 const store = await openStrictly(task.place);
 const target = bindingTarget(store.bucket(task.bucket));
@@ -59,13 +59,13 @@ let isStopped = true;
 async function run({ log: path, seed, name, prefix, keys, pace }: LoadRound): Promise<void> {
   const log = openLog(path);
   const random = createRandom(seed);
-  const counts = { writes: 0, refusals: 0, longestRefusal: 0, words: "" };
+  const counts = { writes: 0, refusals: 0, longestRefusal: 0, lastRefusal: "" };
   let names = 0;
-  // Half of the small ones become files: it is bytes beside the records that faults may lose or leave.
+  // Half of the small objects become blobs, which faults may lose or leave behind.
   const newName = (shape: string) =>
     `${shape === "small" && random.below(2) === 0 ? "file" : shape} ${name}.${names++}`;
   const begun = Date.now();
-  const watched = watching(target, counts);
+  const watched = countOperations(target, counts);
   async function work(): Promise<void> {
     const client = { target: watched, log, random, now, newName, prefix, keys, seen: new Map() };
     while (!isStopped) {
@@ -74,19 +74,19 @@ async function run({ log: path, seed, name, prefix, keys, pace }: LoadRound): Pr
     }
   }
   isStopped = false;
-  const telling = setInterval(() => tell({ said: "counts", counts }), toldEvery);
+  const reporting = setInterval(() => send({ said: "counts", counts }), reportMilliseconds);
   await Promise.all(Array.from({ length: task.clients }, work));
-  clearInterval(telling);
+  clearInterval(reporting);
   log.close();
-  tell({ said: "done", counts });
+  send({ said: "done", counts });
 }
 
-/** The same target, with what it answers counted. */
-function watching(
+/** The target with its operations counted. */
+function countOperations(
   target: Target,
   counts: { -readonly [name in keyof LoadCounts]: LoadCounts[name] },
 ): Target {
-  async function answered<T>(work: Promise<T>): Promise<T> {
+  async function counted<T>(work: Promise<T>): Promise<T> {
     const begun = Date.now();
     try {
       return await work;
@@ -94,40 +94,40 @@ function watching(
       if (!(error instanceof StoreError) || error.reason !== "ServiceUnavailable") throw error;
       counts.refusals++;
       counts.longestRefusal = Math.max(counts.longestRefusal, Date.now() - begun);
-      counts.words = error.message;
+      counts.lastRefusal = error.message;
       throw new NoAnswer(error.message);
     }
   }
   return {
     takesSmallParts: target.takesSmallParts,
-    get: (key) => answered(target.get(key)),
-    head: (key) => answered(target.head(key)),
-    list: (prefix, startAfter, limit) => answered(target.list(prefix, startAfter, limit)),
+    get: (key) => counted(target.get(key)),
+    head: (key) => counted(target.head(key)),
+    list: (prefix, startAfter, limit) => counted(target.list(prefix, startAfter, limit)),
     async put(key, name, condition) {
-      const isStored = await answered(target.put(key, name, condition));
+      const isStored = await counted(target.put(key, name, condition));
       if (isStored) counts.writes++;
       return isStored;
     },
     async delete(keys) {
-      await answered(target.delete(keys));
+      await counted(target.delete(keys));
       counts.writes++;
     },
   };
 }
 
-function tell(message: FromLoad): void {
+function send(message: FromLoad): void {
   process.send!(message);
 }
 
 process.on("message", (message: ToLoad) => {
   if (message.say === "stop") isStopped = true;
-  else if (message.say === "sweep") store.engine.sweep().then(() => tell({ said: "swept" }), fail);
+  else if (message.say === "sweep") store.engine.sweep().then(() => send({ said: "swept" }), fail);
   else run(message.round).catch(fail);
 });
 function fail(error: unknown): never {
   console.error(error);
   process.exit(1);
 }
-// Ends with the process that started it, whatever became of that one.
+// Exits when the parent process ends in any way.
 process.once("disconnect", () => process.exit());
-tell({ said: "ready" });
+send({ said: "ready" });

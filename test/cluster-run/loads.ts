@@ -1,29 +1,29 @@
-// The Store processes of the fault runs as the run sees them: under load, killed, stopped, replaced, and asked how
-// far they are.
+// Controls the Store processes of the fault runs: starts the load, kills, freezes and replaces
+// processes, and reads their counts.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Random } from "../support/random.ts";
-import { eventually, Hopeless } from "./grounds.ts";
 import type { FromLoad, LoadCounts, LoadRound, LoadTask, ToLoad } from "./load-process.ts";
+import { eventually, Hopeless } from "./sandbox.ts";
 
 export interface Loads {
   readonly size: number;
-  /** All begin to work on these keys. */
+  /** Starts the load of all processes on these keys. */
   begin(round: RoundPlan): void;
-  /** Acknowledged writes of the round, of the one that is at this place now. */
+  /** Counts of the current process at this index in this round. */
   counts(index: number): LoadCounts;
-  /** Each has so many more of its writes acknowledged from now on. */
-  goOn(writes: number, only?: readonly number[]): Promise<void>;
-  /** Waits for what the counts show. */
+  /** Resolves when each process got this many further writes acknowledged. */
+  waitForWrites(writes: number, only?: readonly number[]): Promise<void>;
+  /** Waits until a condition on the counts holds. */
   until(what: string, holds: () => boolean): Promise<void>;
   signal(index: number, signal: NodeJS.Signals): void;
-  /** Killed, and another in its place, at the same keys. */
+  /** Kills a process and starts another one with the same keys. */
   replace(index: number): Promise<void>;
-  /** What they were doing comes to its end; the logs of all that took part, and what they met. */
+  /** Waits for the operations in flight; returns the logs and counts of all processes. */
   stop(): Promise<{ logs: readonly string[]; counts: readonly LoadCounts[] }>;
-  /** Each clears away what it finds. */
+  /** Runs a sweep in each process. */
   sweep(): Promise<void>;
   end(): Promise<void>;
 }
@@ -38,15 +38,15 @@ export interface RoundPlan {
 }
 
 const program = fileURLToPath(new URL("./load-process.js", import.meta.url));
-const nothing: LoadCounts = { writes: 0, refusals: 0, longestRefusal: 0, words: "" };
-/** Far above what any fault may take. */
+const nothing: LoadCounts = { writes: 0, refusals: 0, longestRefusal: 0, lastRefusal: "" };
+/** Far longer than any fault may take, in milliseconds. */
 const patience = 90_000;
 
 interface Load {
   readonly child: ChildProcess;
   counts: LoadCounts;
   state: "ready" | "working" | "done" | "sweeping";
-  /** Why it ended, unless it was killed. */
+  /** Why the process ended, unless it was killed. */
   failure?: string;
   isKilled: boolean;
 }
@@ -130,7 +130,7 @@ export async function startLoads(tasks: readonly LoadTask[]): Promise<Loads> {
       for (const i of loads.keys()) work(i);
     },
     counts: (index) => loads[index]!.counts,
-    async goOn(writes, only = [...loads.keys()]) {
+    async waitForWrites(writes, only = [...loads.keys()]) {
       const before = only.map((i) => loads[i]!.counts.writes);
       await waitFor(`${writes} more acknowledged writes of each Store process`, () =>
         only.every((i, n) => loads[i]!.counts.writes >= before[n]! + writes),
@@ -146,7 +146,7 @@ export async function startLoads(tasks: readonly LoadTask[]): Promise<Loads> {
     },
     async stop() {
       for (const i of loads.keys()) send(i, { say: "stop" });
-      await waitFor("the clients come to the end of what they do", () =>
+      await waitFor("the clients finish their operations", () =>
         loads.every(({ state }) => state === "done"),
       );
       return { logs, counts: [...past, ...loads.map(({ counts }) => counts)] };
@@ -156,7 +156,9 @@ export async function startLoads(tasks: readonly LoadTask[]): Promise<Loads> {
         load.state = "sweeping";
         send(i, { say: "sweep" });
       }
-      await waitFor("the Store processes sweep", () => loads.every(({ state }) => state === "ready"));
+      await waitFor("the Store processes finish their sweep", () =>
+        loads.every(({ state }) => state === "ready"),
+      );
     },
     async end() {
       await Promise.all(loads.map(kill));

@@ -1,6 +1,6 @@
-// `npm run test:cluster`: a real Ceph and a real PostgreSQL under Patroni, installed from Debian and started on
-// loopback; on them the contracts (`--contracts`) and the faults (`--faults`), both when nothing is said. `--up`
-// only starts them and says where they are. What cannot be installed is told loudly; what fails, fails the run.
+// `npm run test:cluster`: installs and starts Ceph and PostgreSQL under Patroni on loopback, and
+// runs the contracts (`--contracts`) and the faults (`--faults`); default: both. `--up` only starts
+// the services and prints their URLs. If they cannot be installed, a warning is printed.
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { chooseSeed } from "../proof/proof.ts";
@@ -15,7 +15,7 @@ const { values } = parseArgs({
     faults: { type: "boolean", default: false },
     up: { type: "boolean", default: false },
     rounds: { type: "string", default: "20" },
-    /** Parts of the names of faults, with commas between. */
+    /** Parts of the names of faults, separated by commas. */
     only: { type: "string" },
     seed: { type: "string" },
     json: { type: "boolean", default: false },
@@ -28,7 +28,7 @@ async function run(environment: Environment): Promise<void> {
   if (values.contracts || isAll) await runContracts(environment);
   if (values.faults || isAll) {
     const seed = chooseSeed(values.seed);
-    console.error(`The faults begin, seed ${seed}`);
+    console.error(`Starting the faults, seed ${seed}`);
     const only = values.only?.split(",") ?? [];
     await runFaults(environment, { rounds: Number(values.rounds), only, seed, isJson: values.json });
   }
@@ -36,7 +36,7 @@ async function run(environment: Environment): Promise<void> {
 
 async function stay(environment: Environment): Promise<void> {
   const { records, blobs } = addressesOf(environment);
-  console.log(`records ${records}/postgres\nblobs ${blobs.join("\n   or ")}\nControl-C ends it.`);
+  console.log(`records ${records}/postgres\nblobs ${blobs.join("\n   or ")}\nPress Control-C to stop.`);
   process.stdin.resume();
   await once(process.stdin, "end");
 }
@@ -45,18 +45,18 @@ function notTested(why: string): void {
   console.error(`\nNOT TESTED: PostgreSQL and Ceph as a cluster: ${why}\n`);
 }
 
-/** Undefined, and told, where the parts cannot be had or do not run: a machine may not let them. */
+/** Prints a warning and returns undefined if the services cannot be installed or started. */
 async function started(): Promise<Environment | undefined> {
   const missing = installCluster();
   if (missing.length > 0) {
-    notTested(`not installed, and not to be installed from Debian here: ${missing.join(", ")}`);
+    notTested(`not installed, and not installable from Debian here: ${missing.join(", ")}`);
     return undefined;
   }
   try {
     return await startEnvironment();
   } catch (error) {
     console.error(error);
-    notTested("its parts are installed, but do not start here, see above");
+    notTested("the services are installed but do not start, see the error above");
     return undefined;
   }
 }
@@ -73,6 +73,6 @@ if (environment !== undefined) {
     process.exitCode = 1;
   } finally {
     await environment.stop();
-    console.error(`Over after ${sinceBegun()}.`);
+    console.error(`Finished after ${sinceBegun()}.`);
   }
 }

@@ -1,5 +1,5 @@
-// A store on the cluster with times so small that a fault, and what is cleared away after it, take seconds; what
-// `openStore` opens waits longer everywhere.
+// Opens a store on the cluster with short timeouts, so that a fault and its cleanup take seconds.
+// `openStore` itself uses longer timeouts.
 import { bindBucket } from "../../src/binding/bind.ts";
 import { openCluster } from "../../src/cluster/open.ts";
 import { createEngine } from "../../src/engine/create.ts";
@@ -13,10 +13,10 @@ export interface ClusterPlace {
 
 export const smallTimes = {
   timeout: 5000,
-  beatMilliseconds: 500,
-  silentSeconds: 3,
-  lateSeconds: 6,
-  shelf: { connect: 1000, answer: 2000, idle: 2000, retry: 3000 },
+  heartbeatMilliseconds: 500,
+  processTimeoutSeconds: 3,
+  lateWriteSeconds: 6,
+  backend: { connect: 1000, answer: 2000, idle: 2000, retry: 3000 },
 } as const;
 
 export interface OpenedStore {
@@ -24,7 +24,7 @@ export interface OpenedStore {
   bucket(name: string): StoreBucket;
 }
 
-/** Every read sees what was acknowledged before it, also behind a failover. */
+/** Every read sees all writes acknowledged before it, also after a failover. */
 export async function openStrictly(place: ClusterPlace): Promise<OpenedStore> {
   const { records, blobs } = await openCluster({ ...place, reads: "strict" }, smallTimes);
   const engine = createEngine({ records, blobs });

@@ -1,16 +1,16 @@
-// The settings of one PostgreSQL node under Patroni, for a cluster that replaces a dead leader within seconds.
+// The configuration of a PostgreSQL node under Patroni that replaces a dead leader within seconds.
 
 export interface PatroniNode {
   readonly name: string;
   readonly port: number;
-  /** Where Patroni answers for it. */
+  /** Address of the node's Patroni API. */
   readonly watchPort: number;
 }
 
 export interface PatroniPlace {
   readonly directory: string;
   readonly etcd: string;
-  /** The folder of PostgreSQL's programs. */
+  /** The program folder of PostgreSQL. */
   readonly programs: string;
 }
 
@@ -21,8 +21,8 @@ export function nodeSettings(node: PatroniNode, { directory, etcd, programs }: P
     scope: "store",
     name: node.name,
     restapi: { listen: watch, connect_address: watch },
-    // Over its first API the lock of the leader is only ever renewed by who has it. Over the later one Patroni 3.0 writes
-    // it unseen: a leader that stood still takes it back from its successor, and acknowledged writes are lost.
+    // With etcd's v2 API, only the holder renews the leader lock. With v3, a frozen leader of
+    // Patroni 3.0 takes the lock back from its successor, and acknowledged writes are lost.
     etcd: { hosts: [etcd] },
     bootstrap: {
       dcs: {
@@ -30,9 +30,9 @@ export function nodeSettings(node: PatroniNode, { directory, etcd, programs }: P
         loop_wait: 1,
         retry_timeout: 2,
         maximum_lag_on_failover: 64 * 1024 * 1024,
-        // A primary whose database dies gives way at once.
+        // A primary whose database dies fails over at once.
         primary_start_timeout: 0,
-        // An acknowledged commit is on two nodes, always: without a standby nothing is acknowledged.
+        // Every acknowledged commit is on two nodes: without a standby, none is acknowledged.
         synchronous_mode: true,
         synchronous_mode_strict: true,
         postgresql: { use_pg_rewind: true, use_slots: true, parameters: parameters() },
@@ -69,10 +69,10 @@ function parameters() {
     wal_keep_size: "256MB",
     max_wal_size: "512MB",
     password_encryption: "scram-sha-256",
-    // A standby that is gone is noticed as fast as a leader.
+    // The loss of a standby is detected as fast as that of a leader.
     wal_sender_timeout: "5s",
     wal_receiver_timeout: "5s",
-    // A standby turns to a new leader at once.
+    // A standby follows a new leader at once.
     wal_retrieve_retry_interval: "200ms",
     log_checkpoints: false,
   };

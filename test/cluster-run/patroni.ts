@@ -1,10 +1,12 @@
-// Three PostgreSQL on loopback, kept available by Patroni with one etcd: synchronous, and strictly so. Plain
-// processes; a node is its Patroni and all of its PostgreSQL, and dies or stands still as a machine does.
+// Three PostgreSQL servers on loopback under Patroni with one etcd, in strict synchronous mode. The
+// processes of a node are killed or frozen together, as when a machine fails.
 
 import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { descendantsOf } from "../script/inside.ts";
+import { postgresPrograms } from "./install.ts";
+import { nodeSettings, type PatroniNode } from "./patroni-settings.ts";
 import {
   type Daemon,
   eventually,
@@ -13,22 +15,20 @@ import {
   type Identity,
   isRunning,
   killPid,
-} from "./grounds.ts";
-import { postgresPrograms } from "./install.ts";
-import { nodeSettings, type PatroniNode } from "./patroni-settings.ts";
+} from "./sandbox.ts";
 
 export interface Patroni {
-  /** All hosts, with no database at the end. */
+  /** URL with all hosts, without a database at the end. */
   readonly url: string;
   readonly nodes: readonly PatroniNode[];
-  /** A connection string to one node, for the administrator. */
+  /** URL of one node with administrator rights. */
   adminUrl(node: number, database: string): string;
-  /** Which node is the primary, and takes writes. */
+  /** Returns the index of the primary. */
   leader(): Promise<number>;
-  /** Once all three are there and the primary has a synchronous standby. */
+  /** Resolves when all three nodes run and the primary has a synchronous standby. */
   whole(): Promise<void>;
   kill(node: number, signal?: NodeJS.Signals): Promise<void>;
-  /** Only one half of the node: what watches over it, or the database. */
+  /** Sends a signal only to the node's Patroni or only to its PostgreSQL. */
   signal(node: number, half: "patroni" | "postgres", signal: NodeJS.Signals): void;
   restart(node: number): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   const dataOf = (node: number) => join(directory, `node${node}`);
   for (const [i, node] of nodes.entries()) {
     const file = `${dataOf(i)}.json`;
-    // JSON is YAML.
+    // JSON is valid YAML.
     writeFileSync(
       file,
       JSON.stringify(nodeSettings(node, { directory, etcd, programs: postgresPrograms()! })),
@@ -60,7 +60,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   function start(i: number): void {
     daemons[i] = grounds.start(nodes[i]!.name, "patroni", [`${dataOf(i)}.json`], as);
   }
-  /** The postmaster and all below it: they are no children of ours, and stay when their Patroni dies. */
+  /** The postmaster and its children, which outlive their Patroni. */
   function postgresOf(i: number): number[] {
     const pid = postmasterOf(dataOf(i));
     return pid === undefined ? [] : [...descendantsOf(pid), pid];
@@ -69,7 +69,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   grounds.alsoEnd(() => nodes.flatMap((_, i) => postgresOf(i)));
 
   async function kill(i: number, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    // Its Patroni first: it would start another PostgreSQL.
+    // Patroni first: it would restart PostgreSQL.
     const pids = processesOf(i).reverse();
     for (const pid of pids) killPid(pid, signal);
     if (signal !== "SIGKILL") return;
@@ -153,7 +153,7 @@ async function startEtcd(grounds: Grounds, as: Identity): Promise<string> {
   return `127.0.0.1:${client}`;
 }
 
-/** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
+/** PostgreSQL refuses to run as root; Debian's package creates a user for it. */
 function databaseIdentity(): Identity {
   if (process.getuid?.() !== 0) return {};
   const id = (what: string) => Number(spawnSync("id", [what, "postgres"], { encoding: "utf8" }).stdout);
@@ -163,7 +163,7 @@ function databaseIdentity(): Identity {
 function postmasterOf(data: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
-    // The file stays when it is killed, and the number may be another's then.
+    // The pid file remains after a kill, and the pid may belong to another process then.
     const isIts = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(data);
     return isIts && isRunning(pid) ? pid : undefined;
   } catch {

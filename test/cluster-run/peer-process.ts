@@ -1,4 +1,4 @@
-// A Store process that does what it is told: the other one of two that share a cluster.
+// The second Store process on the cluster: executes the orders that it gets as messages.
 import { openStore } from "../../src/index.ts";
 import type { ClusterPlace } from "./open-cluster.ts";
 

@@ -1,17 +1,17 @@
-// Opening a cluster: the schema's version, bytes and records that belong together, and places that are wrong.
+// Opening a cluster: the schema version, matching database and blob backend, and invalid URLs.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
-import { parsePostgresUrl } from "../../src/cluster/postgres-url.ts";
+import { parsePostgresUrl } from "../../src/cluster/postgres/url.ts";
 import { inline, putObject } from "../support/samples.ts";
 import { useCluster } from "./scene.ts";
 
 const cluster = useCluster();
 
-test("a migration makes the schema once, however many run it at once", async (t) => {
+test("concurrent migrations create the schema once", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "store-test-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const location = { records: await cluster.postgres().newDatabase(), blobs: `file://${directory}` };
@@ -20,7 +20,7 @@ test("a migration makes the schema once, however many run it at once", async (t)
   assert.deepEqual(outcomes.map(({ from, to }) => `${from}-${to}`).sort(), ["0-4", "4-4", "4-4", "4-4"]);
 });
 
-test("a schema of an earlier Store is brought to this one's, with what it holds", async (t) => {
+test("a migration upgrades an earlier schema and keeps its data", async (t) => {
   const scene = await cluster.scene(t);
   const before = await scene.open();
   await before.records.createBucket({
@@ -41,29 +41,29 @@ test("a schema of an earlier Store is brought to this one's, with what it holds"
     await assert.rejects(openCluster(scene.location), refused);
     assert.deepEqual(await migrateCluster(scene.location), { from, to: 4 });
     const { records } = await scene.open();
-    const event = { kind: "tell", rule: "r", event: "of it" } as const;
+    const event = { kind: "append event", rule: "r", event: "of it" } as const;
     const mutations = [putObject(`of ${from}`, inline("second")), event];
     assert.equal(await records.commit("kept", { mutations }), "committed");
     assert.equal((await records.totals("kept")).objects, 1 + from);
-    assert.deepEqual(await records.toldCounts("kept"), [{ rule: "r", count: 1 }]);
+    assert.deepEqual(await records.eventCounts("kept"), [{ rule: "r", count: 1 }]);
   }
 });
 
-test("a schema of a newer Store is refused, by opening and by migrating", async (t) => {
+test("a schema of a newer Store is refused by open and by migrate", async (t) => {
   const scene = await cluster.scene(t);
   await scene.ask("UPDATE store.version SET number = 999");
   await assert.rejects(openCluster(scene.location), /schema version 999.*Use a newer Store/);
   await assert.rejects(migrateCluster(scene.location), /schema version 999.*Use a newer Store/);
 });
 
-test("records are never used with the bytes of another store", async (t) => {
+test("a database is never used with the blob backend of another store", async (t) => {
   const [one, other] = [await cluster.scene(t), await cluster.scene(t)];
   const mixed = { records: one.location.records, blobs: other.location.blobs };
-  await assert.rejects(openCluster(mixed), /not of the same store/);
-  await assert.rejects(migrateCluster(mixed), /not of the same store/);
+  await assert.rejects(openCluster(mixed), /belong to different stores/);
+  await assert.rejects(migrateCluster(mixed), /belong to different stores/);
 });
 
-test("a database that refuses us is told at once, in words and without the password", async (t) => {
+test("a refused database login is reported at once, with the reason and without the password", async (t) => {
   const scene = await cluster.scene(t);
   const records = scene.location.records.replace(/\/store_\d+$/, "/nowhere");
   const refused = (error: Error) => {
@@ -74,7 +74,7 @@ test("a database that refuses us is told at once, in words and without the passw
   await assert.rejects(openCluster({ ...scene.location, records }), refused);
 });
 
-test("of several hosts the one that takes writes is found, also among some that are away", async (t) => {
+test("the host that accepts writes is found among several, also when some are unreachable", async (t) => {
   const scene = await cluster.scene(t);
   const records = scene.location.records.replace(
     /@[^/]+\//,
@@ -84,7 +84,7 @@ test("of several hosts the one that takes writes is found, also among some that 
   assert.deepEqual(await opened.buckets(), []);
 });
 
-test("a URL is read as it is meant, and a wrong one refused without showing it", () => {
+test("a database URL is parsed with all its parts, and an invalid one is refused without its password", () => {
   const all = "postgres://us%40er:p%3Aw@db1,db2:6000,[::1]:7000/my%2Fdb?sslmode=verify-full";
   assert.deepEqual(parsePostgresUrl(all), {
     hosts: [

@@ -1,4 +1,4 @@
-// What the tests of a cluster share: a server for the file's tests, and stores on databases of their own.
+// Setup of cluster tests: one PostgreSQL server per test file, and a database per test.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ export type Ports = Awaited<ReturnType<typeof openCluster>>;
 export interface ClusterScene {
   readonly location: ClusterLocation;
   readonly directory: string;
-  /** Another process's, as far as the cluster is concerned. */
+  /** Opens the cluster again, as another process would. */
   open(times?: Partial<ClusterTimes>, location?: Partial<ClusterLocation>): Promise<Ports>;
-  /** What an operator would ask the database. */
+  /** Runs SQL directly on the database. */
   ask(text: string, ...values: unknown[]): Promise<unknown[][]>;
 }
 
-/** One server for all tests of a file. */
+/** Starts one server for all tests of a file. */
 export function useCluster(...settings: string[]): {
   readonly postgres: () => Postgres;
   scene(t: TestContext): Promise<ClusterScene>;
@@ -48,7 +48,7 @@ async function openScene(t: TestContext, postgres: Postgres): Promise<ClusterSce
     await client.end();
     rmSync(directory, { recursive: true, force: true });
   });
-  // The server may be killed under it.
+  // A test may kill the server.
   client.on("error", () => {});
   return {
     location,
@@ -65,12 +65,12 @@ async function openScene(t: TestContext, postgres: Postgres): Promise<ClusterSce
   };
 }
 
-/** The same place, reached through another port. */
+/** The same database through another port. */
 export function through(records: string, port: number): string {
   return records.replace(/:\d+\//, `:${port}/`);
 }
 
-/** From now on whoever has written down its commit waits before it ends, until the answer is called. */
+/** Makes every commit wait after its last statement, until the returned function is called. */
 export async function lingerBeforeTheEnd(scene: ClusterScene): Promise<() => Promise<void>> {
   await scene.ask(`CREATE FUNCTION store.linger() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$`);
@@ -82,7 +82,7 @@ export async function lingerBeforeTheEnd(scene: ClusterScene): Promise<() => Pro
   };
 }
 
-/** A commit of a store stands still in the database, at a lock. */
+/** Resolves when a commit waits for a lock in the database. */
 export async function commitWaits(scene: ClusterScene): Promise<void> {
   const count =
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'store'";
@@ -92,7 +92,7 @@ export async function commitWaits(scene: ClusterScene): Promise<void> {
 export async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Timed out: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,4 +1,4 @@
-// The browser: Debian's Chromium, started once for a file of tests and always by its place.
+// Starts Debian's Chromium by its path, once for each test file.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -6,7 +6,7 @@ import { type Browser, chromium } from "playwright-core";
 
 const place = "/usr/bin/chromium";
 
-/** What the suite is about, a file each. */
+/** Topics of the suite, one file each. */
 export const topics = [
   "Signing in",
   "Buckets",
@@ -31,16 +31,16 @@ export function missingPackages(): string[] {
 
 export const launchOptions = {
   executablePath: place,
-  // Scroll bars take room, as they do for people.
+  // Show scroll bars, as users have them.
   ignoreDefaultArgs: ["--hide-scrollbars"],
-  // In a container, and for root, Chromium's own sandbox cannot be made.
+  // Chromium's sandbox does not work in containers or for root.
   args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
 };
 
-/** What pages said on the browser's console that nobody should see there, and faults in them. */
+/** Unexpected messages on the browser's console, and page errors. */
 export const complaints: string[] = [];
 
-/** The tests of a topic, or the reason why they cannot be run here. */
+/** Runs the tests of a topic, or skips them with a reason. */
 export function inBrowser(topic: Topic, run: (t: TestContext, browser: Browser) => Promise<void>): void {
   const skip = existsSync(place)
     ? false

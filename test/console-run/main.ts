@@ -1,11 +1,11 @@
-// `npm run test:console`: installs Debian's Chromium and drives the console in it, page by page; pictures of what it
-// saw are in build/console/. Without a browser that is told loudly, and is no failure.
+// `npm run test:console`: installs Debian's Chromium and tests the console in it; screenshots are in
+// build/console/. Without a browser the tests are skipped with a warning.
 import { parseArgs } from "node:util";
 import { installFromDebian } from "../support/debian.ts";
-import { toldRun } from "../support/told-run.ts";
-import { measureBars } from "./bars.ts";
+import { toldRun } from "../support/optional-tests.ts";
 import { missingPackages, titleOf, topics } from "./browser.ts";
-import { drawFigures } from "./figures.ts";
+import { measureBars } from "./measurements.ts";
+import { drawFigures } from "./screenshots.ts";
 
 installFromDebian(missingPackages);
 const { values } = parseArgs({

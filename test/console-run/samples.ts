@@ -1,13 +1,13 @@
-// Small files of the kinds that the console shows.
+// Small sample files for the previews of the console.
 import { deflateSync } from "node:zlib";
 import { crc32 } from "@node-rs/crc32";
 
-/** A sky over a meadow. */
+/** A PNG of a sky over a meadow. */
 export function png(width: number, height: number): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  // Eight bits for each of red, green and blue.
+  // 8-bit RGB.
   head.set([8, 2, 0, 0, 0], 8);
   const lineBytes = 1 + 3 * width;
   const lines = Buffer.alloc(lineBytes * height);
@@ -35,7 +35,7 @@ function pngPiece(name: string, content: Uint8Array): Buffer {
   return piece;
 }
 
-/** Silence. */
+/** A silent WAV. */
 export function wav(seconds: number): Buffer {
   const rate = 8000;
   const size = Math.round(seconds * rate);

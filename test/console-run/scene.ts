@@ -1,5 +1,5 @@
-// A started store with its console, and pages of a browser in it: signed in or not, light or dark, wide or as narrow
-// as a phone. Nothing a page says on its console, and nothing that its policy had to block, goes unnoticed.
+// A running store with its console, and browser pages in every theme and width. Messages on the
+// browser's console and policy violations fail the tests.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
@@ -13,20 +13,20 @@ import { complaints } from "./browser.ts";
 export interface ConsoleScene {
   readonly scene: Scene;
   readonly server: Server;
-  /** Of the console, without a slash at its end. */
+  /** URL of the console, without a trailing slash. */
   readonly url: string;
   readonly token: string;
   readonly data: string;
-  /** The same store, opened beside the server. */
+  /** The same store, opened directly. */
   readonly engine: Engine;
   put(bucket: string, key: string, text: string | Uint8Array, options?: PutOptions): Promise<void>;
-  /** A page that shows the place behind the #, signed in. */
+  /** Opens a signed-in page at this fragment. */
   open(place: string, options?: BrowserContextOptions): Promise<Page>;
-  /** One that nobody has signed in. */
+  /** Opens a page without signing in. */
   openSignedOut(options?: BrowserContextOptions): Promise<{ page: Page; context: BrowserContext }>;
 }
 
-/** How long the browser may take for anything it is waited for. */
+/** Timeout for every wait on the browser. */
 const patience = 120_000;
 
 const script = "export default { fetch: () => new Response('from the script') };";
@@ -50,7 +50,7 @@ export async function consoleScene(
     const page = await context.newPage();
     page.on("pageerror", (error) => complaints.push(String(error.stack)));
     page.on("console", (message) => {
-      // What is refused or kept from running is told by the browser, too; the tests look at that themselves.
+      // The browser also logs refused requests and blocked scripts, which the tests check themselves.
       const isWanted = /^(Failed to load resource|Blocked script execution)/.test(message.text());
       if (message.type() === "error" && !isWanted) complaints.push(message.text());
     });
@@ -67,8 +67,8 @@ export async function consoleScene(
       await page.goto(`${url}/#token=${token}`);
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await page.goto(`${url}/${place}`);
-      // Not before the place is shown: what stood there before it is not busy either.
-      const isShown = 'document.querySelector("main:not([aria-busy])")?.dataset.place === location.hash';
+      // Wait for the page itself, because the previous page is not busy either.
+      const isShown = 'document.querySelector("main:not([aria-busy])")?.dataset.page === location.hash';
       await until(() => page.evaluate<boolean>(isShown), `${place} is shown`);
       return page;
     },

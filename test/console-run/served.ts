@@ -1,8 +1,8 @@
-// A store that is filled first and then served, with a token for its console.
+// Fills a store, serves it, and creates a console token.
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { createTokens } from "../../src/console/tokens.ts";
+import { createTokens } from "../../src/console/auth/tokens.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { openEngine } from "../../src/open.ts";
 import { outcomeOf, shellIn } from "../cli/store.ts";

@@ -1,18 +1,18 @@
-// Holds an implementation to binding.md: every section's contract.
+// Runs all contracts of binding.md on an implementation.
 import { describe } from "node:test";
 import type { Implementation } from "../support/stores.ts";
-import { argumentsContract } from "./binding/arguments.ts";
-import { hostileArgumentsContract } from "./binding/arguments-hostile.ts";
-import { metadataArgumentsContract } from "./binding/arguments-metadata.ts";
+import { argumentsContract } from "./binding/arguments/arguments.ts";
+import { hostileArgumentsContract } from "./binding/arguments/hostile.ts";
+import { metadataArgumentsContract } from "./binding/arguments/metadata.ts";
 import { bodyContract } from "./binding/body.ts";
 import { checksumsContract } from "./binding/checksums.ts";
 import { conditionsContract } from "./binding/conditions.ts";
 import { headerConditionsContract } from "./binding/conditions-headers.ts";
 import { deleteContract } from "./binding/delete.ts";
-import { errorTableContract } from "./binding/error-table.ts";
-import { uploadErrorTableContract } from "./binding/error-table-uploads.ts";
-import { writeErrorTableContract } from "./binding/error-table-writes.ts";
-import { errorsContract } from "./binding/errors.ts";
+import { errorTableContract } from "./binding/errors/error-table.ts";
+import { uploadErrorTableContract } from "./binding/errors/error-table-uploads.ts";
+import { writeErrorTableContract } from "./binding/errors/error-table-writes.ts";
+import { errorsContract } from "./binding/errors/errors.ts";
 import { getContract } from "./binding/get.ts";
 import { keysContract } from "./binding/keys.ts";
 import { listContract } from "./binding/list.ts";

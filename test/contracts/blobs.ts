@@ -1,4 +1,5 @@
-// The contract of the Blobs port: bytes written once, read by range, removed, for any implementation.
+// The contract of the Blobs port, for any implementation: bytes are written once, read by range and
+// removed.
 import { describe, type TestContext, test } from "node:test";
 import { contents } from "./blobs/contents.ts";
 import { lifetimes } from "./blobs/lifetimes.ts";

@@ -1,4 +1,4 @@
-// The contracts of the two ports on one pair of them.
+// Runs the contracts of the two ports on one pair of implementations.
 import type { PortPair } from "../support/ports.ts";
 import { blobsContract } from "./blobs.ts";
 import { recordsContract } from "./records.ts";

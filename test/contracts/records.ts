@@ -1,8 +1,8 @@
-// The contract of the Records port: every sentence of it, for any implementation.
+// The contract of the Records port, for any implementation.
 import { describe, test } from "node:test";
 import { bucketRecords } from "./records/buckets.ts";
-import { burials } from "./records/burials.ts";
 import { commits } from "./records/commits.ts";
+import { burials } from "./records/garbage-queue.ts";
 import { objectRecords } from "./records/objects.ts";
 import { outbox } from "./records/outbox.ts";
 import { objectScans } from "./records/scans.ts";

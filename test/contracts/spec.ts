@@ -1,4 +1,4 @@
-// Holds an implementation to the sentences of the spec.
+// Runs the sentences of the spec as tests on an implementation.
 import { describe } from "node:test";
 import type { Implementation } from "../support/stores.ts";
 import { bodySentences } from "./spec/bodies.ts";

@@ -14,10 +14,10 @@ import { temporaryDirectory } from "../support/stores.ts";
 /** What is built, where a clone has `dist/`. */
 const built = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** A folder in which `../../dist/cli/main.js` is the command and `import "store"` the package, as in a clone. */
+/** A folder in which `../../dist/cli/main.js` is the command and `import "store-server"` the package, as in a clone. */
 export async function cloneFolder(t: TestContext, name: string): Promise<string> {
   const clone = await temporaryDirectory(t);
-  const manifest = { name: "store", type: "module", exports: { ".": "./dist/index.js" } };
+  const manifest = { name: "store-server", type: "module", exports: { ".": "./dist/index.js" } };
   await writeFile(join(clone, "package.json"), JSON.stringify(manifest));
   await symlink(built, join(clone, "dist"));
   const folder = join(clone, "examples", name);

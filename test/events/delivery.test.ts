@@ -1,9 +1,9 @@
-// Delivery of events to webhooks: signed, in order, again until they arrive, and never held up by another's target.
+// Delivery of events to webhooks: signatures, order, retries, leases and independent queues.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
-import { type DelivererOptions, startDeliverer } from "../../src/events/deliverer.ts";
+import { type DelivererOptions, startDeliverer } from "../../src/events/delivery.ts";
 import { createLease } from "../../src/events/lease.ts";
 import { createNotificationRules, type NewRule, type NotificationRules } from "../../src/events/rules.ts";
 import { openEngine } from "../../src/open.ts";
@@ -13,7 +13,7 @@ import { isSigned, openReceiver, type Receiver } from "./receiver.ts";
 
 const bucket = "photos";
 const secretKey = () => new Uint8Array(32).fill(7);
-const times = { poll: 5, rules: 5, firstPause: 5, longestPause: 20, again: 5 };
+const times = { poll: 5, rules: 5, firstPause: 5, maxPause: 20, retry: 5 };
 
 interface Scene {
   readonly engine: Engine;
@@ -63,7 +63,7 @@ async function openScene(t: TestContext): Promise<Scene> {
   };
 }
 
-test("a webhook is sent S3's message, signed with the secret that was shown once", async (t) => {
+test("a webhook receives the message of S3, signed with the secret that add returned", async (t) => {
   const { add, put, deliver, engine, waiting } = await openScene(t);
   const receiver = await openReceiver(t);
   const { id, secret } = await add(receiver);
@@ -92,10 +92,10 @@ test("a webhook is sent S3's message, signed with the secret that was shown once
     assert.ok(!isSigned(one, "another"));
     assert.ok(!isSigned({ ...one, body: `${one.body} ` }, secret));
   }
-  await until(async () => (await waiting(id)) === 0, "it is struck out");
+  await until(async () => (await waiting(id)) === 0, "the event is acknowledged");
 });
 
-test("what is refused comes again, in order, until it is taken; a redirect is not followed", async (t) => {
+test("events that a webhook refuses are sent again in order until they arrive, and redirects are not followed", async (t) => {
   const { add, put, deliver, log, rules } = await openScene(t);
   const receiver = await openReceiver(t);
   await add(receiver);
@@ -110,18 +110,18 @@ test("what is refused comes again, in order, until it is taken; a redirect is no
     keys,
   );
   assert.ok(receiver.received.length > 4);
-  const told = log.filter((line) => /not delivered/.test(line));
-  assert.equal(told.length, 1, "told once, and not with each attempt");
-  assert.match(told[0]!, /bucket "photos", rule .*: it answered 500\.$/);
-  assert.ok(!log.join().includes("of=test"), "what is behind the host may be secret");
-  await until(() => log.some((line) => /delivered again/.test(line)), "that it works again is told");
+  const failures = log.filter((line) => /will be retried/.test(line));
+  assert.equal(failures.length, 1, "only the first failure is logged");
+  assert.match(failures[0]!, /bucket "photos", rule .*: the webhook responded with status 500\.$/);
+  assert.ok(!log.join().includes("of=test"), "path and query of the URL may be secret");
+  await until(() => log.some((line) => /works again/.test(line)), "the recovery is logged");
   await until(async () => {
     const [{ progress } = {} as never] = await rules.list(bucket);
     return progress.delivered === 30 && progress.lastFailure !== undefined;
-  }, "progress is kept");
+  }, "the progress is stored");
 });
 
-test("a target that does not answer holds up no other", async (t) => {
+test("a webhook that does not respond does not delay the events of another rule", async (t) => {
   const { add, put, deliver, waiting } = await openScene(t);
   const [dead, alive] = [await openReceiver(t), await openReceiver(t)];
   let release = () => {};
@@ -136,28 +136,28 @@ test("a target that does not answer holds up no other", async (t) => {
   await add(alive);
   await put("a");
   deliver();
-  await until(() => dead.received.length > 0, "the slow one has been asked");
+  await until(() => dead.received.length > 0, "the slow webhook has received a request");
   await put("b", "c");
   await alive.took(3);
-  assert.equal(await waiting(id), 3, "struck out only when it was taken");
+  assert.equal(await waiting(id), 3, "events are acknowledged only after they arrive");
   release();
   await dead.took(3);
 });
 
-test("events that are too old when they are refused are dropped, counted and told", async (t) => {
+test("events that are refused and older than the retention time are dropped, counted and logged", async (t) => {
   const { add, put, deliver, log, rules, waiting } = await openScene(t);
   const receiver = await openReceiver(t);
   const { id } = await add(receiver, { keep: 60_000 });
   await put("a", "b");
   receiver.answer = () => 500;
   const late = deliver({ now: () => Date.now() + 61_000 });
-  await until(async () => (await waiting(id)) === 0, "they are dropped");
+  await until(async () => (await waiting(id)) === 0, "the events are dropped");
   await late.close();
-  assert.match(log.join("\n"), /are dropped .*: 2\./);
+  assert.match(log.join("\n"), /Dropped 2 events that could not be delivered/);
   assert.equal((await rules.list(bucket))[0]!.progress.dropped, 2);
 });
 
-test("one deliverer of several works, and another goes on when it is gone", async (t) => {
+test("one of several deliverers works, and another takes over after it closes", async (t) => {
   const { add, put, deliver, documents } = await openScene(t);
   const receiver = await openReceiver(t);
   await add(receiver);
@@ -174,36 +174,39 @@ test("one deliverer of several works, and another goes on when it is gone", asyn
   assert.notEqual((await documents.get("delivery lease", "webhooks"))?.text, lease);
 });
 
-test("a lease is left by the dead, and by those who are silent for too long, and by nobody else", async (t) => {
+test("a lease becomes free when its holder releases it or does not renew it in time", async (t) => {
   const { documents } = await openScene(t);
   const times = { renew: 5, stale: 50 };
   const first = createLease(documents, "x", { ...times, stale: 1_000_000 });
-  assert.ok(await first.hold());
+  assert.ok(await first.acquire());
   const second = createLease(documents, "x", { renew: 5, stale: 1_000_000 });
-  assert.ok(!(await second.hold()));
+  assert.ok(!(await second.acquire()));
   await first.release();
-  assert.ok(await second.hold());
+  assert.ok(await second.acquire());
   await second.release();
   const holder = { id: "other", host: "elsewhere", pid: 1 };
   await documents.put("delivery lease", "x", JSON.stringify(holder), undefined);
   const third = createLease(documents, "x", times);
-  assert.ok(!(await third.hold()));
-  await until(() => third.hold(), "one that gives no sign of life is taken for dead");
+  assert.ok(!(await third.acquire()));
+  await until(() => third.acquire(), "a lease that is not renewed becomes free");
   await third.release();
 });
 
-test("rules are checked in words, and one that is removed takes its events with it", async (t) => {
+test("invalid notification rules are refused with a message, and a removed rule takes its events with it", async (t) => {
   const { rules, put, add, engine } = await openScene(t);
   const webhook = (url: string) => ({ target: { kind: "webhook", url } }) as const;
   const refusals: [NewRule, RegExp][] = [
-    [webhook("ftp://example.com/"), /begins with https/],
-    [webhook("nothing"), /begins with https/],
-    [webhook("https://user:secret@example.com/"), /must not hold a password/],
-    [{ ...webhook("https://example.com/"), events: ["changed"] }, /no event "changed"\. There are: create/],
-    [{ ...webhook("https://example.com/"), id: "a b" }, /cannot name a rule/],
+    [webhook("ftp://example.com/"), /is not a webhook URL: use https/],
+    [webhook("nothing"), /is not a webhook URL: use https/],
+    [webhook("https://user:secret@example.com/"), /must not contain a password/],
+    [
+      { ...webhook("https://example.com/"), events: ["changed"] },
+      /Unknown event "changed"\. Use one of: create/,
+    ],
+    [{ ...webhook("https://example.com/"), id: "a b" }, /Rule name "a b" is not valid/],
   ];
-  for (const [rule, words] of refusals) {
-    await assert.rejects(rules.add(bucket, rule), { name: "NotificationError", message: words });
+  for (const [rule, message] of refusals) {
+    await assert.rejects(rules.add(bucket, rule), { name: "NotificationError", message });
   }
   await assert.rejects(rules.add("absent", webhook("https://example.com/")), { reason: "NoSuchBucket" });
   const { rule } = await rules.add(bucket, {
@@ -214,7 +217,7 @@ test("rules are checked in words, and one that is removed takes its events with 
   assert.deepEqual(rule.events, ["s3:ObjectCreated:*", "s3:ObjectRemoved:Delete"]);
   await assert.rejects(rules.add(bucket, { ...webhook("https://example.com/"), id: "mine" }), /already/);
   const stored = JSON.stringify((await engine.bucket(bucket))!.settings);
-  assert.ok(!stored.includes("whsec_"), "its secret is sealed");
+  assert.ok(!stored.includes("whsec_"), "the stored secret is sealed");
   const other = await add(await openReceiver(t));
   await put("a");
   assert.equal(await rules.remove(bucket, "mine"), true);

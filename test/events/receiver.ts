@@ -1,4 +1,4 @@
-// A webhook's receiver: what came, and the answers it is told to give.
+// A webhook receiver for tests: records requests and responds with the statuses that a test sets.
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,11 +32,11 @@ export interface EventRecord {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Every event of what was answered with success. */
+  /** Events of the requests that got a status below 300. */
   readonly events: readonly EventRecord[];
-  /** The status for what comes from now on; a promise holds the answer up. */
+  /** Status of the next responses; a promise delays the response. */
   answer: (received: Received) => number | Promise<number>;
-  /** Waits until so many events were taken. */
+  /** Waits until `count` events were accepted. */
   took(count: number): Promise<readonly EventRecord[]>;
 }
 
@@ -72,7 +72,7 @@ export async function openReceiver(t: Pick<TestContext, "after">): Promise<Recei
   return receiver;
 }
 
-/** What a receiver does to know that a message is from the store. */
+/** Verifies the signature of a message, as a receiver does. */
 export function isSigned({ headers, body }: Received, secret: string): boolean {
   const match = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["store-signature"]));
   if (match === null) return false;

@@ -1,11 +1,8 @@
-// The clients of the suite: which Debian packages bring each, and whether this machine can run it.
+// The S3 clients of the suite, their Debian packages, and whether this machine can run them.
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 
-/**
- * By the package that brings it, what a client needs: its program first, and always by its place, so that no other
- * one of that name is taken for it.
- */
-const needs = {
+/** Files of each client by package, the program first; absolute, to exclude other programs. */
+const requirements = {
   awscli: { awscli: "/usr/bin/aws" },
   s3cmd: { s3cmd: "/usr/bin/s3cmd" },
   rclone: { rclone: "/usr/bin/rclone" },
@@ -17,44 +14,42 @@ const needs = {
   },
 } as const;
 
-export type ClientName = keyof typeof needs;
-export const clientNames = Object.keys(needs) as ClientName[];
+export type ClientName = keyof typeof requirements;
+export const clientNames = Object.keys(requirements) as ClientName[];
 
-export function programOf(name: ClientName): string {
-  return Object.values(needs[name])[0]!;
+export function programPath(name: ClientName): string {
+  return Object.values(requirements[name])[0]!;
 }
 
-/** The test of a client. */
-export function titleOf(name: ClientName): string {
-  return `${name} does its everyday jobs`;
+/** Title of the test of a client. */
+export function testTitle(name: ClientName): string {
+  return `${name} does its everyday jobs against Store`;
 }
 
-/** What is still to be installed for it. */
+/** Debian packages that are not installed yet. */
 export function missingPackages(name: ClientName): string[] {
-  const packages = Object.entries(needs[name]);
-  return packages.filter(([, file]) => !existsSync(file)).map(([wanted]) => wanted);
+  const packages = Object.entries(requirements[name]);
+  return packages.filter(([, file]) => !existsSync(file)).map(([packageName]) => packageName);
 }
 
-/** Why the client cannot be tested here, if so. */
-export function obstacleTo(name: ClientName): string | undefined {
+/** Why the client cannot be tested on this machine; undefined if it can. */
+export function findObstacle(name: ClientName): string | undefined {
   const missing = missingPackages(name);
   if (missing.length > 0)
-    return `not installed, and not to be installed from Debian here: ${missing.join(", ")}`;
-  return name === "s3fs" ? obstacleToMounts() : undefined;
+    return `not installed, and cannot be installed from Debian here: ${missing.join(", ")}`;
+  return name === "s3fs" ? findMountObstacle() : undefined;
 }
 
 const capSysAdmin = 21n;
 
-function obstacleToMounts(): string | undefined {
+function findMountObstacle(): string | undefined {
   try {
     closeSync(openSync("/dev/fuse", "r+"));
   } catch (error) {
-    return `this machine has no /dev/fuse to use: ${(error as Error).message}`;
+    return `/dev/fuse cannot be opened on this machine: ${(error as Error).message}`;
   }
-  // A container may show the device and yet let nobody in it mount anything.
+  // A container may have the device but not the capability to mount.
   const bounds = /^CapBnd:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
   const mayMount = (BigInt(`0x${bounds}`) >> capSysAdmin) & 1n;
-  return mayMount === 1n
-    ? undefined
-    : "this machine lets nobody mount anything: CAP_SYS_ADMIN is not to be had";
+  return mayMount === 1n ? undefined : "this machine does not allow mounts: CAP_SYS_ADMIN is missing";
 }

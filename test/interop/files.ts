@@ -1,5 +1,5 @@
-// Files to send and compare: names that some layer of a client or of ours may take for something else, and one
-// that is large enough to go in parts.
+// Files to upload and compare: names that a client or the server could misinterpret, and a file
+// large enough for several parts.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { assertBytes } from "../support/bytes.ts";
 
 export const MiB = 1024 * 1024;
 export const partSize = 8 * MiB;
-/** Five parts of 8 MiB, the last one short. */
+/** Five parts of 8 MiB, the last one shorter. */
 export const bigSize = 40 * MiB - 12_345;
 
 export const oddNames = [
@@ -42,15 +42,15 @@ export async function writeFiles(
   }
 }
 
-/** Each with a content of its own. */
+/** Writes a file with different content for each name. */
 export async function writeOddFiles(folder: string): Promise<void> {
   const content = (name: string, i: number) => (name === "empty" ? "" : `${name}\n`.repeat(i * i + 1));
   await writeFiles(folder, Object.fromEntries(oddNames.map((name, i) => [name, content(name, i)])));
 }
 
-/** Its bytes. */
+/** Writes the file and returns its bytes. */
 export async function writeBigFile(file: string): Promise<Buffer> {
-  // Nothing that a client could make smaller, and so send in fewer parts.
+  // Random bytes, so that a client cannot compress them into fewer parts.
   const bytes = randomBytes(bigSize);
   await writeFile(file, bytes);
   return bytes;
@@ -64,7 +64,7 @@ export async function assertFile(file: string, expected: Uint8Array): Promise<vo
   assertBytes(await readFile(file), expected, file);
 }
 
-/** A file changed to one of the same size, one grown, one added and one gone, as between two backups. */
+/** Changes one file at the same size, extends one, adds one and deletes one. */
 export async function changeFiles(folder: string): Promise<void> {
   const old = await readFile(join(folder, "plain.txt"));
   await writeFiles(folder, {

@@ -1,5 +1,5 @@
-// Installs the clients that are not there yet. The tests of what cannot be installed are skipped with a reason, and
-// named at the end.
+// Installs missing clients. Tests of clients that cannot be installed are skipped with a reason,
+// which the run repeats at its end.
 import { installFromDebian } from "../support/debian.ts";
 import { clientNames, missingPackages } from "./clients.ts";
 

@@ -1,5 +1,5 @@
-// A bucket mounted by s3fs. The folder lies outside the scene's, so that nothing that clears the scene away walks
-// into a mount, and it is unmounted whatever becomes of the test.
+// Mounts a bucket with s3fs. The mount point is outside the folder of the scene, so that its
+// cleanup does not delete files in the mount; it is always unmounted after the test.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, realpath, rmdir } from "node:fs/promises";
@@ -12,7 +12,7 @@ import type { ClientScene } from "./scene.ts";
 
 export interface Mount {
   readonly folder: string;
-  /** Waits until all is written and the client has ended. */
+  /** Unmounts, and waits until everything is written and s3fs has exited. */
   unmount(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export async function mountBucket(
   args: readonly string[],
 ): Promise<Mount> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "store-mount-")));
-  // In the foreground, so that its process is ours to end.
+  // In the foreground, so that the test can end the process.
   const child = start([...args.slice(0, 1), folder, "-f", ...args.slice(1)]);
   child.stdin.end();
   const outcome = outcomeOf(child);
@@ -55,7 +55,7 @@ export async function mountBucket(
       const late = setTimeout(() => child.kill("SIGKILL"), patience);
       const { code } = await outcome;
       clearTimeout(late);
-      assert.equal(code, 0, "it ended well");
+      assert.equal(code, 0, "s3fs exited without an error");
       assert.equal(await isMounted(folder), false);
     },
   };

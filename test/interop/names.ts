@@ -1,11 +1,11 @@
-// Names that no resolver knows, such as a bucket's in front of ours: a proxy on loopback that takes every request to
-// the one server, its host and its headers as the client signed them.
+// HTTP proxy for virtual-hosted-style host names that do not resolve: forwards every request to the
+// server with the host and headers that the client signed.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
-/** Where the proxy answers. */
+/** Starts the proxy and returns its URL. */
 export async function proxyTo(t: TestContext, server: string): Promise<URL> {
   const { hostname, port } = new URL(server);
   function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {

@@ -1,5 +1,5 @@
-// A client and a started store with keys for it. The client has a home of its own, so nothing of the user's is
-// read, and no call of it may hang.
+// Runs an S3 client against a started store. The client has its own home directory, so that it
+// reads no configuration of the user, and each call has a timeout.
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
@@ -8,18 +8,18 @@ import { type TestContext, test } from "node:test";
 import { HeadObjectCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { type Outcome, outcomeOf } from "../cli/store.ts";
 import { type S3Scene, s3Scene } from "../s3/scene.ts";
-import { type ClientName, obstacleTo, programOf, titleOf } from "./clients.ts";
+import { type ClientName, findObstacle, programPath, testTitle } from "./clients.ts";
 
 export interface ClientScene {
   readonly s3: S3Scene;
-  /** Where the client runs, and finds its home. */
+  /** Working and home directory of the client. */
   readonly directory: string;
   path(...names: string[]): string;
   start(args: readonly string[], environment?: Environment): ChildProcessWithoutNullStreams;
   call(args: readonly string[], options?: CallOptions): Promise<Outcome>;
-  /** What it printed; it must end well. */
+  /** Runs the client, asserts exit code 0 and returns its stdout. */
   run(...args: string[]): Promise<string>;
-  /** In how many parts an object was sent or copied, which few clients tell. */
+  /** Number of parts of an object, from its etag. */
   parts(bucket: string, key: string): Promise<number>;
 }
 
@@ -31,32 +31,32 @@ export interface CallOptions {
 }
 
 export interface Settings {
-  /** Of every call. */
+  /** Environment of every call. */
   readonly environment?: Environment;
-  /** In front of what every call is given. */
+  /** Arguments before those of every call. */
   readonly args?: readonly string[];
 }
 
-/** What the S3 API is called where buckets stand in front of its name. */
+/** Base domain for virtual-hosted-style requests. */
 export const domain = "s3.example.test";
 
-const patienceForCall = 60_000;
-/** Below that of the whole file, so that what a test began is ended and unmounted by the test itself. */
-const patienceForClient = 480_000;
+const callTimeout = 60_000;
+/** Less than the timeout of the file, so that the test itself can stop and unmount. */
+const clientTimeout = 480_000;
 
-/** The everyday jobs of a client, or the reason why it cannot be tested here. */
+/** Runs the jobs of a client as a test; skips it with a reason if the client cannot run here. */
 export function everydayJobs(
   name: ClientName,
   settings: (s3: S3Scene, directory: string) => Promise<Settings>,
   jobs: (t: TestContext, scene: ClientScene) => Promise<void>,
 ): void {
-  const skip = obstacleTo(name) ?? false;
-  test(titleOf(name), { skip, timeout: patienceForClient }, async (t) => {
+  const skip = findObstacle(name) ?? false;
+  test(testTitle(name), { skip, timeout: clientTimeout }, async (t) => {
     const s3 = await s3Scene(t, "serve", ["--s3-domain", domain]);
     const directory = join(s3.scene.directory, "client");
     await mkdir(directory);
     await jobs(t, clientScene(name, s3, directory, await settings(s3, directory)));
-    await t.test("leaves no upload open, nothing damaged and no error behind", async () => {
+    await t.test(`${name} leaves no open upload, no damage and no logged error`, async () => {
       const { Uploads } = await s3.client().send(new ListMultipartUploadsCommand({ Bucket: "bucket" }));
       assert.equal(Uploads, undefined);
       await s3.scene.shell.store("verify", "--data", s3.data);
@@ -66,7 +66,7 @@ export function everydayJobs(
 }
 
 function clientScene(name: ClientName, s3: S3Scene, directory: string, settings: Settings): ClientScene {
-  const program = programOf(name);
+  const program = programPath(name);
   function start(args: readonly string[], environment: Environment = {}) {
     const env = {
       PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
@@ -80,8 +80,8 @@ function clientScene(name: ClientName, s3: S3Scene, directory: string, settings:
   }
   async function call(args: readonly string[], { environment, input = "" }: CallOptions = {}) {
     const child = start(args, environment);
-    const late = setTimeout(() => child.kill("SIGKILL"), patienceForCall);
-    // A client that does not read its input may end before it was sent.
+    const late = setTimeout(() => child.kill("SIGKILL"), callTimeout);
+    // A client that does not read its input may exit before it is written.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     try {
@@ -108,6 +108,6 @@ function clientScene(name: ClientName, s3: S3Scene, directory: string, settings:
   };
 }
 
-export function assertDone({ code, stdout, stderr }: Outcome, called: string): void {
-  assert.equal(code, 0, `${called}\n${stdout}${stderr}`);
+export function assertDone({ code, stdout, stderr }: Outcome, command: string): void {
+  assert.equal(code, 0, `${command}\n${stdout}${stderr}`);
 }

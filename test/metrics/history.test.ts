@@ -1,33 +1,33 @@
-// What charts show: rates between two looks at the figures, and what the store held.
+// The history of metrics for charts: rates between two samples, and the stored bytes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countExchanges, type Exchange } from "../../src/metrics/exchange.ts";
+import { createExchangeCounter, type Exchange } from "../../src/metrics/exchange.ts";
 import { createHistory } from "../../src/metrics/history.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
 
 const exchange: Exchange = {
-  ...{ face: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
+  ...{ frontEnd: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
   ...{ bytesIn: 10, bytesOut: 100, milliseconds: 2, remoteAddress: () => "::1" },
 };
 
 function counted() {
   const metrics = createMetrics();
-  const count = countExchanges(metrics);
+  const count = createExchangeCounter(metrics);
   const held = metrics.gauge({ name: "store_bucket_bytes", help: "B.", labels: ["bucket"] });
   return { metrics, count, held, looked: () => structuredClone(metrics.snapshot()) };
 }
 
-test("a point tells rates, quantiles and what was stored, of the faces that are chosen", () => {
+test("a point of the history has rates and quantiles of the selected front ends, and the stored bytes", () => {
   const { count, held, looked } = counted();
   const history = createHistory();
   history.add(0, looked());
   for (let i = 0; i < 20; i++) count(exchange);
   count({ ...exchange, status: 404 });
-  count({ ...exchange, face: "console", status: 500 });
+  count({ ...exchange, frontEnd: "console", status: 500 });
   held("a").add(5);
   held("b").add(7);
   history.add(10_000, looked());
-  count({ ...exchange, face: "script", status: 503 });
+  count({ ...exchange, frontEnd: "script", status: 503 });
   const now = { time: 20_000, snapshot: looked() };
   const [first, second, ...more] = history.points("hour", ["s3", "script"], now);
   assert.deepEqual(more, []);
@@ -42,7 +42,7 @@ test("a point tells rates, quantiles and what was stored, of the faces that are 
   assert.deepEqual([quiet!.requests, quiet!.median], [0, undefined]);
 });
 
-test("an hour is kept finely and a week coarsely, and neither grows beyond that", () => {
+test("the history keeps fine samples for an hour and coarse samples for a week, and no older ones", () => {
   const { looked } = counted();
   const history = createHistory();
   const snapshot = looked();
@@ -58,7 +58,7 @@ test("an hour is kept finely and a week coarsely, and neither grows beyond that"
   assert.ok(history.points("week", ["s3"], { time: 9 * day + 1, snapshot }).length <= 721);
 });
 
-test("a clock that was set back begins anew", () => {
+test("the history starts again when the clock was set back", () => {
   const { looked } = counted();
   const history = createHistory();
   for (const time of [100_000, 200_000, 50_000, 60_000]) history.add(time, looked());

@@ -1,7 +1,7 @@
-// Reads the text format of Prometheus strictly: what it does not know is wrong.
+// A strict parser of Prometheus's text format: an unknown line is an error.
 import assert from "node:assert/strict";
 
-/** By name with its labels, as written. */
+/** Values by the name with its labels, as written. */
 export type Samples = ReadonlyMap<string, number>;
 
 const comment = /^# (HELP|TYPE) ([a-z_][a-z0-9_]*) (.+)$/;
@@ -15,20 +15,20 @@ export function readPrometheus(text: string): Samples {
   for (const line of text.slice(0, -1).split("\n")) {
     const [, kind, about = "", said = ""] = comment.exec(line) ?? [];
     if (kind === "TYPE") {
-      assert.ok(!types.has(about), `${about} is told once`);
+      assert.ok(!types.has(about), `${about} occurs once`);
       types.set(about, said);
     }
     if (kind !== undefined) continue;
     const [, name = "", labels = "", , value] = sample.exec(line) ?? assert.fail(`no sample: ${line}`);
     const family = types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, "");
     assert.ok(types.has(family), `${name} has a type`);
-    assert.ok(!samples.has(name + labels), `${name}${labels} is told once`);
+    assert.ok(!samples.has(name + labels), `${name}${labels} occurs once`);
     samples.set(name + labels, Number(value));
   }
   return samples;
 }
 
-/** The names that stand in the text, without those that histograms add. */
+/** The metric names in the text, without the suffixes of histograms. */
 export function familiesOf(text: string): string[] {
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!);
 }

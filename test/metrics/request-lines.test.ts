@@ -1,13 +1,20 @@
-// Lines of the request log: what is in one, and that a reader who is slow costs lines but never memory.
+// Lines of the request log: their fields, and bounded memory when the writer is slow.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLineQueue } from "../../src/metrics/line-queue.ts";
 import { requestLine } from "../../src/metrics/request-line.ts";
 
-test("a line is one JSON object, whatever a key holds", () => {
+test("a line of the request log is one JSON object, whatever characters the key contains", () => {
   const line = requestLine(
     {
-      ...{ face: "s3", id: "AB12", method: "PUT", operation: "PutObject", bucket: "b", key: 'new\nline"ü' },
+      ...{
+        frontEnd: "s3",
+        id: "AB12",
+        method: "PUT",
+        operation: "PutObject",
+        bucket: "b",
+        key: 'new\nline"ü',
+      },
       ...{ status: 200, bytesIn: 3, bytesOut: 0, milliseconds: 1.23456, isWhole: true },
       ...{ accessKeyId: "STORE1", remoteAddress: () => "::1" },
     },
@@ -21,9 +28,13 @@ test("a line is one JSON object, whatever a key holds", () => {
   });
 });
 
-test("one batch is under way at a time; what finds no room meanwhile is dropped and counted", () => {
+test("one batch of request log lines is in flight at a time; lines beyond the limit are dropped and counted", () => {
   const sent: string[] = [];
-  const queue = createLineQueue({ send: (text) => sent.push(text), most: 10, milliseconds: 60_000 });
+  const queue = createLineQueue({
+    send: (text) => sent.push(text),
+    maxCharacters: 10,
+    maxDelayMilliseconds: 60_000,
+  });
   queue.push("one\n");
   queue.push("two\n");
   queue.flush();
@@ -34,9 +45,9 @@ test("one batch is under way at a time; what finds no room meanwhile is dropped 
   queue.flush();
   assert.equal(sent.length, 1);
   assert.equal(queue.dropped, 1);
-  queue.taken();
+  queue.ack();
   assert.deepEqual(sent.slice(1), ["three\nsix\n"]);
-  queue.taken();
+  queue.ack();
   queue.push("seven\n");
   queue.flush();
   assert.deepEqual(sent.slice(2), ["seven\n"]);

@@ -98,8 +98,14 @@ test("the packed package installs in an empty folder without a compiler, and run
   store("bucket", "create", "photos");
   store("object", "put", "photos/a", "-");
   assert.equal(store("object", "get", "photos/a"), "Hello");
+  const made = store("init", "project");
+  assert.match(made, /Next:\n {2}cd project\n {2}npm install\n {2}npx store-server bucket create project\n/);
+  const project = join(empty, "project");
+  const linked = spawnSync("npm", ["install", "--offline"], { cwd: project, env, encoding: "utf8" });
+  assert.equal(linked.status, 0, linked.stderr);
+  assert.ok((await stat(join(project, "node_modules/.bin/store"))).isFile());
   await serves(program, { cwd: empty, env });
-  const service = join(dirname(program), "../store/packaging/store.service");
+  const service = join(dirname(program), "../store-server/packaging/store.service");
   assert.ok((await stat(service)).isFile());
 });
 

@@ -1,18 +1,18 @@
 // Every proof there is, in the order of the long run.
-import { backup } from "./backup.ts";
-import { disk } from "./disk.ts";
-import { events } from "./events.ts";
-import { fuzz } from "./fuzz.ts";
-import { kill } from "./kill.ts";
-import { leaks } from "./leaks.ts";
-import { linearizable } from "./linearizable.ts";
-import { model } from "./model.ts";
-import { overload } from "./overload.ts";
-import { power } from "./power.ts";
+import { backup } from "./backup/backup.ts";
+import { disk } from "./disk/disk.ts";
+import { events } from "./events/events.ts";
+import { fuzz } from "./fuzz/fuzz.ts";
+import { kill } from "./kill/kill.ts";
+import { leaks } from "./leaks/leaks.ts";
+import { linearizable } from "./linearizable/linearizable.ts";
+import { model } from "./model/model.ts";
+import { overload } from "./overload/overload.ts";
+import { power } from "./power/power.ts";
 import type { Proof } from "./proof.ts";
-import { recovery } from "./recovery.ts";
-import { rot } from "./rot.ts";
-import { wire } from "./wire.ts";
+import { recovery } from "./recovery/recovery.ts";
+import { rot } from "./rot/rot.ts";
+import { wire } from "./wire/wire.ts";
 
 export const proofs: readonly Proof[] = [
   model,

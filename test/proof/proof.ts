@@ -44,7 +44,7 @@ export function byTime(milliseconds: number, seed: number, say: (line: string) =
 }
 
 /**
- * The share of a proof that `npm test` runs: so many units, or fewer when they take longer than the time, which
+ * The share of a proof that `npm run test:slow` runs: so many units, or fewer when they take longer than the time, which
  * STORE_PROOF_SECONDS makes shorter.
  */
 export async function runQuickShare(

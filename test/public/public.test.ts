@@ -1,8 +1,9 @@
-// Public buckets over HTTP: what everybody may read, how, and what nobody learns.
+// Public buckets over HTTP: reads, conditions, ranges, index documents, domains, CORS and refusals.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
-import { defaultPortLimits } from "../../src/http/limits.ts";
+import { defaultPortLimits } from "../../src/http/server/limits.ts";
+import { StoreError } from "../../src/model/errors.ts";
 import type { HttpMetadata } from "../../src/model/object.ts";
 import type { Publication } from "../../src/model/publication.ts";
 import { openEngine } from "../../src/open.ts";
@@ -32,7 +33,7 @@ async function openScene(t: TestContext): Promise<Scene> {
       probe: "",
       log: () => {},
       onOpened: () => {},
-      told: String,
+      describeError: String,
     },
   });
   t.after(async () => {
@@ -51,7 +52,7 @@ async function openScene(t: TestContext): Promise<Scene> {
   };
 }
 
-test("an object of a public bucket is shown with what it says of itself", async (t) => {
+test("GET and HEAD of an object in a public bucket return its metadata as headers", async (t) => {
   const { put, publish, get } = await openScene(t);
   await publish({ cacheControl: "max-age=60" });
   await put("a b/ü.txt", "hello", { contentType: "text/plain", contentLanguage: "en" });
@@ -74,23 +75,37 @@ test("an object of a public bucket is shown with what it says of itself", async 
   assert.equal(head.headers.etag, headers.etag);
 });
 
-test("a bucket that is not public, or no more, is as if it were not there", async (t) => {
+test("a private or unpublished bucket gets the same 404 as a missing bucket", async (t) => {
   const { put, publish, unpublish, get } = await openScene(t);
   await put("a", "hello");
   const absent = await get("/never/a");
-  const told = ({ status, text, headers }: Answer) => [status, text, headers["content-type"]];
-  assert.deepEqual(told(absent), [404, "Not found.\n", "text/plain; charset=utf-8"]);
-  assert.deepEqual(told(await get("/site/a")), told(absent));
-  assert.deepEqual(told(await get("/site/a", { method: "PUT", body: "x" })), told(absent));
-  assert.deepEqual(told(await get("/")), told(absent));
+  const summary = ({ status, text, headers }: Answer) => [status, text, headers["content-type"]];
+  assert.deepEqual(summary(absent), [404, "Not found.\n", "text/plain; charset=utf-8"]);
+  assert.deepEqual(summary(await get("/site/a")), summary(absent));
+  assert.deepEqual(summary(await get("/site/a", { method: "PUT", body: "x" })), summary(absent));
+  assert.deepEqual(summary(await get("/")), summary(absent));
   await publish();
   assert.equal((await get("/site/a")).status, 200);
-  assert.deepEqual(told(await get("/site/b")), told(absent));
+  assert.deepEqual(summary(await get("/site/b")), summary(absent));
   await unpublish();
-  assert.deepEqual(told(await get("/site/a")), told(absent));
+  assert.deepEqual(summary(await get("/site/a")), summary(absent));
 });
 
-test("nothing but reading is possible", async (t) => {
+test("every failure of the engine has the status of its reason", async (t) => {
+  const scene = await openScene(t);
+  await scene.publish();
+  for (const [reason, status] of [
+    ["Damaged", 500],
+    ["InternalError", 500],
+    ["NoSuchBucket", 404],
+    ["ServiceUnavailable", 503],
+  ] as const) {
+    Object.assign(scene.engine, { head: () => Promise.reject(new StoreError(reason)) });
+    assert.equal((await scene.get("/site/key")).status, status, reason);
+  }
+});
+
+test("methods other than GET and HEAD on a public bucket are refused with 405", async (t) => {
   const { put, publish, get, engine } = await openScene(t);
   await put("a", "hello");
   await publish();
@@ -101,7 +116,7 @@ test("nothing but reading is possible", async (t) => {
   assert.equal((await engine.head("site", "a"))?.size, 5);
 });
 
-test("ranges and conditions are kept to", async (t) => {
+test("GET from a public bucket honours Range, If-Range and conditions", async (t) => {
   const { put, publish, get, engine } = await openScene(t);
   await publish();
   const bytes = sampleBytes(200_000);
@@ -131,7 +146,7 @@ test("ranges and conditions are kept to", async (t) => {
   assert.equal((await get("/site/large", { headers: { "if-match": "nonsense" } })).status, 400);
 });
 
-test("HEAD with a range has the status and headers of the same GET, without its body", async (t) => {
+test("HEAD with a range returns the status and headers of the same GET, without a body", async (t) => {
   const { put, publish, get, engine } = await openScene(t);
   await publish();
   await put("digits", "0123456789");
@@ -166,7 +181,7 @@ test("HEAD with a range has the status and headers of the same GET, without its 
   );
 });
 
-test("a folder shows its index, and what is not there a page of its own", async (t) => {
+test("a folder returns its index document, and a missing key the not-found document", async (t) => {
   const { put, publish, get } = await openScene(t);
   await publish({ index: "index.html", notFound: "404.html" });
   await put("index.html", "home", { contentType: "text/html" });
@@ -184,7 +199,7 @@ test("a folder shows its index, and what is not there a page of its own", async 
   assert.deepEqual([head.status, head.text, head.headers["content-length"]], [404, "", "12"]);
 });
 
-test("a key is no path: it is decoded once, and nothing in it is folded", async (t) => {
+test("a key on the public port is decoded once, and dot segments and slashes in it are kept", async (t) => {
   const { put, publish, get } = await openScene(t);
   await publish();
   const keys = ["../other/a", "a/../b", "/leading", "a//b", "%2e%2e", "a+b", "a?b#c", "docs/./x"];
@@ -208,7 +223,7 @@ test("a redirect to a folder never leads to another host", async (t) => {
   assert.equal(new URL(headers.location!, "http://site.example.com//evil.example").host, "site.example.com");
 });
 
-test("a bucket is found by its name in front of a domain, and by a domain of its own", async (t) => {
+test("a public bucket is found by a subdomain and by its own domain", async (t) => {
   const { put, publish, get } = await openScene(t);
   await put("site/a", "hello");
   await publish({ domains: ["files.example.com"] });
@@ -216,10 +231,10 @@ test("a bucket is found by its name in front of a domain, and by a domain of its
   assert.equal((await from("site.localhost:9002")).text, "hello");
   assert.equal((await from("FILES.example.com")).text, "hello");
   assert.equal((await from("other.localhost")).status, 404);
-  assert.equal((await from("127.0.0.1")).status, 404, "by its path, the key is another");
+  assert.equal((await from("127.0.0.1")).status, 404, "in path style, the key is another one");
   await assert.rejects(
     publish({ domains: ["files.example.com"] }, "other"),
-    /stands for bucket "site" already/,
+    /already belongs to bucket "site"/,
   );
   for (const wrong of ["a b", "-x.example.com", "1.2.3.4"]) {
     await assert.rejects(publish({ domains: [wrong] }, "other"), { name: "PublicationError" });
@@ -227,16 +242,16 @@ test("a bucket is found by its name in front of a domain, and by a domain of its
   await assert.rejects(publish({ index: "a/b" }, "other"), { name: "PublicationError" });
 });
 
-test("what is under a customer's key is refused in words", async (t) => {
+test("an object encrypted with a customer-provided key is refused with a message", async (t) => {
   const { publish, get, engine } = await openScene(t);
   await publish();
   await engine.put("site", "sealed", sampleBytes(10), { customerKey: new Uint8Array(32) });
   const { status, text } = await get("/site/sealed");
   assert.equal(status, 403);
-  assert.match(text, /under a key of its owner's/);
+  assert.match(text, /encrypted with a customer-provided key/);
 });
 
-test("pages of other origins are let in by the bucket's CORS rules", async (t) => {
+test("cross-origin requests to a public bucket follow its CORS rules", async (t) => {
   const { put, publish, get, engine } = await openScene(t);
   await put("a", "hello");
   await publish();
@@ -251,18 +266,18 @@ test("pages of other origins are let in by the bucket's CORS rules", async (t) =
   await engine.changeSettings("site", { cors: [rule] });
   const allowed = await get("/site/a", { headers });
   assert.equal(allowed.headers["access-control-allow-origin"], "https://app.example.com");
-  const asking = {
+  const preflightHeaders = {
     ...headers,
     "access-control-request-method": "GET",
     "access-control-request-headers": "Range",
   };
-  const preflight = await get("/site/a", { method: "OPTIONS", headers: asking });
+  const preflight = await get("/site/a", { method: "OPTIONS", headers: preflightHeaders });
   assert.deepEqual([preflight.status, preflight.headers["access-control-allow-headers"]], [204, "range"]);
-  const foreign = { ...asking, origin: "https://elsewhere.net" };
+  const foreign = { ...preflightHeaders, origin: "https://elsewhere.net" };
   assert.equal((await get("/site/a", { method: "OPTIONS", headers: foreign })).status, 405);
 });
 
-test("without being asked for, the port is opened when the first bucket becomes public", async (t) => {
+test("a public port that is not configured is opened when the first bucket becomes public", async (t) => {
   const { engine, documents } = await openEngine("memory:");
   await engine.createBucket("site");
   const opened: number[] = [];
@@ -275,7 +290,7 @@ test("without being asked for, the port is opened when the first bucket becomes 
       probe: "",
       log: () => {},
       onOpened: (port) => opened.push(port),
-      told: String,
+      describeError: String,
     },
   });
   t.after(async () => {
@@ -284,11 +299,11 @@ test("without being asked for, the port is opened when the first bucket becomes 
   });
   assert.equal(server.port, undefined);
   await publish(engine, documents, "site", {});
-  await until(() => opened.length > 0, "it is opened");
+  await until(() => opened.length > 0, "the port is opened");
   assert.equal((await ask(opened[0]!, { path: "/site/a" })).status, 404);
 });
 
-test("answers of a bucket with CORS rules vary by origin, whether or not one was sent", async (t) => {
+test("every response of a public bucket with CORS rules has Vary: Origin, with or without an Origin header", async (t) => {
   const { put, publish, get, engine } = await openScene(t);
   await publish();
   await put("a", "hello");

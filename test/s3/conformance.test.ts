@@ -1,4 +1,4 @@
-// What the public conformance suite found, once each.
+// Details of S3 that a public conformance suite checks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -24,18 +24,18 @@ import {
   sign,
   signingKey,
   stringToSign,
-} from "../../src/http/signing.ts";
-import { ownerOf } from "../../src/s3/credentials.ts";
+} from "../../src/http/sigv4.ts";
+import { toOwner } from "../../src/s3/auth/credentials.ts";
 import { sendRaw, signRaw } from "./raw.ts";
 import { refused, s3Scene } from "./scene.ts";
 
 const Bucket = "bucket";
 
-test("details of S3 that clients rely on", async (t) => {
+test("details of S3 that clients rely on are implemented", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
 
-  await t.test("an expectation other than 100-continue is passed over", async () => {
+  await t.test("an Expect header other than 100-continue is ignored", async () => {
     for (const expect of ["", "200"]) {
       const raw = { method: "GET", path: "/", headers: { expect } };
       const signed = signRaw(s3.url, raw, { key: s3.key, form: "header" });
@@ -43,22 +43,22 @@ test("details of S3 that clients rely on", async (t) => {
     }
   });
 
-  await t.test("a date may say its zone as mail does, and is checked as any other", async () => {
+  await t.test("a Date header with zone -0000 is accepted and checked for clock skew", async () => {
     const ask = (shift: number) => {
       const date = new Date(Date.now() + shift).toUTCString().replace("GMT", "-0000");
-      return sendRaw(s3.url, dated(s3.url, s3.key, date));
+      return sendRaw(s3.url, signWithDate(s3.url, s3.key, date));
     };
     assert.equal((await ask(0)).status, 200);
     assert.equal((await ask(-3_600_000)).code, "RequestTimeTooSkewed");
   });
 
-  await t.test("an empty token is that of the first page", async () => {
+  await t.test("an empty continuation token returns the first page", async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: "first", Body: "x" }));
     const page = await client.send(new ListObjectsV2Command({ Bucket, ContinuationToken: "" }));
     assert.deepEqual([page.KeyCount, page.ContinuationToken], [1, ""]);
   });
 
-  await t.test("a delete may name the etag, date and size it means, alone or among others", async () => {
+  await t.test("DeleteObject and DeleteObjects honour conditions on etag, date and size", async () => {
     const Key = "guarded";
     const { ETag } = await client.send(new PutObjectCommand({ Bucket, Key, Body: "four" }));
     const { LastModified } = await client.send(new HeadObjectCommand({ Bucket, Key }));
@@ -68,34 +68,39 @@ test("details of S3 that clients rely on", async (t) => {
       await refused(client.send(new DeleteObjectCommand(asked)), "PreconditionFailed", 412);
     }
     const Objects = [...wrong.map((one) => ({ Key, ...one })), { Key: "first" }];
-    const kept = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+    const result = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
     assert.deepEqual(
-      kept.Errors?.map(({ Code }) => Code),
+      result.Errors?.map(({ Code }) => Code),
       wrong.map(() => "PreconditionFailed"),
     );
-    assert.deepEqual(kept.Deleted, [{ Key: "first" }]);
+    assert.deepEqual(result.Deleted, [{ Key: "first" }]);
     const right = { Key, ETag, LastModifiedTime: LastModified, Size: 4 };
     const gone = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [right] } }));
     assert.deepEqual(gone.Deleted, [{ Key }]);
     await refused(client.send(new HeadObjectCommand({ Bucket, Key })), "NotFound", 404);
   });
 
-  await t.test("a write may name etags that must not be there", async () => {
-    const Key = "new";
-    const { ETag } = await client.send(new PutObjectCommand({ Bucket, Key, Body: "1", IfNoneMatch: '"0"' }));
-    const again = new PutObjectCommand({ Bucket, Key, Body: "2", IfNoneMatch: ETag });
-    await refused(client.send(again), "PreconditionFailed", 412);
-  });
+  await t.test(
+    "PutObject with If-None-Match and an etag is refused if the object has that etag",
+    async () => {
+      const Key = "new";
+      const { ETag } = await client.send(
+        new PutObjectCommand({ Bucket, Key, Body: "1", IfNoneMatch: '"0"' }),
+      );
+      const again = new PutObjectCommand({ Bucket, Key, Body: "2", IfNoneMatch: ETag });
+      await refused(client.send(again), "PreconditionFailed", 412);
+    },
+  );
 
-  await t.test("who expects another owner of a copy's source is refused", async () => {
+  await t.test("a copy with the wrong expected owner of its source is refused", async () => {
     const copy = { Bucket, Key: "copy", CopySource: `${Bucket}/new` };
-    const ExpectedSourceBucketOwner = ownerOf("default").id;
+    const ExpectedSourceBucketOwner = toOwner("default").id;
     await client.send(new CopyObjectCommand({ ...copy, ExpectedSourceBucketOwner }));
-    const wrong = { ...copy, ExpectedSourceBucketOwner: ownerOf("another").id };
+    const wrong = { ...copy, ExpectedSourceBucketOwner: toOwner("another").id };
     await refused(client.send(new CopyObjectCommand(wrong)), "AccessDenied", 403);
   });
 
-  await t.test("what an SDK moves into a URL signed ahead counts as the headers it was", async () => {
+  await t.test("x-amz headers that an SDK moves into a presigned URL count as headers", async () => {
     const put = new PutObjectCommand({
       Bucket,
       Key: "ahead",
@@ -117,7 +122,7 @@ test("details of S3 that clients rely on", async (t) => {
     assert.equal((await fetch(await getSignedUrl(client, tagged), { method: "PUT", body: "y" })).status, 501);
   });
 
-  await t.test("a part has its own checksum, and a completion asked for again says the same", async () => {
+  await t.test("a part has its own checksum, and a repeated completion returns the same result", async () => {
     const Key = "parts";
     const customer = { SSECustomerAlgorithm: "AES256", SSECustomerKey: "k".repeat(32) };
     const created = { Bucket, Key, ChecksumAlgorithm: "SHA256", ...customer } as const;
@@ -144,10 +149,10 @@ test("details of S3 that clients rely on", async (t) => {
     assert.deepEqual([head.ChecksumSHA256, head.ChecksumType], [ChecksumSHA256, "COMPOSITE"]);
   });
 
-  await t.test("a form's policy is about the key with the file's name in it", async () => {
+  await t.test("the policy of a POST form applies to the key with the file name filled in", async () => {
     const { url, fields } = await createPresignedPost(client, {
       Bucket,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the form says it so.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: S3 defines this placeholder.
       Key: "${filename}",
       Conditions: [["starts-with", "$key", "cat"]],
     });
@@ -161,7 +166,7 @@ test("details of S3 that clients rely on", async (t) => {
     assert.equal((await post("dog.txt")).status, 403);
   });
 
-  await t.test("parts are described whether or not they have checksums", async () => {
+  await t.test("GetObjectAttributes lists parts without checksums", async () => {
     const Key = "described";
     const plain = s3.client(s3.key, { requestChecksumCalculation: "WHEN_REQUIRED" });
     const { UploadId } = await plain.send(new CreateMultipartUploadCommand({ Bucket, Key }));
@@ -177,8 +182,8 @@ test("details of S3 that clients rely on", async (t) => {
   });
 });
 
-/** Signed by its Date header, without x-amz-date. */
-function dated(url: string, key: { accessKeyId: string; secretAccessKey: string }, date: string) {
+/** A request that signs the Date header instead of x-amz-date. */
+function signWithDate(url: string, key: { accessKeyId: string; secretAccessKey: string }, date: string) {
   const time = amzTime(parseHttpDate(date.replace("-0000", "GMT"))!);
   const scope = { day: time.slice(0, 8), region: "auto", service: "s3" };
   const { host } = new URL(url);

@@ -1,11 +1,11 @@
-// The S3 handler called directly, over an engine in memory: fast, and with any address, scheme or headers.
+// Calls the S3 handler without a server, on an in-memory engine, with any address or headers.
 
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
-import type { HttpBody, HttpRequest } from "../../src/http/listen.ts";
-import { encodeText } from "../../src/http/signing.ts";
+import type { HttpBody, HttpRequest } from "../../src/http/server/listen.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { openEngine } from "../../src/open.ts";
-import { type Credentials, createCredentials, type NewCredential } from "../../src/s3/credentials.ts";
+import { type Credentials, createCredentials, type NewCredential } from "../../src/s3/auth/credentials.ts";
 import { createS3Handler, type S3Options } from "../../src/s3/handler.ts";
 import { type Raw, type Signing, signRaw } from "./raw.ts";
 import type { Key } from "./scene.ts";
@@ -19,11 +19,11 @@ export interface DirectAnswer {
 }
 
 export interface DirectRequest extends Raw {
-  /** In place of `body`, to be sent as it comes. */
+  /** Body as a stream, instead of `body`. */
   readonly stream?: (() => AsyncIterable<Uint8Array>) | undefined;
   readonly address?: string;
   readonly scheme?: "http" | "https";
-  /** Appended after all others, unsigned. */
+  /** Appended unsigned after the other headers. */
   readonly moreHeaders?: readonly string[];
 }
 
@@ -31,12 +31,12 @@ export interface DirectScene {
   readonly engine: Engine;
   readonly documents: Documents;
   readonly credentials: Credentials;
-  /** May do everything in the account `default`. */
+  /** Has full access to the account `default`. */
   readonly key: Key;
   newKey(options?: NewCredential): Promise<Key>;
-  /** Sends a request as it is. */
+  /** Sends a request without signing it. */
   send(request: DirectRequest): Promise<DirectAnswer>;
-  /** Signs in a header, with the scene's own key by default. */
+  /** Signs a request, by default in a header with `key`, and sends it. */
   ask(request: DirectRequest, signing?: Partial<Signing>): Promise<DirectAnswer>;
 }
 
@@ -58,7 +58,7 @@ export async function directScene(
   });
   const send = async (request: DirectRequest): Promise<DirectAnswer> => {
     const { status, headers, body } = await handler(httpRequest(request));
-    const text = await textOf(body);
+    const text = await readText(body);
     const code = /<Error>.*?<Code>(\w+)<\/Code>/s.exec(text)?.[1];
     return { status, headers: Object.fromEntries(headers), text, code };
   };
@@ -97,7 +97,7 @@ function httpRequest(request: DirectRequest): HttpRequest {
   };
 }
 
-async function textOf(body: HttpBody): Promise<string> {
+async function readText(body: HttpBody): Promise<string> {
   if (body === null) return "";
   if (typeof body === "string") return body;
   if (body instanceof Uint8Array) return Buffer.from(body).toString();

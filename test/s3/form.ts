@@ -1,5 +1,5 @@
-// Forms as a browser posts them, with a policy signed by hand, so that tests can spoil any part of them.
-import { amzTime, sign, signingKey } from "../../src/http/signing.ts";
+// Builds POST forms like a browser and signs their policy, so that tests can alter any part.
+import { amzTime, sign, signingKey } from "../../src/http/sigv4.ts";
 import { type RawAnswer, sendRaw } from "./raw.ts";
 import type { Key } from "./scene.ts";
 
@@ -9,13 +9,13 @@ export interface FormOptions {
   readonly key: Key;
   readonly bucket: string;
   readonly conditions?: readonly unknown[];
-  /** Milliseconds since the epoch; five minutes from now unless given. */
+  /** Milliseconds since the epoch; default: five minutes from now. */
   readonly expires?: number;
-  /** The policy that is signed, in place of the one made of the conditions. */
+  /** The encoded policy; default: built from the conditions. */
   readonly policy?: string;
 }
 
-/** The fields of a form that is right: those the policy allows, and the signature. */
+/** The fields of a valid form, including the signature. */
 export function signedFields({ key, bucket, conditions, expires, policy }: FormOptions): Field[] {
   const time = amzTime(Date.now());
   const scope = { day: time.slice(0, 8), region: "auto", service: "s3" };

@@ -1,7 +1,7 @@
-// Headers and fields that are legal one by one, and expensive together.
+// Headers and form fields that are valid one by one but expensive in combination.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkPolicy } from "../../src/s3/policy.ts";
+import { checkPolicy } from "../../src/s3/auth/post-policy.ts";
 import { directScene } from "./direct.ts";
 import { signRaw } from "./raw.ts";
 

@@ -1,13 +1,13 @@
-// Inputs of S3 requests that are made to break a parser: each ends in its S3 error, and soon.
+// Inputs that try to break the parsers of S3 requests: each is refused quickly with an S3 error.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rangeFromHeader } from "../../src/http/headers.ts";
-import type { HttpRequest } from "../../src/http/listen.ts";
+import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { resolveRange } from "../../src/model/range.ts";
-import { authenticate } from "../../src/s3/authenticate.ts";
-import { expirationHeader } from "../../src/s3/object-headers.ts";
+import { authenticate } from "../../src/s3/auth/authenticate.ts";
+import { checkPolicy } from "../../src/s3/auth/post-policy.ts";
+import { expirationHeader } from "../../src/s3/headers/object-headers.ts";
 import { readOperation } from "../../src/s3/operation.ts";
-import { checkPolicy } from "../../src/s3/policy.ts";
 import { readRequest } from "../../src/s3/request.ts";
 import { objectRecord } from "../support/samples.ts";
 
@@ -27,7 +27,7 @@ function request(target: string, headers: readonly (readonly [string, string])[]
   return readRequest(http);
 }
 
-test("a range of numbers past all counting cannot be satisfied", () => {
+test("a range with numbers of 400 digits is not satisfiable or is cut to the object", () => {
   const huge = "9".repeat(400);
   for (const text of [`bytes=${huge}-${huge}`, `bytes=${huge}-`, `bytes=20-${huge}`]) {
     assert.throws(() => resolveRange(rangeFromHeader(text) ?? { offset: 0 }, 10), /not satisfiable/, text);
@@ -36,18 +36,18 @@ test("a range of numbers past all counting cannot be satisfied", () => {
   assert.deepEqual(resolveRange(rangeFromHeader(`bytes=3-${huge}`), 10), { offset: 3, length: 7 });
 });
 
-test("a policy's range of lengths is of numbers, however deep it hides something else", () => {
+test("content-length-range in a policy accepts only whole numbers, not nested lists or other values", () => {
   const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
   for (const value of [deep, "null", "true", "{}", '"x"', "1.5"]) {
     const text = `{"expiration":"2100-01-01T00:00:00Z","conditions":[["content-length-range",${value},5]]}`;
     assert.throws(
       () => checkPolicy(Buffer.from(text).toString("base64"), new Map(), 0),
-      /^S3Error: Invalid Policy: A range of lengths/,
+      /^S3Error: Invalid Policy: content-length-range must/,
     );
   }
 });
 
-test("a header that comes twenty thousand times is only a wrong signature", async () => {
+test("a header that is repeated 20,000 times is refused as a wrong signature", async () => {
   const credential =
     "AWS4-HMAC-SHA256 Credential=A/20261115/auto/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=0";
   const headers: (readonly [string, string])[] = [
@@ -71,7 +71,7 @@ test("a header that comes twenty thousand times is only a wrong signature", asyn
   await assert.rejects(authenticate(request("/bucket/key", headers), options), /request signature/);
 });
 
-test("a key in a bucket without a name is no listing of buckets", () => {
+test("a path with a key but an empty bucket name is refused, not treated as ListBuckets", () => {
   for (const target of ["//key", "//", "//a/b?list-type=2"]) {
     const read = () => readOperation(request(target), []);
     if (target === "//") assert.equal(read().name, "ListBuckets");
@@ -79,7 +79,7 @@ test("a key in a bucket without a name is no listing of buckets", () => {
   }
 });
 
-test("a rule that ends an object behind the last date there is says nothing of it", () => {
+test("an expiry later than the last valid date is not reported in x-amz-expiration", () => {
   const expires = (days: number) => {
     const lifecycle = [{ id: "far", isEnabled: true, prefix: "", expire: { days } }];
     const record = { name: "bucket", created: 0, storageClass: "Standard", account: "default" } as const;
@@ -89,21 +89,21 @@ test("a rule that ends an object behind the last date there is says nothing of i
   assert.match(expires(1)[0]![1], /^expiry-date="\w{3}, .* GMT", rule-id="far"$/);
 });
 
-test("a policy that allows a folder allows no key with a space before it", () => {
+test("a policy with a key prefix refuses keys with white space before the prefix", () => {
   const policy = '{"expiration":"2100-01-01T00:00:00Z","conditions":[["starts-with","$key","form/"]]}';
   const check = (key: string) =>
     checkPolicy(Buffer.from(policy).toString("base64"), new Map([["key", key]]), 0);
-  assert.deepEqual(check("form/a"), { least: 0, most: Number.POSITIVE_INFINITY });
+  assert.deepEqual(check("form/a"), { minBytes: 0, maxBytes: Number.POSITIVE_INFINITY });
   for (const key of [" form/a", "\nform/a", "\tform/a", "\u00a0form/a", "FORM/a"]) {
     assert.throws(() => check(key), { code: "AccessDenied" }, JSON.stringify(key));
   }
 });
 
-test("each of several content types must fit a policy", () => {
+test("every one of several content types must match the policy", () => {
   const policy =
     '{"expiration":"2100-01-01T00:00:00Z","conditions":[["starts-with","$Content-Type","image/"]]}';
   const encoded = Buffer.from(policy).toString("base64");
   const check = (type: string) => checkPolicy(encoded, new Map([["content-type", type]]), 0);
-  assert.equal(check("image/png, image/gif").least, 0);
+  assert.equal(check("image/png, image/gif").minBytes, 0);
   assert.throws(() => check("image/png, text/html"), { code: "AccessDenied" });
 });

@@ -1,4 +1,4 @@
-// Requests as they are on the wire, signed by hand, so that tests can spoil any part of them.
+// Builds, signs and sends S3 requests without an SDK, so that tests can alter any part.
 import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders, request as send } from "node:http";
 import {
@@ -10,7 +10,7 @@ import {
   sign,
   signingKey,
   stringToSign,
-} from "../../src/http/signing.ts";
+} from "../../src/http/sigv4.ts";
 import type { Key } from "./scene.ts";
 
 export interface Raw {
@@ -20,17 +20,17 @@ export interface Raw {
   readonly query?: readonly (readonly [string, string])[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Sent from this loopback address, for clients that are to be told apart. */
+  /** Loopback address of the client, to simulate different clients. */
   readonly from?: string;
 }
 
 export interface Signing {
   readonly key: Key;
   readonly form: "header" | "query";
-  /** Milliseconds since the epoch; now unless given. */
+  /** Milliseconds since the epoch; default: now. */
   readonly time?: number;
   readonly expires?: number;
-  /** Of the body: its hash unless given. */
+  /** Value of x-amz-content-sha256; default: hash of the body, unsigned in the query form. */
   readonly payload?: string;
   readonly region?: string;
 }
@@ -112,7 +112,7 @@ export function sendRaw(url: string, raw: Raw): Promise<RawAnswer> {
       agent: false,
       ...(raw.from === undefined ? {} : { localAddress: raw.from }),
     });
-    outgoing.setTimeout(20_000, () => outgoing.destroy(new Error(`No answer: ${raw.method} ${path}`)));
+    outgoing.setTimeout(20_000, () => outgoing.destroy(new Error(`No response: ${raw.method} ${path}`)));
     outgoing.on("error", reject);
     outgoing.on("response", async (incoming) => {
       try {
@@ -136,7 +136,7 @@ export type ChunkFault =
   | "wrong signature"
   | "no end"
   | "no trailer"
-  | "bytes behind";
+  | "bytes after the end";
 
 export interface Chunking {
   readonly isSigned: boolean;
@@ -153,7 +153,7 @@ export const streamingForms: Readonly<Record<string, Chunking>> = {
 
 const trailer = "x-amz-checksum-sha256";
 
-/** A request whose body comes in S3's own chunks, spoiled as asked for. */
+/** A request with an aws-chunked body that contains the given fault. */
 export function signChunked(
   url: string,
   raw: Raw,
@@ -180,11 +180,11 @@ export function signChunked(
       signed.seed.key,
       ["AWS4-HMAC-SHA256-PAYLOAD", time, scope, previous, empty, hash].join("\n"),
     );
-    const told =
+    const sentSignature =
       fault === "wrong signature" ? previous.replace(/./g, (c) => (c === "0" ? "1" : "0")) : previous;
     const size = fault === "oversized" && bytes.length > 0 ? "fffffffffffffff" : bytes.length.toString(16);
     pieces.push(
-      Buffer.from(isSigned ? `${size};chunk-signature=${told}\r\n` : `${size}\r\n`),
+      Buffer.from(isSigned ? `${size};chunk-signature=${sentSignature}\r\n` : `${size}\r\n`),
       Buffer.from(bytes),
     );
   };
@@ -196,14 +196,14 @@ export function signChunked(
   if (fault === "truncated") pieces.splice(-2, 2, pieces.at(-2)!.subarray(0, -1));
   else if (fault !== "no end") {
     chunk(new Uint8Array());
-    if (hasTrailer && fault !== "no trailer") pieces.push(trailerOf(body, signed, previous, isSigned));
+    if (hasTrailer && fault !== "no trailer") pieces.push(formatTrailer(body, signed, previous, isSigned));
     pieces.push(Buffer.from("\r\n"));
-    if (fault === "bytes behind") pieces.push(Buffer.from("more"));
+    if (fault === "bytes after the end") pieces.push(Buffer.from("more"));
   }
   return { ...signed, body: Buffer.concat(pieces) };
 }
 
-function trailerOf(body: Uint8Array, signed: Signed, previous: string, isSigned: boolean): Buffer {
+function formatTrailer(body: Uint8Array, signed: Signed, previous: string, isSigned: boolean): Buffer {
   const value = createHash("sha256").update(body).digest("base64");
   const line = `${trailer}:${value}`;
   if (!isSigned) return Buffer.from(`${line}\r\n`);

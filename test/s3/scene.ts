@@ -1,4 +1,4 @@
-// A started store with its S3 API, keys for it, and clients that are not ours.
+// Starts a store with its S3 API and creates access keys and AWS SDK clients for it.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -14,10 +14,10 @@ export interface Key {
 export interface S3Scene {
   readonly scene: Scene;
   readonly server: Server;
-  /** Of the S3 API, without a slash at its end. */
+  /** URL of the S3 API, without a trailing slash. */
   readonly url: string;
   readonly data: string;
-  /** One that may do everything in the account `default`. */
+  /** Has full access to the account `default`. */
   readonly key: Key;
   newKey(...args: string[]): Promise<Key>;
   client(key?: Key, config?: S3ClientConfig): S3Client;
@@ -36,7 +36,7 @@ export default {
   },
 };`;
 
-/** The bucket of its script is named `bucket`. */
+/** The script has one bucket, named `bucket`. */
 export async function s3Scene(
   t: Pick<TestContext, "after">,
   mode: "dev" | "serve" = "dev",
@@ -85,7 +85,7 @@ export async function s3Scene(
   };
 }
 
-/** Rejects with this code of S3's, and this status. */
+/** Asserts that the promise rejects with this S3 error code and status. */
 export async function refused(promise: Promise<unknown>, code: string, status?: number): Promise<void> {
   await assert.rejects(promise, (error: { name: string; $metadata?: { httpStatusCode?: number } }) => {
     assert.equal(error.name, code);

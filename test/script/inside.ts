@@ -17,7 +17,7 @@ export function descendantsOf(pid: number): number[] {
 
 /** Those that run scripts, or wait for one. */
 export function scriptProcesses(pid: number): number[] {
-  return childrenOf(pid).filter((child) => commandOf(child).includes("host-process"));
+  return childrenOf(pid).filter((child) => commandOf(child).includes("script/host/worker"));
 }
 
 function commandOf(pid: number): string {

@@ -129,15 +129,15 @@ const storedBlob = fc.record({ id: hexId, size });
 export const anyBody: fc.Arbitrary<Body> = fc.oneof(
   fc
     .uint8Array({ minLength: 1, maxLength: 300 })
-    .map((content): Body => ({ home: "inline", bytes: content })),
-  storedBlob.map((blob): Body => ({ home: "blob", blob })),
+    .map((content): Body => ({ storage: "inline", bytes: content })),
+  storedBlob.map((blob): Body => ({ storage: "blob", blob })),
   fc
     .uniqueArray(fc.record({ number: fc.integer({ min: 1, max: 10_000 }), size, blob: storedBlob }), {
       minLength: 1,
       maxLength: 6,
       selector: (part) => part.number,
     })
-    .map((parts): Body => ({ home: "parts", parts: parts.sort((a, b) => a.number - b.number) })),
+    .map((parts): Body => ({ storage: "parts", parts: parts.sort((a, b) => a.number - b.number) })),
 );
 
 function toHex(value: Uint8Array): string {

@@ -1,6 +1,6 @@
 // Makes a certificate for localhost that signs itself, byte by byte: with any dates, and without a tool beside.
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import type { PairText } from "../../src/http/certificate.ts";
+import type { PairText } from "../../src/http/tls/certificate.ts";
 
 export interface CertificateOptions {
   readonly name?: string;

@@ -5,7 +5,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { typesFile } from "../../src/script/types-file.ts";
+import { typesFile } from "../../src/script/config/types-file.ts";
 import type { Project } from "./projects.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -30,7 +30,7 @@ export const workerOptions = { ...webOptions, lib: ["es2023"], types: ["@cloudfl
 /** Fails with the compiler's output. */
 export async function compile({ directory, write }: Project, compilerOptions: object): Promise<void> {
   await mkdir(join(directory, "node_modules"), { recursive: true });
-  await link(root, join(directory, "node_modules", "store"));
+  await link(root, join(directory, "node_modules", "store-server"));
   for (const scope of ["@cloudflare", "@types", "undici-types"]) {
     await link(join(root, "node_modules", scope), join(directory, "node_modules", scope));
   }

@@ -2,7 +2,7 @@
 // this package's types.
 
 /** Compiles with @cloudflare/workers-types, or with `idiomTypes` instead. */
-export const idioms = `import type { StorePresigningBucket } from "store";
+export const idioms = `import type { StorePresigningBucket } from "store-server";
 
 interface Env {
   BUCKET: R2Bucket;
@@ -137,15 +137,15 @@ export default {
 `;
 
 /** A declaration file without imports: its names are global. */
-export const idiomTypes = `type R2Bucket = import("store").StoreBucket;
-type R2Object = import("store").StoreObject;
-type R2ObjectBody = import("store").StoreObjectBody;
-type R2Objects = import("store").StoreObjects;
-type R2Range = import("store").StoreRange;
-type R2HTTPMetadata = import("store").StoreHTTPMetadata;
-type R2MultipartUpload = import("store").StoreMultipartUpload;
-type R2UploadedPart = import("store").StoreUploadedPart;
-type R2ListOptions = import("store").StoreListOptions;
-type R2PutOptions = import("store").StorePutOptions;
-type ExportedHandler<Env> = import("store").StoreScript<Env>;
+export const idiomTypes = `type R2Bucket = import("store-server").StoreBucket;
+type R2Object = import("store-server").StoreObject;
+type R2ObjectBody = import("store-server").StoreObjectBody;
+type R2Objects = import("store-server").StoreObjects;
+type R2Range = import("store-server").StoreRange;
+type R2HTTPMetadata = import("store-server").StoreHTTPMetadata;
+type R2MultipartUpload = import("store-server").StoreMultipartUpload;
+type R2UploadedPart = import("store-server").StoreUploadedPart;
+type R2ListOptions = import("store-server").StoreListOptions;
+type R2PutOptions = import("store-server").StorePutOptions;
+type ExportedHandler<Env> = import("store-server").StoreScript<Env>;
 `;

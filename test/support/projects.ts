@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { ConfigError, readConfig, type ScriptConfig } from "../../src/script/config.ts";
+import { readConfig, type ScriptConfig } from "../../src/script/config/config.ts";
+import { ConfigError } from "../../src/script/config/syntax/error.ts";
 import { temporaryDirectory } from "./stores.ts";
 
 export interface Project {

@@ -44,15 +44,15 @@ export function partRecord(number: number, blob: string, fields: Partial<PartRec
 }
 
 export function inline(text: string): Body {
-  return { home: "inline", bytes: new TextEncoder().encode(text) };
+  return { storage: "inline", bytes: new TextEncoder().encode(text) };
 }
 
 export function inBlob(id: string): Body {
-  return { home: "blob", blob: { id, size: 70_000 } };
+  return { storage: "blob", blob: { id, size: 70_000 } };
 }
 
 export function inParts(...ids: string[]): Body {
-  return { home: "parts", parts: ids.map((id, i) => bodyPart(i + 1, id)) };
+  return { storage: "parts", parts: ids.map((id, i) => bodyPart(i + 1, id)) };
 }
 
 export function bodyPart(number: number, id: string): BodyPart {

@@ -72,7 +72,7 @@ function reportUncaught(error: unknown): void {
 }
 
 if (task.classes === "script") {
-  const { installGlobals } = await import("../../src/script/globals.ts");
+  const { installGlobals } = await import("../../src/script/globals/install.ts");
   installGlobals({});
 }
 defineScope();

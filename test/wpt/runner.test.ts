@@ -60,7 +60,7 @@ test("without a checkout the run explains how to get one and exits with 2", () =
   assert.equal(run("--wpt", checkout, "--only", "nothing").status, 2);
 });
 
-test("every test is run on both sides and counted by what it did there", () => {
+test("every test runs with both sets of classes and is counted by its result in each", () => {
   const { status, stdout } = run("--wpt", checkout, "--json");
   assert.equal(status, 0);
   const { tests, totals } = JSON.parse(stdout) as {

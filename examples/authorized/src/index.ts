@@ -1,6 +1,6 @@
 // A bucket exposed over HTTP with authorization: writing needs a pre-shared key, reading is open for a fixed
 // list of keys, everything else is forbidden.
-import type { StoreBucket } from "store";
+import type { StoreBucket } from "store-server";
 
 interface Env {
   BUCKET: StoreBucket;

@@ -1,5 +1,5 @@
 // Read-only access to a bucket behind HTTP Basic authentication (RFC 7617).
-import type { StoreBucket } from "store";
+import type { StoreBucket } from "store-server";
 
 interface Env {
   BUCKET: StoreBucket;

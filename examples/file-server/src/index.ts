@@ -1,5 +1,5 @@
 // A file server over a bucket: ranges, conditional requests and caching (200, 206, 304, 412, 416).
-import type { StoreBucket, StoreObject, StoreObjectBody } from "store";
+import type { StoreBucket, StoreObject, StoreObjectBody } from "store-server";
 
 interface Env {
   FILES: StoreBucket;

@@ -5,7 +5,7 @@
 //   POST   /key?action=complete&uploadId=…             with the parts as JSON -> the object
 //   DELETE /key?uploadId=…                             aborts
 //   GET    /key                                        the object
-import type { StoreBucket, StoreUploadedPart } from "store";
+import type { StoreBucket, StoreUploadedPart } from "store-server";
 
 interface Env {
   BUCKET: StoreBucket;

@@ -1,5 +1,5 @@
 // Every request must carry a pre-shared key in a header of our choosing.
-import type { StoreBucket } from "store";
+import type { StoreBucket } from "store-server";
 
 interface Env {
   BUCKET: StoreBucket;

@@ -1,6 +1,6 @@
 // A bucket exposed over HTTP: the object's key is the path without its leading slash. Whoever can reach this
 // script can read, write and delete every object: see ../../authorized for one that asks first.
-import type { StoreBucket } from "store";
+import type { StoreBucket } from "store-server";
 
 interface Env {
   BUCKET: StoreBucket;

@@ -1,26 +1,26 @@
-// `store backup`: a consistent copy of the data directory, also while servers write to it.
-import { backUpStore } from "../../open.ts";
-import { existingSecretKey, secretKeyFile } from "../../script/secret-key.ts";
-import { startTransfer } from "../backup-progress.ts";
-import type { Command } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { requireData, shown } from "../context.ts";
-import { interruptible } from "../interrupt.ts";
-import { counted } from "../output.ts";
-import { pathArgument } from "../path-argument.ts";
-import { dataDirectory } from "../store-location.ts";
+// `store backup`: copies the data directory consistently, even while servers write to it.
+import { backUpStore } from "../../maintenance.ts";
+import { findSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { formatCount } from "../framework/output.ts";
+import { pathArgument } from "../framework/path-argument.ts";
+import { displayPath, requireData } from "../store/open-store.ts";
+import { dataDirectory } from "../store/store-location.ts";
+import { runTransfer } from "../terminal/transfer-progress.ts";
+import { formatTotals } from "../transfer/report.ts";
 
 export const backupCommand: Command = {
   name: "backup",
-  summary: "Make a consistent copy of everything that is stored",
+  summary: "Make a consistent copy of the whole store",
   details:
-    "Servers may go on meanwhile. Into a folder with an earlier backup only what is new is copied, and the earlier\n" +
-    "one stays until the new one is complete. The key that secrets and access keys are sealed with goes along when\n" +
-    "it is kept in the data directory: guard the backup as you guard the data.",
+    "Servers can keep running. A folder with an earlier backup is updated: only new files are copied, and the\n" +
+    "earlier backup stays valid until the new one is complete. The backup includes the key that encrypts secrets\n" +
+    "and access keys if it is stored in the data directory: protect the backup like the data.",
   usage: ["--to DIR"],
   options: {
-    to: { value: "DIR", summary: "the folder for the backup, best on another disk" },
-    "without-secret-key": { summary: `leave ${secretKeyFile} out; keep it elsewhere` },
+    to: { value: "DIR", summary: "folder for the backup, preferably on another disk" },
+    "without-secret-key": { summary: `leave out ${secretKeyFile}; keep it in another place` },
   },
   examples: [
     "store backup --to /backups/store",
@@ -30,32 +30,31 @@ export const backupCommand: Command = {
     const { output, options } = invocation;
     const to = options.text("to");
     if (to === undefined || to === "") throw usageError("store backup needs a folder: --to DIR");
-    const path = pathArgument(invocation, { called: "--to", text: to });
+    const path = pathArgument(invocation, { label: "--to", text: to });
     const location = await dataDirectory(invocation, [
-      "A cluster is backed up with the tools of PostgreSQL and of what holds its bytes.",
-      "Or copy it into a folder: store copy --to DIR",
+      "Back up a cluster with the tools of PostgreSQL and of its blob storage.",
+      "Or copy it to a folder: store copy --to DIR",
     ]);
-    if (location === "memory:") throw new CommandError("What is only in memory cannot be backed up.");
+    if (location === "memory:") throw new CommandError("A store in memory cannot be backed up.");
     requireData(invocation, location);
-    const isElsewhere =
+    const isKeyElsewhere =
       options.flag("without-secret-key") || Boolean(invocation.environment.STORE_SECRET_KEY);
-    const [companions, elsewhere] = isElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
+    const [companions, elsewhere] = isKeyElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
     const fromEnvironment = invocation.environment.STORE_SECRET_KEY || undefined;
-    const secretKey = () => existingSecretKey(location, fromEnvironment);
-    // A key that cannot be used is reported before anything is copied.
+    const secretKey = () => findSecretKey(location, fromEnvironment);
+    // Reports an invalid key before anything is copied.
     secretKey();
-    const report = await startTransfer(output, "backup", (progress) =>
-      interruptible((signal) =>
-        backUpStore(location, path, { companions, elsewhere, secretKey, progress, signal }),
-      ),
-    );
+    const report = await runTransfer(output, (line, signal) => {
+      const progress = { ...line, expect: (total: number) => line.expect("backup", total) };
+      return backUpStore(location, path, { companions, elsewhere, secretKey, progress, signal });
+    });
     if (output.isJson) return output.json({ to: path, ...report });
-    const { buckets, objects, bytes, files, copiedFiles, copiedBytes } = report;
-    const held = `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
-    const copied = `${counted(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} there before`;
-    await output.line(`Backed up ${held} into ${output.name(shown(invocation, path))}: ${copied}.`);
-    if (isElsewhere) {
-      output.note("The key that secrets and access keys are sealed with is not in the backup: keep it too.");
+    const { files, copiedFiles, copiedBytes } = report;
+    const copied = `${formatCount(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} already there`;
+    const target = output.name(displayPath(invocation, path));
+    await output.line(`Backed up ${formatTotals(report, output)} to ${target}: ${copied}.`);
+    if (isKeyElsewhere) {
+      output.note("The key that encrypts secrets and access keys is not in the backup; keep a copy of it.");
     }
   },
 };

@@ -1,11 +1,12 @@
-// `store completions`: what a shell needs to complete commands and options.
-import type { Command } from "../command.ts";
-import { usageError } from "../command-error.ts";
+// `store completions`: prints a completion script for a shell.
+
 import { completionScript, shells } from "../completions.ts";
+import type { Command } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
 
 export const completionsCommand: Command = {
   name: "completions",
-  summary: "Print what a shell needs to complete commands and options",
+  summary: "Print the completion script for a shell",
   details:
     "For bash, in ~/.bashrc:              source <(store completions bash)\n" +
     "For zsh, in ~/.zshrc after compinit: source <(store completions zsh)\n" +
@@ -17,7 +18,7 @@ export const completionsCommand: Command = {
     const shell = shells.find((name) => name === parameters[0]);
     if (shell === undefined) {
       throw usageError(
-        `There are no completions for "${parameters[0]}".`,
+        `There is no completion script for "${parameters[0]}".`,
         `Use one of: ${shells.join(", ")}`,
       );
     }

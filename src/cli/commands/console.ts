@@ -1,33 +1,33 @@
-// `store console …`: the tokens that sign in to the console. A token is shown once, when it is made.
-import { createTokens, type TokenInfo } from "../../console/tokens.ts";
-import { parseDuration } from "../../s3/credentials.ts";
-import type { Command, CommandGroup } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
+// `store console …`: manages sign-in tokens of the console. A token is shown once, when it is created.
+import { createTokens, type TokenInfo } from "../../console/auth/tokens.ts";
+import { parseDuration } from "../../s3/auth/grants.ts";
+import type { Command, CommandGroup } from "../framework/command.ts";
+import { CommandError, parseOrUsageError, usageError } from "../framework/command-error.ts";
+import { type Data, withData } from "../store/open-store.ts";
 
-const longestName = 60;
+const maxNameLength = 60;
 
 const tokenCommand: Command = {
   name: "token",
-  summary: "Make a token that signs in to the console as an administrator",
-  details: "Whoever holds it may do everything in the console. It is shown now and never again.",
+  summary: "Create a token that signs in to the console as an administrator",
+  details: "The token gives full access to the console. It is shown only once.",
   usage: ["[--name NAME] [--expires TIME]"],
   options: {
-    name: { value: "NAME", summary: "whose it is or what it is for; administrator unless given" },
-    expires: { value: "TIME", summary: "from now, such as 12h or 30d; never unless given" },
+    name: { value: "NAME", summary: "owner or purpose of the token; default: administrator" },
+    expires: { value: "TIME", summary: "lifetime, such as 12h or 30d; default: no expiry" },
   },
   examples: ["store console token", "store console token --name anna --expires 30d"],
   async run(invocation) {
     const { options, output } = invocation;
     const name = options.text("name") ?? "administrator";
-    if (name.trim() === "" || name.length > longestName || /\p{Cc}/u.test(name)) {
-      throw usageError(`--name must have 1 to ${longestName} characters, in one line.`);
+    if (name.trim() === "" || name.length > maxNameLength || /\p{Cc}/u.test(name)) {
+      throw usageError(`--name must have 1 to ${maxNameLength} characters on one line.`);
     }
-    const lifetime = lifetimeOf(options.text("expires"));
+    const lifetime = parseLifetime(options.text("expires"));
     const { info, token } = await withData(invocation, { absent: "create" }, async (data) => {
       const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
-      const made = await tokensOf(data).create({ name, expires });
-      await data.note("create token", made.info.id);
+      const made = await openTokens(data).create({ name, expires });
+      await data.recordAudit("create token", made.info.id);
       return made;
     });
     if (output.isJson) return output.json({ ...tokenJson(info), token });
@@ -37,7 +37,7 @@ const tokenCommand: Command = {
       ["name", info.name],
       ["expires", info.expires === undefined ? "never" : output.time(info.expires)],
     ]);
-    output.note("Keep the token: it is not shown again.");
+    output.note("Save the token now: it is not shown again.");
   },
 };
 
@@ -49,9 +49,9 @@ const listCommand: Command = {
   examples: ["store console list"],
   async run(invocation) {
     const { output } = invocation;
-    const tokens = await withData(invocation, { absent: "refuse" }, (data) => tokensOf(data).list());
+    const tokens = await withData(invocation, { absent: "refuse" }, (data) => openTokens(data).list());
     if (output.isJson) return output.json(tokens.map(tokenJson));
-    if (tokens.length === 0) output.note("There are no tokens yet. Make one: store console token");
+    if (tokens.length === 0) output.note("There are no tokens yet. Create one: store console token");
     await output.table(
       ["ID", "NAME", "STATE", "CREATED", "EXPIRES"].map((name) => ({ name })),
       tokens.map(({ id, name, state, created, expires }) => [
@@ -67,7 +67,7 @@ const listCommand: Command = {
 
 const revokeCommand: Command = {
   name: "revoke",
-  summary: "Revoke a token of the console, and sign out whoever signed in with it",
+  summary: "Revoke a token of the console and end its sessions",
   usage: ["<id>"],
   options: {},
   examples: ["store console revoke abcdefghij"],
@@ -75,13 +75,13 @@ const revokeCommand: Command = {
     const { parameters, output } = invocation;
     const [id = ""] = parameters;
     const isRevoked = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const isDone = await tokensOf(data).revoke(id);
-      if (isDone) await data.note("revoke token", id);
+      const isDone = await openTokens(data).revoke(id);
+      if (isDone) await data.recordAudit("revoke token", id);
       return isDone;
     });
     if (!isRevoked) {
-      throw new CommandError(`There is no token of the console with the id "${id}".`, {
-        hint: "See which there are: store console list",
+      throw new CommandError(`There is no console token with the id "${id}".`, {
+        hint: "List tokens: store console list",
       });
     }
     if (output.isJson) await output.json({ id, revoked: true });
@@ -91,21 +91,17 @@ const revokeCommand: Command = {
 
 export const consoleCommands: CommandGroup = {
   name: "console",
-  summary: "Make, list and revoke tokens that sign in to the console",
+  summary: "Create, list and revoke sign-in tokens of the console",
   commands: [tokenCommand, listCommand, revokeCommand],
 };
 
-function tokensOf({ documents }: Data) {
+function openTokens({ documents }: Data) {
   return createTokens(documents, Date.now);
 }
 
-function lifetimeOf(text: string | undefined): number | undefined {
+function parseLifetime(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw error instanceof RangeError ? usageError(error.message) : error;
-  }
+  return parseOrUsageError(() => parseDuration(text));
 }
 
 function tokenJson({ id, name, created, expires, state }: TokenInfo) {

@@ -1,31 +1,32 @@
-// `store copy`: moves a whole store between data directories and clusters, and compares both sides.
-import type { CopyFinding, CopyProgress, CopyReport } from "../../model/copy.ts";
-import { shownLocation } from "../../model/location.ts";
-import { copyStore } from "../../open.ts";
-import type { Command, Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { copyPlaces } from "../copy-places.ts";
-import { carrySecretKey } from "../copy-secret-key.ts";
-import { explained } from "../failures.ts";
-import { interruptible } from "../interrupt.ts";
-import { counted, type Output } from "../output.ts";
-import { type Progress, startProgress } from "../progress.ts";
+// `store copy`: copies a whole store between data directories and clusters, then compares both.
+import { copyStore } from "../../maintenance.ts";
+import type { CopyFinding, CopyReport } from "../../model/copy.ts";
+import { formatLocation } from "../../model/location.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
+import { toCommandError } from "../framework/failures.ts";
+import { formatCount, type Output } from "../framework/output.ts";
+import { resolveCopyEndpoints } from "../store/copy-endpoints.ts";
+import { carrySecretKey } from "../store/copy-secret-key.ts";
+import { clearProgressLine } from "../terminal/progress.ts";
+import { runTransfer } from "../terminal/transfer-progress.ts";
+import { formatTotals } from "../transfer/report.ts";
 
 export const copyCommand: Command = {
   name: "copy",
-  summary: "Move a whole store into another place, or go on with that",
+  summary: "Copy a whole store to another location, or resume a copy",
   details:
-    "Buckets, objects with their versions, uploads, secrets and access keys arrive as they are. Cut off, the same command\n" +
-    "goes on. Then both sides are compared, every byte read back: exit code 1 when they differ. Nothing may write into\n" +
-    "the source meanwhile, and nothing opens the target before it is complete. A side that is not named is the store\n" +
-    "that commands here work on: so a password need not be typed.",
-  usage: ["--from PLACE --to PLACE", "--from PLACE", "--to PLACE"],
+    "Copies buckets, objects with their versions, uploads, secrets and access keys, then reads every byte back and\n" +
+    "compares both stores; the exit code is 1 if they differ. Run the same command again to resume an interrupted\n" +
+    "copy. Stop all writers to the source first. The target cannot be opened until the copy is complete. Without\n" +
+    "--from or --to, that side is the default store of this folder or environment.",
+  usage: ["--from LOCATION --to LOCATION", "--from LOCATION", "--to LOCATION"],
   options: {
-    from: { value: "PLACE", summary: "the store to copy: a folder, or postgres://… with --from-blobs" },
-    "from-blobs": { value: "URL", summary: "where its bytes lie: s3://… or file:///…" },
-    to: { value: "PLACE", summary: "where it goes, new or empty: a folder, or postgres://… with --to-blobs" },
-    "to-blobs": { value: "URL", summary: "where the bytes go: s3://… or file:///…" },
-    verify: { summary: "only compare both sides; nothing is written" },
+    from: { value: "LOCATION", summary: "source: a folder, or postgres://… with --from-blobs" },
+    "from-blobs": { value: "URL", summary: "bytes of the source cluster: s3://… or file:///…" },
+    to: { value: "LOCATION", summary: "target, new or empty: a folder, or postgres://… with --to-blobs" },
+    "to-blobs": { value: "URL", summary: "bytes of the target cluster: s3://… or file:///…" },
+    verify: { summary: "only compare both stores; write nothing" },
   },
   examples: [
     "store copy --from .store --to /mnt/large/store",
@@ -35,87 +36,66 @@ export const copyCommand: Command = {
   ],
   async run(invocation) {
     const { output, options } = invocation;
-    const { from, to } = await copyPlaces(invocation);
+    const { from, to } = await resolveCopyEndpoints(invocation);
     if (JSON.stringify(from) === JSON.stringify(to)) {
-      throw usageError(
-        "Both sides are the same store: a copy needs two.",
-        "Name another with --from or --to.",
-      );
+      throw usageError("Source and target are the same store.", "Name another store with --from or --to.");
     }
     const only = options.flag("verify") ? "verify" : undefined;
-    const line = progressLines(output);
+    const onFinding = (finding: CopyFinding) => printFinding(output, finding);
     try {
-      const report = await interruptible((signal) =>
-        copyStore({ from, to, only, signal, progress: line, tell: (finding) => tell(output, finding) }),
+      const report = await runTransfer(output, (progress, signal) =>
+        copyStore({ from, to, only, signal, progress, onFinding }),
       );
-      line.end();
       if (only === undefined) carrySecretKey(invocation, { from, to, report });
-      await tellReport(invocation, { from: shownLocation(from), to: shownLocation(to), report });
+      await printReport(invocation, { from: formatLocation(from), to: formatLocation(to), report });
       return report.damages + report.differences === 0 ? 0 : 1;
     } catch (error) {
       const isCluster = typeof from !== "string" || typeof to !== "string";
-      throw explained(error, { place: isCluster ? "cluster" : undefined });
-    } finally {
-      line.end();
+      throw toCommandError(error, { storeKind: isCluster ? "cluster" : undefined });
     }
   },
 };
 
-interface Lines extends CopyProgress {
-  end(): void;
-}
-
-/** One line a stage. */
-function progressLines(output: Output): Lines {
-  let line: Progress | undefined;
-  return {
-    expect(stage, total) {
-      line?.end();
-      line = startProgress(output, { label: stage, total });
-    },
-    advance: (bytes) => line?.advance(bytes),
-    end() {
-      line?.end();
-      line = undefined;
-    },
-  };
-}
-
-async function tell(output: Output, finding: CopyFinding): Promise<void> {
-  // Over the progress, which is drawn anew behind it.
-  if (output.stderr.isTTY === true) output.stderr.write("\r\u001b[K");
+async function printFinding(output: Output, finding: CopyFinding): Promise<void> {
+  clearProgressLine(output);
   const { kind, bucket, key, what } = finding;
   if (output.isJson) {
     const found = { kind, bucket: bucket ?? null, key: key ?? null, what };
     return output.line(JSON.stringify(found));
   }
-  const place =
-    bucket === undefined ? "(beside the buckets)" : key === undefined ? bucket : `${bucket}/${key}`;
+  const subject =
+    bucket === undefined ? "(outside buckets)" : key === undefined ? bucket : `${bucket}/${key}`;
   await output.moreRows(
-    [{ name: "WHICH", width: 9 }, { name: "NAME" }, { name: "WHAT" }],
-    [[kind, place, what]],
+    [{ name: "FINDING", width: 9 }, { name: "NAME" }, { name: "DETAIL" }],
+    [[kind, subject, what]],
   );
 }
 
-interface Told {
+interface CopySummary {
   readonly from: string;
   readonly to: string;
   readonly report: CopyReport;
 }
 
-async function tellReport({ output, options }: Invocation, { from, to, report }: Told): Promise<void> {
+async function printReport(
+  { output, options }: Invocation,
+  { from, to, report }: CopySummary,
+): Promise<void> {
   if (output.isJson) return output.line(JSON.stringify({ kind: "report", from, to, ...report }));
-  const { buckets, objects, bytes, copiedObjects, damages, differences } = report;
-  const held = `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
+  const { copiedObjects, damages, differences } = report;
   const { green, red } = output.style;
   const verdict =
     damages + differences === 0
-      ? green("Both sides are the same.")
-      : red(`${counted(damages, "damage")}, ${counted(differences, "difference")}.`);
+      ? green("Both stores are identical.")
+      : red(`${formatCount(damages, "damaged item")}, ${formatCount(differences, "difference")}.`);
   const what = options.flag("verify") ? "Compared" : "Copied";
-  const brought = options.flag("verify") ? "" : `: ${copiedObjects} by this run`;
-  await output.line(`${what} ${held}${brought}. ${verdict}`);
+  const copiedText = options.flag("verify")
+    ? ""
+    : `; ${formatCount(copiedObjects, "object")} copied in this run`;
+  await output.line(`${what} ${formatTotals(report, output)}${copiedText}. ${verdict}`);
   if (differences > 0 && !options.flag("verify")) {
-    output.note("The target stays closed. End what writes into the source, then run the same command again.");
+    output.note(
+      "The target cannot be opened yet. Stop all writers to the source, then run the same command again.",
+    );
   }
 }

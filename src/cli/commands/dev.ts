@@ -1,13 +1,14 @@
-// `store dev`: runs scripts while they are written.
-import type { Command } from "../command.ts";
-import { serverOptions, serveScripts } from "../serve-scripts.ts";
+// `store dev`: runs scripts during development.
+import type { Command } from "../framework/command.ts";
+import { serverOptions } from "../serve/plan.ts";
+import { serveScripts } from "../serve/server.ts";
 
 export const devCommand: Command = {
   name: "dev",
-  summary: "Run scripts and the S3 API, and load scripts anew when they change",
+  summary: "Run scripts and the S3 API for development, and reload scripts when they change",
   details:
-    "Stack traces of the script's faults are shown in the response. /__scheduled?cron=… runs its scheduled handler.\n" +
-    "Secrets that change are taken in at once.",
+    "Responses show stack traces of script errors. /__scheduled?cron=… runs the scheduled handler.\n" +
+    "Changed secrets take effect immediately.",
   usage: ["[--config FILE]... [--port PORT]"],
   options: serverOptions,
   configs: "many",

@@ -1,30 +1,29 @@
-// `store import`: brings objects in from a folder, from an S3 service, or from miniflare's state.
+// `store import`: imports objects from a folder, an S3 service, or miniflare's state.
 import { StoreError } from "../../model/errors.ts";
-import type { Command, Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
-import { type ImportCounts, importObjects } from "../import/import.ts";
-import { type ImportPlace, importPlace } from "../import/places.ts";
-import type { ImportSource } from "../import/source.ts";
-import { interruptible } from "../interrupt.ts";
-import { prefixAddress } from "../object-address.ts";
-import { counted } from "../output.ts";
-import { startProgress } from "../progress.ts";
-import { realFolder } from "../sync/places.ts";
-import { sync } from "../sync/sync.ts";
-import { tellTransfer, transferFacts, transferLabel } from "../transfer-report.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
+import { formatCount } from "../framework/output.ts";
+import { prefixAddress } from "../store/object-address.ts";
+import { type Data, withData } from "../store/open-store.ts";
+import { runTransfer } from "../terminal/transfer-progress.ts";
+import { type ImportCounts, importObjects } from "../transfer/import/import.ts";
+import type { ImportSource } from "../transfer/import/source.ts";
+import { printTransferEvent, printTransferReport, transferLabel } from "../transfer/report.ts";
+import { newSyncCounts, sync } from "../transfer/sync/sync.ts";
+import { type ImportOrigin, parseImportOrigin } from "./import-arguments.ts";
+import { realFolder } from "./sync-arguments.ts";
 
 export const importCommand: Command = {
   name: "import",
-  summary: "Bring objects in from a folder, an S3 service or miniflare",
+  summary: "Import objects from a folder, an S3 service or miniflare",
   details:
-    "Each object comes with its content type and metadata, and its bytes are held against the checksum that the source has of\n" +
-    "them. What is there already is passed by: cut off, the same command goes on. The keys for an S3 service are those of\n" +
-    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.",
+    "Objects keep their content type and metadata, and their bytes are verified against the source's checksums.\n" +
+    "Unchanged objects are skipped, so run the same command again to resume an interrupted import. Credentials for\n" +
+    "an S3 service come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.",
   usage: ["<from> <bucket>[/prefix] [--dry-run] [--source-bucket NAME]"],
   options: {
-    "dry-run": { summary: "only tell what would be brought in" },
-    "source-bucket": { value: "NAME", summary: "miniflare's name of the bucket, where it is another" },
+    "dry-run": { summary: "only show what would be imported" },
+    "source-bucket": { value: "NAME", summary: "name of the bucket in miniflare, if it differs" },
   },
   examples: [
     "store import ./pictures photos/2026",
@@ -33,55 +32,53 @@ export const importCommand: Command = {
   ],
   async run(invocation) {
     const { parameters, options, output } = invocation;
-    const from = importPlace(invocation);
+    const from = parseImportOrigin(invocation);
     if (options.text("source-bucket") !== undefined && from.kind !== "miniflare") {
-      throw usageError("--source-bucket goes with miniflare:, and says nothing here.");
+      throw usageError("--source-bucket only works with miniflare:");
     }
     const { bucket, prefix } = prefixAddress(parameters[1] ?? "");
     const to = { bucket, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` };
-    const counts: ImportCounts = {
-      copied: 0,
-      bytes: 0,
-      same: 0,
-      deleted: 0,
-      passed: 0,
-      failed: 0,
-      unverified: 0,
-    };
-    const progress = startProgress(output, { label: () => transferLabel(counts) });
-    try {
-      await withData(invocation, { absent: "refuse", subject: { bucket } }, (data) =>
-        interruptible((signal) =>
-          run(invocation, data, { from, to, counts, signal, onBytes: (count) => progress.advance(count) }),
-        ),
+    const counts: ImportCounts = { ...newSyncCounts(), unverified: 0 };
+    await withData(invocation, { absent: "refuse", subject: { bucket } }, (data) =>
+      runTransfer(output, (progress, signal) => {
+        progress.expect(() => transferLabel(counts));
+        return runImport(invocation, data, { from, to, counts, signal, onBytes: progress.advance });
+      }),
+    );
+    const isDryRun = options.flag("dry-run");
+    await printTransferReport(output, {
+      ...{ verbs: ["Imported", "Would import"], noun: "object", isDryRun, counts },
+      to: `${to.bucket}/${to.prefix}`,
+    });
+    if (counts.unverified > 0 && !output.isJson) {
+      output.note(
+        `The source has no checksum for ${formatCount(counts.unverified, "object")}; only the size was compared.`,
       );
-    } finally {
-      progress.end();
     }
-    await tellReport(invocation, counts, `${to.bucket}/${to.prefix}`);
     return counts.failed === 0 ? 0 : 1;
   },
 };
 
-interface Run {
-  readonly from: ImportPlace;
+interface ImportRun {
+  readonly from: ImportOrigin;
   readonly to: { readonly bucket: string; readonly prefix: string };
   readonly counts: ImportCounts;
   readonly signal: AbortSignal;
   onBytes(count: number): void;
 }
 
-async function run(
+async function runImport(
   invocation: Invocation,
   data: Data,
-  { from, to, counts, signal, onBytes }: Run,
+  { from, to, counts, signal, onBytes }: ImportRun,
 ): Promise<void> {
   const { engine, location, tidy } = data;
   if ((await engine.bucket(to.bucket)) === undefined) throw new StoreError("NoSuchBucket");
   const isDryRun = invocation.options.flag("dry-run");
-  const telling = { copy: "put", bucket: to.bucket, isDryRun };
-  const tell = (told: Parameters<typeof tellTransfer>[1]) => tellTransfer(invocation.output, told, telling);
-  const shared = { engine, ...to, isDryRun, signal, onBytes, tell };
+  const eventOptions = { copy: "put", bucket: to.bucket, isDryRun };
+  const onEvent = (event: Parameters<typeof printTransferEvent>[1]) =>
+    printTransferEvent(invocation.output, event, eventOptions);
+  const shared = { engine, ...to, isDryRun, signal, onBytes, onEvent };
   try {
     if (from.kind === "folder") {
       const { folder, except } = await realFolder(invocation, from.folder, { absent: "refuse", location });
@@ -102,28 +99,10 @@ async function run(
 
 async function openSource(
   { options }: Invocation,
-  from: Exclude<ImportPlace, { kind: "folder" }>,
+  from: Exclude<ImportOrigin, { kind: "folder" }>,
   bucket: string,
 ): Promise<ImportSource> {
-  if (from.kind === "s3") return (await import("../import/s3-source.ts")).openS3Source(from);
-  const { openMiniflareSource } = await import("../import/miniflare-source.ts");
+  if (from.kind === "s3") return (await import("../transfer/import/s3-source.ts")).openS3Source(from);
+  const { openMiniflareSource } = await import("../transfer/import/miniflare-source.ts");
   return openMiniflareSource({ ...from, bucket: options.text("source-bucket") ?? bucket });
-}
-
-/** The source's name may hold a secret: it is not repeated. */
-async function tellReport(
-  { output, options }: Invocation,
-  counts: ImportCounts,
-  into: string,
-): Promise<void> {
-  const isDryRun = options.flag("dry-run");
-  if (output.isJson) return output.line(JSON.stringify({ kind: "report", to: into, isDryRun, ...counts }));
-  const what = `${counted(counts.copied, "object")}, ${output.size(counts.bytes)}, into ${output.name(into)}`;
-  const facts = transferFacts(counts, output, isDryRun);
-  await output.line(`${isDryRun ? "Would import" : "Imported"} ${what}: ${facts}.`);
-  if (counts.unverified > 0) {
-    output.note(
-      `Of ${counted(counts.unverified, "object")} the source told no checksum: only the size was compared.`,
-    );
-  }
 }

@@ -1,32 +1,32 @@
-// `store init`: a working project in a new folder, or in one where nothing is in its way.
+// `store init`: creates a working project in a new or existing folder.
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
-import { readConfig } from "../../script/config.ts";
-import { configNames } from "../../script/config-source.ts";
-import { asScriptName } from "../../script/script-name.ts";
-import { envTypes, typesFile } from "../../script/types-file.ts";
-import type { Command } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { shown } from "../context.ts";
-import { fileError } from "../failures.ts";
-import { initFrom } from "../init-from.ts";
-import { packageRoot } from "../package-root.ts";
-import { pathArgument } from "../path-argument.ts";
-import { shellWord } from "../shell-word.ts";
-import { type Project, projectFiles } from "../templates/project.ts";
+import { asScriptName } from "../../model/script-name.ts";
+import { readConfig } from "../../script/config/config.ts";
+import { configNames } from "../../script/config/syntax/source.ts";
+import { envTypes, typesFile } from "../../script/config/types-file.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { fileError } from "../framework/failures.ts";
+import { packageRoot, packageVersion } from "../framework/package-root.ts";
+import { pathArgument } from "../framework/path-argument.ts";
+import { shellWord } from "../framework/shell-quote.ts";
+import { initFrom } from "../init/init-from.ts";
+import { type Project, projectFiles } from "../init/project-template.ts";
+import { displayPath } from "../store/open-store.ts";
 
 export const initCommand: Command = {
   name: "init",
-  summary: "Make a new project: configuration, script and README",
+  summary: "Create a project: configuration, script and README",
   details:
-    "In the folder named, or in this one. Files that are there already are never overwritten.\n" +
-    "With --from, only a store.toml for the project in that folder, made from its wrangler.toml, .json or .jsonc.",
+    "Uses the given folder or the current one. Existing files are never overwritten. With --from, only converts\n" +
+    "the wrangler.toml, .json or .jsonc of an existing project to a store.toml.",
   usage: ["[dir]", "--from DIR"],
   options: {
     from: {
       value: "DIR",
-      summary: "a folder with a wrangler file, or that file: write a store.toml beside it",
+      summary: "wrangler file, or its folder; writes a store.toml next to it",
     },
   },
   examples: ["store init photos", "store init", "store init --from ."],
@@ -35,29 +35,35 @@ export const initCommand: Command = {
     const from = options.text("from");
     if (from !== undefined) {
       if (parameters.length > 0) {
-        throw usageError("With --from, store.toml is written beside the wrangler file.", [
-          "Leave the folder out: store init --from DIR",
+        throw usageError("With --from, store.toml is written next to the wrangler file.", [
+          "Leave out the folder: store init --from DIR",
         ]);
       }
       return initFrom(invocation, from);
     }
-    const folder = pathArgument(invocation, { called: "store init", text: parameters[0] ?? "." });
+    const folder = pathArgument(invocation, { label: "store init", text: parameters[0] ?? "." });
     const project = projectFor(folder);
     const files = projectFiles(project);
-    refuseOverwriting(folder, shown(invocation, folder), [...Object.keys(files), ...configNames, typesFile]);
+    refuseOverwriting(folder, displayPath(invocation, folder), [
+      ...Object.keys(files),
+      ...configNames,
+      typesFile,
+    ]);
     const written = await writeAll(folder, files);
     if (output.isJson) return output.json({ directory: folder, name: project.name, files: written });
     const { bold } = output.style;
     await output.line(
-      `Made the project ${output.name(project.name)} in ${output.name(shown(invocation, folder))}:`,
+      `Created the project ${output.name(project.name)} in ${output.name(displayPath(invocation, folder))}:`,
     );
     await output.line(written.map((file) => `  ${file}`).join("\n"));
     const steps = [
-      ...(folder === directory ? [] : [`cd ${shellWord(shown(invocation, folder))}`]),
+      ...(folder === directory ? [] : [`cd ${shellWord(displayPath(invocation, folder))}`]),
+      // Without a global installation, npx finds the command only in the project itself.
+      ...(output.typed("store dev") === "store dev" ? [] : ["npm install"]),
       `store bucket create ${project.bucket}`,
       "store dev",
     ];
-    await output.line(`Next:\n${steps.map((step) => `  ${bold(step)}`).join("\n")}`);
+    await output.line(`Next:\n${steps.map((step) => `  ${bold(output.typed(step))}`).join("\n")}`);
   },
 };
 
@@ -66,22 +72,27 @@ function projectFor(folder: string): Project {
   const path = relative(folder, packageRoot());
   return {
     name,
-    // A bucket's name has three letters at least.
+    // Bucket names have at least three characters.
     bucket: name.length < 3 ? `${name}-bucket` : name,
     compatibilityDate: new Date().toISOString().slice(0, 10),
-    dependency: `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`,
+    dependency: path.includes("_npx") ? `^${packageVersion()}` : fileDependency(path),
   };
+}
+
+/** Links the installed package, which works without a registry. Not for npx, whose cache is temporary. */
+function fileDependency(path: string): string {
+  return `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`;
 }
 
 function refuseOverwriting(folder: string, path: string, names: readonly string[]): void {
   const found = [...new Set(names)].filter((name) => existsSync(join(folder, name)));
   if (found.length === 0) return;
-  throw new CommandError(`There is already ${found.join(", ")} in "${path}": nothing was written.`, {
-    hint: "Name another folder: store init <dir>",
+  throw new CommandError(`"${path}" already contains ${found.join(", ")}; nothing was written.`, {
+    hint: "Use another folder: store init <dir>",
   });
 }
 
-/** All or nothing: what was written goes again when the rest cannot be. */
+/** Writes all files, or removes those written when one fails. */
 async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<string[]> {
   const written: string[] = [];
   const write = async (name: string, text: string) => {
@@ -95,6 +106,6 @@ async function writeAll(folder: string, files: Readonly<Record<string, string>>)
     return written;
   } catch (error) {
     for (const name of written) await rm(join(folder, name), { force: true });
-    throw fileError(error, "make a project in", folder);
+    throw fileError(error, "create a project in", folder);
   }
 }

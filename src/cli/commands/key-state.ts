@@ -1,19 +1,21 @@
-// `store key rotate | disable | enable`: what changes of an access key while clients use it. Servers that run take
-// each change in with their next request.
-import { createCredentials, parseDuration } from "../../s3/credentials.ts";
-import type { Command } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
+// `store key rotate | disable | enable`: changes an access key. Running servers apply the change to
+// their next request.
+import { createCredentials } from "../../s3/auth/credentials.ts";
+import { parseDuration } from "../../s3/auth/grants.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError, parseOrUsageError } from "../framework/command-error.ts";
+import { type Data, withData } from "../store/open-store.ts";
 
 export const rotateCommand: Command = {
   name: "rotate",
-  summary: "Give an access key a new secret",
-  details: "With --keep the secret before is taken for a while more, so that no client falls out.",
+  summary: "Replace the secret of an access key",
+  details:
+    "With --keep the previous secret stays valid for a while, so that clients can switch without errors.",
   usage: ["<access-key-id>"],
   options: {
     keep: {
       value: "TIME",
-      summary: "how long the secret before is still taken, such as 1h; not at all unless given",
+      summary: "how long the previous secret stays valid, such as 1h; default: not at all",
     },
   },
   examples: ["store key rotate STOREABCDEFGHIJKLMNO --keep 24h"],
@@ -21,10 +23,10 @@ export const rotateCommand: Command = {
     const { parameters, options, output } = invocation;
     const [accessKeyId = ""] = parameters;
     const keep = options.text("keep");
-    const milliseconds = keep === undefined ? 0 : duration(keep);
+    const milliseconds = keep === undefined ? 0 : parseOrUsageError(() => parseDuration(keep));
     const rotated = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const key = await credentialsOf(data).rotate(accessKeyId, milliseconds);
-      if (key !== undefined) await data.note("rotate key", accessKeyId);
+      const key = await openCredentials(data).rotate(accessKeyId, milliseconds);
+      if (key !== undefined) await data.recordAudit("rotate key", accessKeyId);
       return key;
     });
     if (rotated === undefined) throw noSuchKey(accessKeyId);
@@ -35,16 +37,16 @@ export const rotateCommand: Command = {
       ["access key id", accessKeyId],
       ["secret access key", secretAccessKey],
       [
-        "secret before",
-        previousUntil === undefined ? "no longer taken" : `taken until ${output.time(previousUntil)}`,
+        "previous secret",
+        previousUntil === undefined ? "no longer valid" : `valid until ${output.time(previousUntil)}`,
       ],
     ]);
-    output.note("Keep the secret access key: it is not shown again.");
+    output.note("Save the secret access key now: it is not shown again.");
   },
 };
 
-export const disableCommand = stateCommand("disable", "Refuse an access key until it is enabled again");
-export const enableCommand = stateCommand("enable", "Take an access key again that was disabled");
+export const disableCommand = stateCommand("disable", "Disable an access key until it is enabled again");
+export const enableCommand = stateCommand("enable", "Enable a disabled access key");
 
 function stateCommand(name: "disable" | "enable", summary: string): Command {
   return {
@@ -56,12 +58,12 @@ function stateCommand(name: "disable" | "enable", summary: string): Command {
     async run(invocation) {
       const { parameters, output } = invocation;
       const [accessKeyId = ""] = parameters;
-      const isKnown = await withData(invocation, { absent: "refuse" }, async (data) => {
-        const isDone = await credentialsOf(data)[name](accessKeyId);
-        if (isDone) await data.note(`${name} key`, accessKeyId);
+      const isFound = await withData(invocation, { absent: "refuse" }, async (data) => {
+        const isDone = await openCredentials(data)[name](accessKeyId);
+        if (isDone) await data.recordAudit(`${name} key`, accessKeyId);
         return isDone;
       });
-      if (!isKnown) throw noSuchKey(accessKeyId);
+      if (!isFound) throw noSuchKey(accessKeyId);
       const state = `${name}d`;
       if (output.isJson) await output.json({ accessKeyId, [state]: true });
       else await output.line(`Access key ${output.name(accessKeyId)} is ${state}.`);
@@ -69,20 +71,12 @@ function stateCommand(name: "disable" | "enable", summary: string): Command {
   };
 }
 
-export function credentialsOf({ documents, secretKey }: Data) {
+export function openCredentials({ documents, secretKey }: Data) {
   return createCredentials(documents, secretKey(), Date.now);
 }
 
 export function noSuchKey(accessKeyId: string): CommandError {
   return new CommandError(`There is no access key "${accessKeyId}".`, {
-    hint: "See which there are: store key list",
+    hint: "List access keys: store key list",
   });
-}
-
-function duration(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw error instanceof RangeError ? usageError(error.message) : error;
-  }
 }

@@ -1,34 +1,28 @@
-// `store key …`: the access keys of the S3 API. A secret is shown once, when its key is made.
+// `store key …`: manages access keys of the S3 API. A secret is shown once, when its key is created.
 import { StoreError } from "../../model/errors.ts";
-import {
-  boundGrants,
-  CredentialError,
-  type CredentialInfo,
-  type Grant,
-  type ListedCredential,
-  parseDuration,
-  parseGrant,
-} from "../../s3/credentials.ts";
-import type { Command, CommandGroup } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
-import { explained } from "../failures.ts";
-import { credentialsOf, disableCommand, enableCommand, noSuchKey, rotateCommand } from "./key-state.ts";
+import { bindGrants } from "../../s3/auth/credential-grants.ts";
+import type { CredentialInfo, ListedCredential } from "../../s3/auth/credentials.ts";
+import { type Grant, parseDuration, parseGrant } from "../../s3/auth/grants.ts";
+import { CredentialError } from "../../s3/auth/new-credential.ts";
+import type { Command, CommandGroup } from "../framework/command.ts";
+import { parseOrUsageError, usageError } from "../framework/command-error.ts";
+import { toCommandError } from "../framework/failures.ts";
+import { type Data, withData } from "../store/open-store.ts";
+import { disableCommand, enableCommand, noSuchKey, openCredentials, rotateCommand } from "./key-state.ts";
 
 const createCommand: Command = {
   name: "create",
-  summary: "Make an access key for the S3 API",
-  details:
-    "Without --grant the key may do everything in its account. Its secret is shown now and never again.",
+  summary: "Create an access key for the S3 API",
+  details: "Without --grant the key has full access to its account. The secret is shown only once.",
   usage: ["[--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME]"],
   options: {
-    account: { value: "NAME", summary: "whose buckets and keys they are; default unless given" },
+    account: { value: "NAME", summary: 'account that owns the key and its buckets; default: "default"' },
     grant: {
       value: "BUCKET:RIGHTS",
-      summary: "read, write, list, admin, with commas between; * is every bucket",
+      summary: "permissions on a bucket: read, write, list, admin, separated by commas; * is every bucket",
       repeatable: true,
     },
-    expires: { value: "TIME", summary: "from now, such as 12h or 30d; never unless given" },
+    expires: { value: "TIME", summary: "lifetime, such as 12h or 30d; default: no expiry" },
   },
   examples: [
     "store key create",
@@ -37,17 +31,19 @@ const createCommand: Command = {
   ],
   async run(invocation) {
     const { options, output } = invocation;
-    const given = options.texts("grant").map((text) => parsed(() => parseGrant(text)));
+    const given = options.texts("grant").map((text) => parseOrUsageError(() => parseGrant(text)));
     const expires = options.text("expires");
-    const lifetime = expires === undefined ? undefined : parsed(() => parseDuration(expires));
+    const lifetime = expires === undefined ? undefined : parseOrUsageError(() => parseDuration(expires));
     const account = options.text("account");
     const credential = await withData(invocation, { absent: "create" }, async (data) => {
       for (const { bucket } of given) await checkBucket(data, bucket);
       const find = (bucket: string) => data.engine.bucket(bucket);
-      const grants = given.length === 0 ? undefined : await boundGrants(given, find);
+      const grants = given.length === 0 ? undefined : await bindGrants(given, find);
       const end = lifetime === undefined ? undefined : Date.now() + lifetime;
-      const made = await credentialsOf(data).create({ account, grants, expires: end }).catch(refused);
-      await data.note("create key", made.accessKeyId);
+      const made = await openCredentials(data)
+        .create({ account, grants, expires: end })
+        .catch(throwUsageError);
+      await data.recordAudit("create key", made.accessKeyId);
       return made;
     });
     const { accessKeyId, secretAccessKey } = credential;
@@ -56,10 +52,10 @@ const createCommand: Command = {
       ["access key id", accessKeyId],
       ["secret access key", secretAccessKey],
       ["account", credential.account],
-      ["grants", grantsText(credential.grants)],
+      ["grants", formatGrants(credential.grants)],
       ["expires", credential.expires === undefined ? "never" : output.time(credential.expires)],
     ]);
-    output.note("Keep the secret access key: it is not shown again.");
+    output.note("Save the secret access key now: it is not shown again.");
   },
 };
 
@@ -71,9 +67,9 @@ const listCommand: Command = {
   examples: ["store key list"],
   async run(invocation) {
     const { output } = invocation;
-    const keys = await withData(invocation, { absent: "refuse" }, (data) => credentialsOf(data).list());
+    const keys = await withData(invocation, { absent: "refuse" }, (data) => openCredentials(data).list());
     if (output.isJson) return output.json(keys.map(listedJson));
-    if (keys.length === 0) output.note("There are no access keys yet. Make one: store key create");
+    if (keys.length === 0) output.note("There are no access keys yet. Create one: store key create");
     const names = ["ACCESS KEY ID", "ACCOUNT", "STATE", "CREATED", "EXPIRES", "LAST USED", "GRANTS"];
     await output.table(
       names.map((name) => ({ name })),
@@ -84,7 +80,7 @@ const listCommand: Command = {
         output.time(created),
         expires === undefined ? "never" : output.time(expires),
         lastUsed === undefined ? "never" : output.time(lastUsed),
-        grantsText(grants),
+        formatGrants(grants),
       ]),
     );
   },
@@ -100,8 +96,8 @@ const deleteCommand: Command = {
     const { parameters, output } = invocation;
     const [accessKeyId = ""] = parameters;
     const isDeleted = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const isDone = await credentialsOf(data).delete(accessKeyId);
-      if (isDone) await data.note("delete key", accessKeyId);
+      const isDone = await openCredentials(data).delete(accessKeyId);
+      if (isDone) await data.recordAudit("delete key", accessKeyId);
       return isDone;
     });
     if (!isDeleted) throw noSuchKey(accessKeyId);
@@ -112,32 +108,24 @@ const deleteCommand: Command = {
 
 export const keyCommands: CommandGroup = {
   name: "key",
-  summary: "Make, list, change and delete access keys for the S3 API",
+  summary: "Create, list, change and delete access keys of the S3 API",
   commands: [createCommand, listCommand, rotateCommand, disableCommand, enableCommand, deleteCommand],
 };
 
-function parsed<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw error instanceof RangeError ? usageError(error.message) : error;
-  }
-}
-
-/** A key that cannot be made is one that was asked for wrongly. */
-function refused(error: unknown): never {
+/** Invalid settings of a key are wrong usage. */
+function throwUsageError(error: unknown): never {
   throw error instanceof CredentialError ? usageError(error.message) : error;
 }
 
-/** A grant on a mistyped name would be found out only when a client is refused. */
+/** Otherwise a mistyped bucket would only be noticed when a client is refused. */
 async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
   if (bucket === "*" || (await engine.bucket(bucket)) !== undefined) return;
-  throw explained(new StoreError("NoSuchBucket"), { bucket });
+  throw toCommandError(new StoreError("NoSuchBucket"), { bucket });
 }
 
-function grantsText(grants: readonly Grant[] | undefined): string {
-  if (grants === undefined) return "everything of the account";
-  if (grants.length === 0) return "nothing";
+function formatGrants(grants: readonly Grant[] | undefined): string {
+  if (grants === undefined) return "full access";
+  if (grants.length === 0) return "none";
   return grants.map(({ bucket, rights }) => `${bucket}:${rights.join(",")}`).join(" ");
 }
 

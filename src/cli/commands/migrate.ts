@@ -1,17 +1,17 @@
-// `store migrate`: makes the schema of a cluster's records, or brings an earlier one to this version.
+// `store migrate`: creates or upgrades the schema of a cluster's records.
+import { migrateStore } from "../../maintenance.ts";
 import { StoreError } from "../../model/errors.ts";
-import { shownPlace } from "../../model/location.ts";
-import { migrateStore } from "../../open.ts";
-import type { Command } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { storeLocation } from "../store-location.ts";
+import { redactUrl } from "../../model/location.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { storeLocation } from "../store/store-location.ts";
 
 export const migrateCommand: Command = {
   name: "migrate",
-  summary: "Make or upgrade the tables of a cluster in PostgreSQL",
+  summary: "Create or upgrade the tables of a cluster in PostgreSQL",
   details:
-    "Run it before a cluster is used for the first time, and with each new version of Store before its servers start.\n" +
-    "What is up to date stays as it is. Tables of a later version are refused.",
+    "Run this before the first use of a cluster, and before the servers of a new version start. Tables that are up\n" +
+    "to date are not changed. Tables of a later version are refused.",
   usage: [""],
   options: {},
   examples: [
@@ -23,24 +23,24 @@ export const migrateCommand: Command = {
     const location = await storeLocation(invocation);
     if (typeof location === "string") {
       throw new CommandError(
-        "A data directory needs no migration: each version upgrades it when it opens it.",
+        "A data directory needs no migration: every version upgrades it when opening it.",
         {
-          hint: "For a cluster, say where it is: --records URL --blobs URL, or STORE_RECORDS and STORE_BLOBS",
+          hint: "For a cluster, use --records URL --blobs URL, or STORE_RECORDS and STORE_BLOBS",
         },
       );
     }
-    const place = shownPlace(location.records);
+    const recordsUrl = redactUrl(location.records);
     const { from, to } = await migrateStore(location).catch((error: unknown) => {
       const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
-      throw new CommandError(`Cannot migrate ${place}: ${why}`, { cause: error });
+      throw new CommandError(`Cannot migrate ${recordsUrl}: ${why}`, { cause: error });
     });
-    if (output.isJson) return output.json({ records: place, from, to });
+    if (output.isJson) return output.json({ records: recordsUrl, from, to });
     const what =
       from === to
-        ? `The tables in ${output.name(place)} are up to date: version ${to}.`
+        ? `The tables in ${output.name(recordsUrl)} are up to date: version ${to}.`
         : from === 0
-          ? `Made the tables in ${output.name(place)}: version ${to}.`
-          : `Upgraded the tables in ${output.name(place)} from version ${from} to ${to}.`;
+          ? `Created the tables in ${output.name(recordsUrl)}: version ${to}.`
+          : `Upgraded the tables in ${output.name(recordsUrl)} from version ${from} to ${to}.`;
     await output.line(what);
   },
 };

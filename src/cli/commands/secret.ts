@@ -1,27 +1,28 @@
-// `store secret …`: the secrets of a script. Values come in by a hidden prompt or stdin, never as an argument,
-// where other users and the shell's history would see them; they never come out again.
+// `store secret …`: manages secrets of a script. Values are read from a hidden prompt or stdin, because
+// arguments are visible to other users and in the shell's history. They are never printed.
+
+import { identifierFault, identifierRule } from "../../model/identifier.ts";
+import { isScriptName, scriptNameRule } from "../../model/script-name.ts";
 import { envNames } from "../../script/config/env-names.ts";
-import { identifierFault, identifierRule } from "../../script/identifier.ts";
-import { isScriptName, scriptNameRule } from "../../script/script-name.ts";
-import { createSecrets } from "../../script/secrets.ts";
-import type { Command, CommandGroup, Invocation, Option } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { withData } from "../context.ts";
-import { askHidden } from "../prompt.ts";
-import { readText } from "../read-text.ts";
-import { environmentOption, scriptConfig } from "../script-config.ts";
+import { createSecrets } from "../../secrets/secrets.ts";
+import type { Command, CommandGroup, Invocation, Option } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { withData } from "../store/open-store.ts";
+import { environmentOption, scriptConfig } from "../store/script-config.ts";
+import { askHidden } from "../terminal/prompt.ts";
+import { readText } from "../terminal/read-text.ts";
 
 const scriptOption: Readonly<Record<string, Option>> = {
   ...environmentOption,
-  script: { value: "NAME", summary: "the script it belongs to; the configuration's unless given" },
+  script: { value: "NAME", summary: "script that owns the secret; default: the script of the configuration" },
 };
 
 const putCommand: Command = {
   name: "put",
   summary: "Set a secret",
   details:
-    "Asks for the value on a terminal without showing it. Else the value is all of stdin but one newline at its end.\n" +
-    "A script that runs has the new value at its next reload.",
+    "Prompts for the value on a terminal. Otherwise reads it from stdin, without the final newline.\n" +
+    "A running script gets the new value at its next reload.",
   usage: ["<NAME> [--script NAME]"],
   options: scriptOption,
   examples: ["store secret put AUTH_KEY_SECRET", "openssl rand -hex 32 | store secret put AUTH_KEY_SECRET"],
@@ -32,9 +33,9 @@ const putCommand: Command = {
     if (fault !== undefined) throw usageError(`The name "${name}" ${fault}.`, `Use ${identifierRule}.`);
     const script = scriptName(invocation, name);
     const value = await readValue(invocation, name);
-    await withData(invocation, { absent: "create" }, async ({ documents, secretKey, note }) => {
+    await withData(invocation, { absent: "create" }, async ({ documents, secretKey, recordAudit }) => {
       await createSecrets(documents, secretKey()).put(script, name, value);
-      await note("put secret", `${script}/${name}`);
+      await recordAudit("put secret", `${script}/${name}`);
     });
     if (output.isJson) await output.json({ script, name });
     else await output.line(`Set ${output.name(name)} of script ${output.name(script)}.`);
@@ -76,15 +77,15 @@ const deleteCommand: Command = {
     const isDeleted = await withData(
       invocation,
       { absent: "refuse" },
-      async ({ documents, secretKey, note }) => {
+      async ({ documents, secretKey, recordAudit }) => {
         const isDone = await createSecrets(documents, secretKey()).delete(script, name);
-        if (isDone) await note("delete secret", `${script}/${name}`);
+        if (isDone) await recordAudit("delete secret", `${script}/${name}`);
         return isDone;
       },
     );
     if (!isDeleted) {
       throw new CommandError(`The script "${script}" has no secret "${name}".`, {
-        hint: "See which it has: store secret list",
+        hint: "List its secrets: store secret list",
       });
     }
     if (output.isJson) await output.json({ script, name, deleted: true });
@@ -98,19 +99,19 @@ export const secretCommands: CommandGroup = {
   commands: [putCommand, listCommand, deleteCommand],
 };
 
-/** Whose secrets are meant. A new one must not have the name of something else in the script's env. */
+/** Returns the script's name. A new secret must not have the name of another binding. */
 function scriptName(invocation: Invocation, newSecret?: string): string {
   const given = invocation.options.text("script");
   if (given !== undefined) {
     if (!isScriptName(given))
-      throw usageError(`"${given}" cannot be a script's name.`, `Use ${scriptNameRule}.`);
+      throw usageError(`"${given}" is not a valid script name.`, `Use ${scriptNameRule}.`);
     return given;
   }
   const config = scriptConfig(invocation);
-  const taken = envNames(config).find(({ name }) => name === newSecret);
-  if (taken !== undefined) {
-    throw new CommandError(`env.${newSecret} is ${taken.what} in the configuration already.`, {
-      hint: "Give the secret a name of its own.",
+  const conflict = envNames(config).find(({ name }) => name === newSecret);
+  if (conflict !== undefined) {
+    throw new CommandError(`env.${newSecret} is already ${conflict.what} in the configuration.`, {
+      hint: "Choose another name for the secret.",
     });
   }
   return config.name;
@@ -120,6 +121,6 @@ async function readValue({ output }: Invocation, name: string): Promise<string> 
   const value = process.stdin.isTTY
     ? await askHidden(process.stdin, output, `Value of ${name} (not shown): `)
     : (await readText(process.stdin, "The value")).replace(/\r?\n$/, "");
-  if (value === "") throw new CommandError("The value is empty: nothing was set.");
+  if (value === "") throw new CommandError("The value is empty; nothing was changed.");
   return value;
 }

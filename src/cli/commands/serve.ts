@@ -1,13 +1,14 @@
-// `store serve`: runs scripts for their users, on all cores.
-import type { Command } from "../command.ts";
-import { serverOptions, serveScripts } from "../serve-scripts.ts";
+// `store serve`: runs scripts and the S3 API in production.
+import type { Command } from "../framework/command.ts";
+import { serverOptions } from "../serve/plan.ts";
+import { serveScripts } from "../serve/server.ts";
 
 export const serveCommand: Command = {
   name: "serve",
-  summary: "Run scripts and the S3 API on all cores",
+  summary: "Run scripts and the S3 API in production, on all cores",
   details:
-    "Secrets that change are taken in at once; for new code, start it anew. Where there is no configuration, the S3 API\n" +
-    "is served alone.",
+    "Changed secrets take effect immediately; restart the server to load new code. Without a configuration file,\n" +
+    "only the S3 API, the console and public buckets are served.",
   usage: ["[--config FILE]... [--port PORT] [--host HOST]"],
   options: serverOptions,
   configs: "many",

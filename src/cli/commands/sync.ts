@@ -1,27 +1,26 @@
-// `store sync`: makes a bucket like a folder, or a folder like a bucket.
+// `store sync`: synchronizes a folder to a bucket, or a bucket to a folder.
 import { StoreError } from "../../model/errors.ts";
-import type { Command, Invocation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
-import { interruptible } from "../interrupt.ts";
-import { counted, visible } from "../output.ts";
-import { startProgress } from "../progress.ts";
-import { realFolder, type SyncPlaces, syncPlaces } from "../sync/places.ts";
-import { objectsOf, type SyncCounts, sync } from "../sync/sync.ts";
-import { tellTransfer, transferFacts, transferLabel } from "../transfer-report.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { escapeControls } from "../framework/output.ts";
+import { type Data, withData } from "../store/open-store.ts";
+import { runTransfer, type TransferProgress } from "../terminal/transfer-progress.ts";
+import { printTransferEvent, printTransferReport, transferLabel } from "../transfer/report.ts";
+import { listObjects, newSyncCounts, type SyncCounts, sync } from "../transfer/sync/sync.ts";
+import { parseSyncEndpoints, realFolder, type SyncEndpoints } from "./sync-arguments.ts";
 
 export const syncCommand: Command = {
   name: "sync",
-  summary: "Make a bucket like a folder, or a folder like a bucket",
+  summary: "Synchronize a folder to a bucket, or a bucket to a folder",
   details:
-    "Copies what the second side lacks or has otherwise. A folder is written with ./ or / at its beginning, a bucket without.\n" +
-    "Files and objects are the same when size and MD5 are. What fails is a line with its key, the others go on, and the exit\n" +
-    "code is 1. Cut off at any moment, the same command goes on.",
+    "Copies files or objects that are missing or different in the target, compared by size and MD5. A folder starts\n" +
+    "with ./ or /, a bucket does not. Failed keys are reported, the others continue, and the exit code is 1. Run the\n" +
+    "same command again to resume an interrupted sync.",
   usage: ["<folder> <bucket>[/prefix] [--delete] [--dry-run]", "<bucket>[/prefix] <folder>"],
   options: {
-    delete: { summary: "delete what only the second side has" },
-    "dry-run": { summary: "only tell what would be done" },
-    "size-only": { summary: "take files and objects of the same size for the same, without reading them" },
+    delete: { summary: "delete files or objects that exist only in the target" },
+    "dry-run": { summary: "only show what would be done" },
+    "size-only": { summary: "compare sizes only, without reading files" },
   },
   examples: [
     "store sync ./pictures photos/2026",
@@ -29,78 +28,74 @@ export const syncCommand: Command = {
     "store sync /srv/www site --delete --json",
   ],
   async run(invocation) {
-    const places = syncPlaces(invocation.parameters);
-    const counts: SyncCounts = { copied: 0, bytes: 0, same: 0, deleted: 0, passed: 0, failed: 0 };
-    const { bucket } = places;
+    const endpoints = parseSyncEndpoints(invocation.parameters);
+    const counts = newSyncCounts();
+    const { bucket } = endpoints;
     await withData(invocation, { absent: "refuse", subject: { bucket } }, (data) =>
-      interruptible((signal) => runSync(invocation, data, { places, counts, signal })),
+      runTransfer(invocation.output, (progress, signal) =>
+        runSync(invocation, data, { endpoints, counts, progress, signal }),
+      ),
     );
-    await tellReport(invocation, places, counts);
+    const isDryRun = invocation.options.flag("dry-run");
+    await printTransferReport(invocation.output, { ...toReport(endpoints), isDryRun, counts });
     return counts.failed === 0 ? 0 : 1;
   },
 };
 
-interface Run {
-  readonly places: SyncPlaces;
+interface SyncRun {
+  readonly endpoints: SyncEndpoints;
   readonly counts: SyncCounts;
+  readonly progress: TransferProgress;
   readonly signal: AbortSignal;
 }
 
-async function runSync(invocation: Invocation, data: Data, { places, counts, signal }: Run): Promise<void> {
+async function runSync(
+  invocation: Invocation,
+  data: Data,
+  { endpoints, counts, progress, signal }: SyncRun,
+): Promise<void> {
   const { options, output } = invocation;
   const { engine, location, tidy } = data;
-  const { to, bucket, prefix } = places;
+  const { to, bucket, prefix } = endpoints;
   const isDryRun = options.flag("dry-run");
   const deletes = options.flag("delete");
   if ((await engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
-  if (to === "folder" && deletes) await refuseNothing({ engine, bucket, prefix }, places);
+  if (to === "folder" && deletes) await refuseEmptySource({ engine, bucket, prefix }, endpoints);
   const absent = to === "bucket" ? "refuse" : isDryRun ? "pretend" : "create";
-  const { folder, except } = await realFolder(invocation, places.folder, { absent, location });
-  const progress = startProgress(output, { label: () => transferLabel(counts) });
-  const telling = { copy: to === "bucket" ? "put" : "get", bucket, isDryRun };
+  const { folder, except } = await realFolder(invocation, endpoints.folder, { absent, location });
+  progress.expect(() => transferLabel(counts));
+  const eventOptions = { copy: to === "bucket" ? "put" : "get", bucket, isDryRun };
   try {
     await sync(
       {
         ...{ engine, bucket, prefix, folder, except, to, isDryRun, deletes, signal },
         sizeOnly: options.flag("size-only"),
-        onBytes: (count) => progress.advance(count),
-        tell: (told) => tellTransfer(output, told, telling),
+        onBytes: progress.advance,
+        onEvent: (event) => printTransferEvent(output, event, eventOptions),
       },
       counts,
     );
   } finally {
-    progress.end();
     if (to === "bucket" && !isDryRun && counts.copied + counts.deleted > 0) await tidy();
   }
 }
 
-/** A prefix that was mistyped would empty the folder. */
-async function refuseNothing(
-  objects: Parameters<typeof objectsOf>[0],
-  { folder }: SyncPlaces,
+/** Otherwise a mistyped prefix would empty the folder. */
+async function refuseEmptySource(
+  objects: Parameters<typeof listObjects>[0],
+  { folder }: SyncEndpoints,
 ): Promise<void> {
-  for await (const _ of objectsOf(objects)) return;
+  for await (const _ of listObjects(objects)) return;
   const { bucket, prefix } = objects;
   throw new CommandError(
-    `There is nothing in "${visible(`${bucket}/${prefix}`)}": with --delete that would empty "${folder}".`,
-    { hint: `See what there is: store object list ${bucket} --delimiter /` },
+    `"${escapeControls(`${bucket}/${prefix}`)}" contains no objects, so --delete would empty "${folder}".`,
+    { hint: `Check the prefix: store object list ${bucket} --delimiter /` },
   );
 }
 
-async function tellReport(
-  { output, options }: Invocation,
-  places: SyncPlaces,
-  counts: SyncCounts,
-): Promise<void> {
-  const isDryRun = options.flag("dry-run");
-  const { to, folder, bucket, prefix } = places;
+function toReport({ to, folder, bucket, prefix }: SyncEndpoints) {
   const address = `${bucket}/${prefix}`;
-  const [from, into] = to === "bucket" ? [folder, address] : [address, folder];
-  if (output.isJson)
-    return output.line(JSON.stringify({ kind: "report", from, to: into, isDryRun, ...counts }));
-  const { copied, bytes } = counts;
-  const done = to === "bucket" ? (isDryRun ? "Would put" : "Put") : isDryRun ? "Would get" : "Got";
-  const facts = transferFacts(counts, output, isDryRun);
-  const what = `${counted(copied, to === "bucket" ? "file" : "object")}, ${output.size(bytes)}`;
-  await output.line(`${done} ${what}, from ${output.name(from)} into ${output.name(into)}: ${facts}.`);
+  return to === "bucket"
+    ? ({ verbs: ["Uploaded", "Would upload"], noun: "file", from: folder, to: address } as const)
+    : ({ verbs: ["Downloaded", "Would download"], noun: "object", from: address, to: folder } as const);
 }

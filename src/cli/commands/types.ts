@@ -1,28 +1,28 @@
-// `store types`: writes the types of a script's `env` beside its configuration.
+// `store types`: writes the types of a script's `env` next to its configuration.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSecrets } from "../../script/secrets.ts";
-import { envTypes, typesFile } from "../../script/types-file.ts";
-import type { Command, Invocation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { hasData, shown, withData } from "../context.ts";
-import { fileError, systemCode } from "../failures.ts";
-import { environmentOption, scriptConfig } from "../script-config.ts";
-import { storeLocation } from "../store-location.ts";
+import { envTypes, typesFile } from "../../script/config/types-file.ts";
+import { createSecrets } from "../../secrets/secrets.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { fileError, systemCode } from "../framework/failures.ts";
+import { displayPath, hasData, withData } from "../store/open-store.ts";
+import { environmentOption, scriptConfig } from "../store/script-config.ts";
+import { storeLocation } from "../store/store-location.ts";
 
 export const typesCommand: Command = {
   name: "types",
-  summary: "Write the types of the script's env into store-env.d.ts",
+  summary: "Write the types of the script's env to store-env.d.ts",
   details:
     "Bindings and variables come from the configuration, the names of secrets from the data directory.\n" +
-    "With --check nothing is written: exit code 1 says that the file is out of date.",
+    "With --check nothing is written, and the exit code is 1 if the file is out of date.",
   usage: ["[--check] [--secret NAME]..."],
   options: {
     ...environmentOption,
-    check: { summary: "write nothing, only report whether the file is up to date" },
+    check: { summary: "only check whether the file is up to date" },
     secret: {
       value: "NAME",
-      summary: "a secret that is not set here, for instance where only tests run",
+      summary: "name of a secret that is not set here, for example in CI",
       repeatable: true,
     },
   },
@@ -32,20 +32,23 @@ export const typesCommand: Command = {
     const config = scriptConfig(invocation);
     const file = join(config.directory, typesFile);
     const secrets = new Set([...(await storedSecrets(invocation, config.name)), ...options.texts("secret")]);
-    const wanted = envTypes(config, [...secrets]);
-    const isChanged = (await textOf(file)) !== wanted;
+    const expected = envTypes(config, [...secrets]);
+    const isChanged = (await readIfExists(file)) !== expected;
     if (options.flag("check") && isChanged) {
-      throw new CommandError(`${shown(invocation, file)} is out of date.`, {
+      throw new CommandError(`${displayPath(invocation, file)} is out of date.`, {
         hint: "Update it: store types",
       });
     }
-    if (isChanged) await write(file, wanted);
+    if (isChanged) await write(file, expected);
     if (output.isJson) await output.json({ file, changed: isChanged });
-    else await output.line(`${isChanged ? "Wrote" : "Up to date:"} ${output.name(shown(invocation, file))}`);
+    else
+      await output.line(
+        `${isChanged ? "Wrote" : "Up to date:"} ${output.name(displayPath(invocation, file))}`,
+      );
   },
 };
 
-/** Where nothing is stored yet, no secret is; that is no reason to make a data directory. */
+/** Without a store there are no secrets, and this command must not create one. */
 async function storedSecrets(invocation: Invocation, script: string): Promise<string[]> {
   if (!hasData(await storeLocation(invocation))) return [];
   return withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>
@@ -53,7 +56,7 @@ async function storedSecrets(invocation: Invocation, script: string): Promise<st
   );
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {

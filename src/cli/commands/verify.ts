@@ -1,15 +1,16 @@
-// `store verify`: reads everything that is stored and tells what is damaged.
+// `store verify`: reads all stored data and reports damage.
 import type { VerifyReport } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
-import type { Command } from "../command.ts";
-import { type Data, withData } from "../context.ts";
-import { counted, type Output } from "../output.ts";
-import { startProgress } from "../progress.ts";
+import type { Command } from "../framework/command.ts";
+import { formatCount, type Output } from "../framework/output.ts";
+import { type Data, withData } from "../store/open-store.ts";
+import { startProgress } from "../terminal/progress.ts";
+import { formatTotals, formatVerdict } from "../transfer/report.ts";
 
 export const verifyCommand: Command = {
   name: "verify",
-  summary: "Read everything that is stored and tell what is damaged",
-  details: "Exit code 0 when all is well, 1 when something is damaged. A server may go on meanwhile.",
+  summary: "Read all stored data and report damage",
+  details: "The exit code is 1 if anything is damaged. Servers can keep running.",
   usage: [""],
   options: {},
   examples: ["store verify", "store verify --json"],
@@ -31,15 +32,11 @@ export const verifyCommand: Command = {
       await output.json({ ...report, damages: listed, lastScrub: scrub });
     } else {
       await output.table(
-        [{ name: "DAMAGED" }, { name: "WHAT" }],
+        [{ name: "DAMAGED" }, { name: "DETAIL" }],
         damages.map(({ bucket, key, what }) => [damagedName(bucket, key), what]),
       );
-      const verdict =
-        damages.length === 0
-          ? output.style.green("All is well.")
-          : output.style.red(`Found ${counted(damages.length, "damage")}.`);
-      const seen = `${counted(report.buckets, "bucket")}, ${counted(report.objects, "object")}, ${output.size(report.bytes)}`;
-      await output.line(`Read ${seen}. ${verdict}`);
+      const verdict = formatVerdict(damages.length, output);
+      await output.line(`Read ${formatTotals(report, output)}. ${verdict}`);
       await output.line(scrubSentence(report.lastScrub));
     }
     return damages.length === 0 ? 0 : 1;
@@ -47,8 +44,9 @@ export const verifyCommand: Command = {
 };
 
 function scrubSentence(scrub: VerifyReport["lastScrub"]): string {
-  if (scrub === undefined) return "No background scrub has ended yet: store serve runs one every seven days.";
-  const found = scrub.damages === 0 ? "nothing" : counted(scrub.damages, "damage");
+  if (scrub === undefined)
+    return "No background scrub has finished yet; store serve runs one every seven days.";
+  const found = scrub.damages === 0 ? "no damage" : formatCount(scrub.damages, "damaged item");
   return `The last background scrub ended ${new Date(scrub.ended).toISOString()} and found ${found}.`;
 }
 
@@ -59,29 +57,30 @@ function damagedName(bucket: string | undefined, key: string | undefined): strin
 
 async function verifyWithProgress({ engine }: Data, output: Output) {
   let total = 0;
-  const none = (error: unknown) => {
-    // Told of by the verification itself.
+  const emptyOnStoreError = (error: unknown) => {
+    // The verification itself reports this error.
     if (error instanceof StoreError) return [];
     throw error;
   };
-  const buckets = (await engine.listBuckets().catch(none)).map(
-    ({ name }) =>
-      () =>
-        engine.totals(name),
-  );
-  const namespaces = await engine.kv.listNamespaces().catch(none);
-  for (const measure of [
-    ...buckets,
+  const buckets = await engine.listBuckets().catch(emptyOnStoreError);
+  const namespaces = await engine.kv.listNamespaces().catch(emptyOnStoreError);
+  const measurements = [
+    ...buckets.map(
+      ({ name }) =>
+        async () =>
+          engine.totals(name),
+    ),
     ...namespaces.map(
       ({ name }) =>
-        () =>
+        async () =>
           engine.kv.totals(name),
     ),
-  ]) {
+  ];
+  for (const measure of measurements) {
     try {
       total += (await measure()).bytes;
     } catch (error) {
-      // A bucket that cannot be counted is told of by the verification, and one deleted meanwhile is none.
+      // The bucket was deleted meanwhile, or is damaged, which the verification reports.
       if (!(error instanceof StoreError)) throw error;
     }
   }

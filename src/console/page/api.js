@@ -1,7 +1,7 @@
-// Asks the console's server. What it refuses becomes an ApiError with the server's own words; who is not signed in
-// any more is shown the sign-in.
+// Sends requests to the console's API. An error response becomes an ApiError with the server's
+// message; an ended session opens the sign-in.
 
-/** @import { ErrorDocument } from "../wire.ts" */
+/** @import { ErrorDocument } from "../wire-types.ts" */
 
 export class ApiError extends Error {
   /**
@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Sent with every request: no other page can send it. */
+/** Sent with every request; pages of other origins cannot send it. */
 export const ownHeaders = { "x-store-console": "1" };
 
 /** @type {() => void} */
@@ -28,7 +28,7 @@ export function whenSignedOut(listener) {
 }
 
 /**
- * @typedef {object} AskOptions
+ * @typedef {object} RequestOptions
  * @property {"GET" | "POST" | "PUT" | "DELETE"} [method]
  * @property {Record<string, string | number | undefined>} [query]
  * @property {unknown} [json] sent as the body
@@ -38,7 +38,7 @@ export function whenSignedOut(listener) {
 /**
  * @template T
  * @param {string} path
- * @param {AskOptions} [options]
+ * @param {RequestOptions} [options]
  * @returns {Promise<T>}
  */
 export async function ask(path, { method = "GET", query = {}, json, signal } = {}) {
@@ -51,15 +51,15 @@ export async function ask(path, { method = "GET", query = {}, json, signal } = {
     response = await fetch(address(path, query), init);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw unreachable();
+    throw unreachableError();
   }
   if (response.status === 204) return /** @type {T} */ (undefined);
   if (response.ok) return await response.json();
-  throw await refused(response.status, () => response.json());
+  throw await toApiError(response.status, () => response.json());
 }
 
 /**
- * A path of the API with its query.
+ * Builds a path of the API with its query.
  *
  * @param {string} path
  * @param {Record<string, string | number | undefined>} query
@@ -77,22 +77,22 @@ export function address(path, query) {
  * @param {number} status
  * @param {() => unknown} read
  */
-export async function refused(status, read) {
+export async function toApiError(status, read) {
   /** @type {ErrorDocument["error"]} */
   let error = { code: "Unknown", message: `The server answered with status ${status}.` };
   try {
     error = /** @type {ErrorDocument} */ (await read()).error ?? error;
   } catch {
-    // A proxy in between may have answered in its own words.
+    // The response may come from a proxy and not be JSON.
   }
   if (status === 401) onSignedOut();
   return new ApiError(status, error);
 }
 
-export function unreachable() {
+export function unreachableError() {
   return new ApiError(0, {
     code: "Unreachable",
     message: "The server cannot be reached.",
-    hint: "See whether store dev or store serve still runs, then try again.",
+    hint: "Check that store dev or store serve is running, then try again.",
   });
 }

@@ -1,10 +1,10 @@
-// Where the page begins: signs in with a token from the address when there is one, and shows either the sign-in or
+// Entry point of the page: signs in with a token from the URL if there is one, and shows the sign-in or
 // the console.
 import { ask, whenSignedOut } from "./api.js";
 import { showShell } from "./shell.js";
 import { showSignIn } from "./sign-in.js";
 
-/** Out of the address at once, so that it stays in no history and on no screen. */
+/** Removes the token from the URL immediately, so that it does not stay in the history. */
 function takeToken() {
   const [, token] = /^#token=(.*)$/.exec(location.hash) ?? [];
   if (token !== undefined) history.replaceState(null, "", location.pathname);
@@ -26,10 +26,10 @@ async function begin(token) {
 
 whenSignedOut(() => {
   if (document.querySelector(".sign-in") === null) {
-    showSignIn({ message: "Your session is over. Sign in again to go on.", onSignedIn: showShell });
+    showSignIn({ message: "Your session has ended. Sign in again to continue.", onSignedIn: showShell });
   }
 });
-// A sign-in link may be opened in a tab that shows the console already.
+// A sign-in link may be opened in a tab that already shows the console.
 addEventListener("hashchange", () => {
   const token = takeToken();
   if (token !== undefined) void begin(token);

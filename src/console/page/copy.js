@@ -1,4 +1,4 @@
-// Copies a text for the user, and says so.
+// Copies text to the clipboard and shows a note.
 import { note } from "./notices.js";
 
 /**
@@ -10,6 +10,6 @@ export async function copyText(text, what) {
     await navigator.clipboard.writeText(text);
     note(`Copied the ${what}.`);
   } catch {
-    note(`The browser does not let this page copy. The ${what}: ${text}`, "failed");
+    note(`The browser blocked access to the clipboard. The ${what}: ${text}`, "failed");
   }
 }

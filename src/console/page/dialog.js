@@ -1,19 +1,19 @@
-// Dialogs: the browser's own, which keep the focus inside and close by Escape.
+// Dialogs, built on the browser's <dialog>, which traps the focus and closes on Escape.
 import { h } from "./dom.js";
-import { wordsOf } from "./notices.js";
+import { errorMessages } from "./notices.js";
 
 /**
  * @typedef {object} FormOptions
  * @property {string} title
  * @property {(Node | string)[]} content
- * @property {string} submit what the button says
+ * @property {string} submit label of the submit button
  * @property {boolean} [danger]
- * @property {() => Promise<void>} run what fails stays in the dialog, in its own words
+ * @property {() => Promise<void>} run errors are shown in the dialog, which stays open
  */
 
 /** @param {FormOptions} options */
 export function openForm({ title, content, submit, danger = false, run }) {
-  const told = h("p", { class: "error-text", role: "alert" });
+  const errorText = h("p", { class: "error-text", role: "alert" });
   const button = h("button", { class: danger ? "danger" : "primary", type: "submit" }, submit);
   const cancel = h("button", { type: "button", onclick: () => dialog.close() }, "Cancel");
   const form = h(
@@ -24,19 +24,19 @@ export function openForm({ title, content, submit, danger = false, run }) {
       async onsubmit(event) {
         event.preventDefault();
         button.disabled = true;
-        told.replaceChildren();
+        errorText.replaceChildren();
         try {
           await run();
           dialog.close();
         } catch (error) {
-          told.replaceChildren(wordsOf(error).join(" "));
+          errorText.replaceChildren(errorMessages(error).join(" "));
           button.disabled = false;
         }
       },
     },
     h("h2", { id: "dialog-title" }, title),
     ...content,
-    told,
+    errorText,
     h("div", { class: "actions" }, cancel, button),
   );
   const dialog = openDialog(form);
@@ -45,11 +45,11 @@ export function openForm({ title, content, submit, danger = false, run }) {
 
 /** @param {Node} content whose heading has the id `dialog-title` */
 export function openDialog(content) {
-  const before = document.activeElement;
+  const previousFocus = document.activeElement;
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, content);
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (before instanceof HTMLElement) before.focus();
+    if (previousFocus instanceof HTMLElement) previousFocus.focus();
   });
   document.body.append(dialog);
   dialog.showModal();
@@ -57,13 +57,13 @@ export function openDialog(content) {
 }
 
 /**
- * For what cannot be undone: the name has to be typed.
+ * Confirms an irreversible action: the user has to type the name.
  *
  * @param {FormOptions & { name: string }} options
  */
 export function openConfirmation({ name, content, ...options }) {
   const input = h("input", { id: "typed-name", autocomplete: "off", spellcheck: "false", required: true });
-  const label = h("label", { for: "typed-name" }, "Type ", h("strong", {}, name), " to go on");
+  const label = h("label", { for: "typed-name" }, "Type ", h("strong", {}, name), " to continue");
   const opened = openForm({ ...options, danger: true, content: [...content, label, input] });
   opened.button.disabled = true;
   input.addEventListener("input", () => {

@@ -1,12 +1,12 @@
-// Elements out of plain data. Texts are always text nodes and never HTML: what a key or a header says cannot become
-// a part of the page.
+// Creates elements. Text always becomes text nodes and never HTML, so keys and headers cannot inject
+// markup.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Record<string, unknown>} Props */
 
 /**
- * `h("button", { class: "primary", onclick }, "Save")`. A property that begins with "on" listens; false, null and
- * undefined leave an attribute out; true gives it without a value.
+ * `h("button", { class: "primary", onclick }, "Save")`. Properties that start with "on" add listeners;
+ * false, null and undefined omit the attribute; true sets it without a value.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -17,7 +17,7 @@
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) setProperty(element, name, value);
-  element.append(...nodesOf(children));
+  element.append(...toNodes(children));
   return element;
 }
 
@@ -58,7 +58,7 @@ function setProperty(element, name, value) {
  * @param {(Child | Child[])[]} children
  * @returns {(Node | string)[]}
  */
-function nodesOf(children) {
+function toNodes(children) {
   /** @type {(Node | string)[]} */
   const nodes = [];
   for (const child of children.flat()) {

@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Formats numbers, sizes, times and durations.
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 

@@ -1,4 +1,4 @@
-// What the icons draw, each a single line on a field of 20 by 20.
+// SVG paths of the icons, on a 20 by 20 grid.
 
 export const icons = {
   buckets:

@@ -1,5 +1,4 @@
-// What is told beside the content: short notes that pass, and states of a whole page: nothing there yet, or something
-// went wrong. Each says what to do.
+// Short notes, and states of a whole page: empty, or failed. Each says what to do.
 import { ApiError } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
@@ -7,13 +6,13 @@ import { icons } from "./icons.js";
 const noteMilliseconds = 6000;
 
 /**
- * A short note; what went wrong stays until it is closed.
+ * Shows a short note. A failure stays until the user closes it.
  *
  * @param {string} text
  * @param {"done" | "failed"} [kind]
  */
 export function note(text, kind = "done") {
-  const place = document.getElementById("toasts");
+  const container = document.getElementById("toasts");
   const close = () => toast.remove();
   const button = h(
     "button",
@@ -21,24 +20,24 @@ export function note(text, kind = "done") {
     icon(icons.close),
   );
   const toast = h("div", { class: `toast ${kind}` }, h("span", {}, text), button);
-  place?.append(toast);
+  container?.append(toast);
   if (kind === "done") setTimeout(close, noteMilliseconds);
 }
 
 /** @param {unknown} error */
 export function noteFailure(error) {
   if (isAbort(error)) return;
-  note(wordsOf(error).join(" "), "failed");
+  note(errorMessages(error).join(" "), "failed");
 }
 
 /**
- * Instead of a page that could not be shown.
+ * Shown instead of a page that failed to load.
  *
  * @param {unknown} error
  * @param {() => void} retry
  */
 export function failure(error, retry) {
-  const [message = "", hint] = wordsOf(error);
+  const [message = "", hint] = errorMessages(error);
   return h(
     "div",
     { class: "state", role: "alert" },
@@ -58,14 +57,24 @@ export function empty(title, ...rest) {
 }
 
 /**
+ * An empty state for a whole page, as a card.
+ *
+ * @param {string} title
+ * @param {...(Node | string)} rest
+ */
+export function emptyCard(title, ...rest) {
+  return h("div", { class: "card" }, empty(title, ...rest));
+}
+
+/**
  * @param {unknown} error
  * @returns {string[]}
  */
-export function wordsOf(error) {
+export function errorMessages(error) {
   if (error instanceof ApiError)
     return error.hint === undefined ? [error.message] : [error.message, error.hint];
   console.error(error);
-  return ["Something went wrong in this page.", "Load it again; the browser's console tells more."];
+  return ["This page failed.", "Reload it; the browser's developer console shows details."];
 }
 
 /** @param {unknown} error */

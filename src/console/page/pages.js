@@ -3,16 +3,16 @@
 /**
  * @typedef {object} View What a page is given.
  * @property {URLSearchParams} params
- * @property {AbortSignal} signal aborts when another page takes its place
- * @property {(title: string) => void} setTitle the name of the window; that of the row unless a page says another
+ * @property {AbortSignal} signal aborted when another page is opened
+ * @property {(title: string) => void} setTitle title of the window; default: the title of the row
  */
 
 /**
  * @typedef {object} Page
- * @property {string} id in the address
+ * @property {string} id in the URL
  * @property {string} title
- * @property {keyof typeof import("./icons.js").icons} [icon] those without one are not in the navigation
- * @property {string} [under] the id of the page that the navigation marks instead
+ * @property {keyof typeof import("./icons.js").icons} [icon] pages without an icon are not in the navigation
+ * @property {string} [under] id of the page that the navigation marks instead
  * @property {() => Promise<{ render: (view: View) => Promise<Node> }>} load
  */
 

@@ -1,14 +1,14 @@
-// Where one is: a page and its parameters, in the part of the address behind the #. So every place has an address of
-// its own to keep or send, and keys may hold whatever they like.
+// Routes by the fragment of the URL: a page and its parameters. So every view can be bookmarked, and
+// keys may contain any character.
 
 /**
- * @typedef {object} Place
+ * @typedef {object} Route
  * @property {string} page
  * @property {URLSearchParams} params
  */
 
-/** @returns {Place} */
-export function currentPlace() {
+/** @returns {Route} */
+export function currentRoute() {
   const [, page = "", search = ""] = /^#\/?([^?]*)\??(.*)$/s.exec(location.hash) ?? [];
   return { page, params: new URLSearchParams(search) };
 }
@@ -17,7 +17,7 @@ export function currentPlace() {
  * @param {string} page
  * @param {Record<string, string | undefined>} [params]
  */
-export function placeOf(page, params = {}) {
+export function pageHref(page, params = {}) {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined && value !== "") search.set(name, value);
@@ -31,5 +31,5 @@ export function placeOf(page, params = {}) {
  * @param {Record<string, string | undefined>} [params]
  */
 export function go(page, params) {
-  location.hash = placeOf(page, params);
+  location.hash = pageHref(page, params);
 }

@@ -1,22 +1,22 @@
-// What stands around every page: the navigation, light and dark, signing out, and the place where pages change.
+// The frame around every page: navigation, theme switch, sign-out, and the area that shows the page.
 import { ask } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
 import { failure } from "./notices.js";
 import { pages } from "./pages.js";
-import { currentPlace, placeOf } from "./router.js";
+import { currentRoute, pageHref } from "./router.js";
 import { listenForShortcuts, showHelp } from "./shortcuts.js";
 import { showSignIn } from "./sign-in.js";
 import { switchTheme } from "./theme-switch.js";
 import { uploadPanel } from "./upload/panel.js";
 
-/** @import { SessionDocument } from "../wire.ts" */
+/** @import { SessionDocument } from "../wire-types.ts" */
 /** @import { Page } from "./pages.js" */
 
 /** @type {AbortController} */
-let shown = new AbortController();
+let pageController = new AbortController();
 
-/** One for as long as the tab is open: uploads go on while somebody signs in again. */
+/** One for the lifetime of the tab: uploads continue while the user signs in again. */
 const uploads = uploadPanel();
 
 /** @param {SessionDocument} session */
@@ -25,17 +25,17 @@ export function showShell({ name }) {
   const links = pages.filter(({ icon }) => icon !== undefined).map(linkTo);
   const nav = h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link))));
   document.body.replaceChildren(
-    h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to the content"),
+    h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to content"),
     h(
       "header",
       { class: "bar" },
-      h("a", { class: "brand", href: placeOf("buckets") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
+      h("a", { class: "brand", href: pageHref("buckets") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
       nav,
       h(
         "div",
         { class: "tools" },
         toolButton("Keyboard shortcuts", icons.help, showHelp),
-        toolButton("Light or dark", icons.theme, switchTheme),
+        toolButton("Switch theme", icons.theme, switchTheme),
         toolButton(`Sign out (${name})`, icons.signOut, signOut),
       ),
     ),
@@ -44,31 +44,31 @@ export function showShell({ name }) {
     h("div", { id: "toasts", role: "status", "aria-live": "polite" }),
   );
   const show = () => void showPage(main, links);
-  shown.abort();
-  removeEventListener("hashchange", current);
-  current = show;
+  pageController.abort();
+  removeEventListener("hashchange", hashListener);
+  hashListener = show;
   addEventListener("hashchange", show);
   listenForShortcuts();
   show();
 }
 
 /** @type {() => void} */
-let current = () => {};
+let hashListener = () => {};
 
 /**
  * @param {HTMLElement} main
  * @param {readonly HTMLAnchorElement[]} links
  */
 async function showPage(main, links) {
-  const place = location.hash;
-  const { page: id, params } = currentPlace();
+  const hash = location.hash;
+  const { page: id, params } = currentRoute();
   if (id.startsWith("token=")) return;
   const page = pages.find((one) => one.id === id) ?? pages[0];
   if (page === undefined) return;
   const isFirst = !main.hasChildNodes();
-  shown.abort();
-  shown = new AbortController();
-  const { signal } = shown;
+  pageController.abort();
+  pageController = new AbortController();
+  const { signal } = pageController;
   for (const link of links) {
     const isHere = link.dataset.page === (page.under ?? page.id);
     if (isHere) link.setAttribute("aria-current", "page");
@@ -92,15 +92,15 @@ async function showPage(main, links) {
   if (signal.aborted) return;
   main.replaceChildren(content);
   main.removeAttribute("aria-busy");
-  // What is shown, for whoever waits for it.
-  main.dataset.place = place;
+  // Tests wait for this mark.
+  main.dataset.page = hash;
   if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
 /** @param {Page} page */
 function linkTo({ id, title, icon: name }) {
   const drawn = name === undefined ? undefined : icon(icons[name]);
-  return h("a", { href: placeOf(id), "data-page": id }, drawn, h("span", {}, title));
+  return h("a", { href: pageHref(id), "data-page": id }, drawn, h("span", {}, title));
 }
 
 /**
@@ -126,7 +126,7 @@ function skipTo(main) {
 
 async function signOut() {
   await ask("/api/session", { method: "DELETE" });
-  shown.abort();
-  removeEventListener("hashchange", current);
+  pageController.abort();
+  removeEventListener("hashchange", hashListener);
   showSignIn({ message: "You are signed out.", onSignedIn: showShell });
 }

@@ -1,4 +1,4 @@
-// Keys that work wherever one is, those that the page shown adds, and the dialog that tells of them.
+// Keyboard shortcuts, global and of the current page, and the dialog that lists them.
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { pages } from "./pages.js";
@@ -8,27 +8,27 @@ import { go } from "./router.js";
  * @typedef {object} Shortcut
  * @property {string} key as `KeyboardEvent.key`
  * @property {string} does
- * @property {() => void} [run] left out for one that is told of only, and listened to elsewhere
+ * @property {() => void} [run] missing for a shortcut that is handled elsewhere and only listed
  */
 
 /** @type {readonly Shortcut[]} */
-let ofPage = [];
+let pageShortcuts = [];
 
 /**
- * For as long as the page is shown.
+ * Adds shortcuts until `signal` aborts.
  *
  * @param {AbortSignal} signal
  * @param {readonly Shortcut[]} shortcuts
  */
 export function addShortcuts(signal, shortcuts) {
-  ofPage = shortcuts;
+  pageShortcuts = shortcuts;
   signal.addEventListener("abort", () => {
-    if (ofPage === shortcuts) ofPage = [];
+    if (pageShortcuts === shortcuts) pageShortcuts = [];
   });
 }
 
-/** One by number for each page of the navigation. */
-function ofEverywhere() {
+/** Shortcuts by number for the pages of the navigation. */
+function globalShortcuts() {
   /** @type {Shortcut[]} */
   const all = [{ key: "?", does: "Show these shortcuts", run: showHelp }];
   const inNavigation = pages.filter(({ icon }) => icon !== undefined);
@@ -47,7 +47,7 @@ export function listenForShortcuts() {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest("input, textarea, select, dialog, .sign-in") !== null) return;
-    const found = [...ofPage, ...ofEverywhere()].find(
+    const found = [...pageShortcuts, ...globalShortcuts()].find(
       ({ key, run }) => key === event.key && run !== undefined,
     );
     if (found === undefined || document.querySelector(".sign-in, dialog[open]") !== null) return;
@@ -60,7 +60,7 @@ export function listenForShortcuts() {
 const names = { " ": "Space", ArrowUp: "↑", ArrowDown: "↓" };
 
 export function showHelp() {
-  const rows = [...ofPage, ...ofEverywhere()].map(({ key, does }) =>
+  const rows = [...pageShortcuts, ...globalShortcuts()].map(({ key, does }) =>
     h("tr", {}, h("td", {}, h("kbd", {}, names[key] ?? key)), h("td", {}, does)),
   );
   /** @type {HTMLDialogElement} */

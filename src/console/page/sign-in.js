@@ -1,21 +1,21 @@
-// The sign-in: a token of the command line becomes a session.
+// The sign-in: exchanges a token for a session.
 import { ApiError, ask } from "./api.js";
 import { h } from "./dom.js";
 
-/** @import { SessionDocument } from "../wire.ts" */
+/** @import { SessionDocument } from "../wire-types.ts" */
 
 /**
  * @typedef {object} SignInOptions
  * @property {(session: SessionDocument) => void} onSignedIn
- * @property {string} [token] tried at once
+ * @property {string} [token] used immediately
  * @property {string} [message]
- * @property {unknown} [error] why nobody is signed in
+ * @property {unknown} [error] why the sign-in is shown
  */
 
 /** @param {SignInOptions} options */
 export function showSignIn({ onSignedIn, token, message, error }) {
   document.title = "Sign in · Store console";
-  const told = h("p", { class: "error-text", role: "alert" });
+  const statusText = h("p", { class: "error-text", role: "alert" });
   const input = h("input", {
     id: "token",
     type: "password",
@@ -31,11 +31,11 @@ export function showSignIn({ onSignedIn, token, message, error }) {
   /** @param {string} given */
   async function signIn(given) {
     button.disabled = true;
-    told.replaceChildren();
+    statusText.replaceChildren();
     try {
       onSignedIn(await ask("/api/session", { method: "POST", json: { token: given } }));
     } catch (refusal) {
-      told.replaceChildren(...wordsOf(refusal));
+      statusText.replaceChildren(...errorNodes(refusal));
       button.disabled = false;
       input.focus();
     }
@@ -58,33 +58,33 @@ export function showSignIn({ onSignedIn, token, message, error }) {
     h(
       "p",
       { id: "token-help", class: "quiet" },
-      "The command line makes one, on the server: ",
+      "Create one on the server: ",
       h("code", {}, "store console token"),
     ),
     insecureWarning(),
-    told,
+    statusText,
     button,
   );
   document.body.replaceChildren(h("main", { class: "sign-in" }, form));
-  if (message !== undefined) told.replaceChildren(message);
-  if (error instanceof ApiError && error.status !== 401) told.replaceChildren(...wordsOf(error));
+  if (message !== undefined) statusText.replaceChildren(message);
+  if (error instanceof ApiError && error.status !== 401) statusText.replaceChildren(...errorNodes(error));
   if (token === undefined) input.focus();
   else void signIn(token);
 }
 
-/** Over plain HTTP from another machine a browser does not keep the session's cookie. */
+/** Browsers do not store the session's cookie over plain HTTP, except for localhost. */
 function insecureWarning() {
   if (isSecureContext) return undefined;
   return h(
     "p",
     { class: "notice", role: "note" },
-    "This address is plain HTTP, over which browsers keep no session. Open the console over HTTPS, " +
+    "Browsers do not keep a session over plain HTTP. Open the console over HTTPS, " +
       "or on the server itself as http://localhost.",
   );
 }
 
 /** @param {unknown} error */
-function wordsOf(error) {
+function errorNodes(error) {
   if (!(error instanceof ApiError)) throw error;
   return error.hint === undefined ? [error.message] : [error.message, h("br"), error.hint];
 }

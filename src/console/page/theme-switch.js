@@ -1,4 +1,4 @@
-// The switch between light and dark. What the system prefers holds until somebody chooses.
+// Switches between light and dark. The default is the preference of the system.
 
 const name = "store console theme";
 

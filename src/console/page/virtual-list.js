@@ -1,18 +1,18 @@
-// A list of which only what is seen is in the page, however long it is. It is a grid of its own with one stop for the
-// Tab key: the arrows move inside, Space selects, Enter opens. The end asks for more.
+// A list of any length that only renders visible rows and loads more near its end. For the keyboard
+// it is one grid: arrows move, Space selects, Enter opens.
 import { h } from "./dom.js";
 
 /**
  * @typedef {object} ListOptions
  * @property {string} label
- * @property {(index: number) => HTMLElement} drawRow a row with its cells
+ * @property {(index: number) => HTMLElement} drawRow creates a row with its cells
  * @property {(index: number) => void} onOpen
- * @property {(index: number, range: boolean) => void} onToggle range: up to here from the last one
+ * @property {(index: number, range: boolean) => void} onToggle `range` selects from the last toggled row to this one
  * @property {() => void} onToggleAll
  * @property {() => void} onNearEnd
  */
 
-/** Drawn beyond what is seen, on both sides. */
+/** Rows rendered beyond the visible area, on both sides. */
 const margin = 8;
 const narrow = matchMedia("(max-width: 720px)");
 const rowHeight = () => (narrow.matches ? 54 : 40);
@@ -79,13 +79,13 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
     draw();
   }
 
-  const seen = () => Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
+  const visibleRows = () => Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
   /** @type {Record<string, (event: KeyboardEvent) => void>} */
   const keys = {
     ArrowDown: (event) => step(1, event.shiftKey),
     ArrowUp: (event) => step(-1, event.shiftKey),
-    PageDown: () => moveTo(active + seen()),
-    PageUp: () => moveTo(active - seen()),
+    PageDown: () => moveTo(active + visibleRows()),
+    PageUp: () => moveTo(active - visibleRows()),
     Home: () => moveTo(0),
     End: () => moveTo(count - 1),
     Enter: () => onOpen(active),
@@ -108,14 +108,14 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
       onToggleAll();
       return;
     }
-    const does = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-    if (does === undefined) return;
+    const handler = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+    if (handler === undefined) return;
     event.preventDefault();
-    does(event);
+    handler(event);
   });
   grid.addEventListener("scroll", draw, { passive: true });
-  const watch = new ResizeObserver(draw);
-  watch.observe(grid);
+  const resizeObserver = new ResizeObserver(draw);
+  resizeObserver.observe(grid);
 
   return {
     element: grid,

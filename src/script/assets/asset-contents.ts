@@ -1,9 +1,9 @@
 // The content of assets: its etag, computed once for each state of a file, and its bytes, small files from memory
-// and others from the disk. What a file was when its etag was computed is what is sent under that etag.
+// and others from the disk. A response never mixes the etag of one state with the bytes of another.
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
-import type { ByteSource, HttpBody } from "../../http/listen.ts";
+import type { ByteSource, HttpBody } from "../../http/server/listen.ts";
 import type { ByteRange } from "../../model/range.ts";
 import { type AssetFile, isGone } from "./asset-directory.ts";
 
@@ -33,47 +33,47 @@ const smallBytes = 256 * 1024;
 const maxMemoryBytes = 32 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
 /** A file changed this recently may change again without a new time: clocks of file systems are coarse. */
-const recentMilliseconds = 100;
+const clockGranularityMilliseconds = 100;
 
-interface Known extends AssetContent {
+interface CachedContent extends AssetContent {
   comparedAt: number;
 }
 
 export function createAssetContents({ trustMilliseconds }: ContentsOptions): AssetContents {
   /** By file. */
-  const known = new Map<string, Known>();
-  const reading = new Map<string, Promise<AssetContent | undefined>>();
+  const cache = new Map<string, CachedContent>();
+  const inFlight = new Map<string, Promise<AssetContent | undefined>>();
   let memoryBytes = 0;
 
-  function forget({ file }: Pick<AssetFile, "file">): void {
-    memoryBytes -= known.get(file)?.bytes?.length ?? 0;
-    known.delete(file);
+  function evict({ file }: Pick<AssetFile, "file">): void {
+    memoryBytes -= cache.get(file)?.bytes?.length ?? 0;
+    cache.delete(file);
   }
 
-  function remember(asset: AssetFile, content: AssetContent): void {
-    forget(asset);
+  function store(asset: AssetFile, content: AssetContent): void {
+    evict(asset);
     memoryBytes += content.bytes?.length ?? 0;
-    known.set(asset.file, { ...content, comparedAt: performance.now() });
-    // The oldest go first; etags of large files take no memory to speak of.
-    for (const [file, { bytes }] of known) {
+    cache.set(asset.file, { ...content, comparedAt: performance.now() });
+    // Evict the oldest first; etags of large files take almost no memory.
+    for (const [file, { bytes }] of cache) {
       if (memoryBytes <= maxMemoryBytes) break;
-      if (bytes !== undefined) forget({ file });
+      if (bytes !== undefined) evict({ file });
     }
   }
 
   async function compareOrRead(asset: AssetFile): Promise<AssetContent | undefined> {
     try {
-      const found = known.get(asset.file);
-      if (found !== undefined && identityOf(await stat(asset.file)) === found.identity) {
-        found.comparedAt = performance.now();
-        return found;
+      const cached = cache.get(asset.file);
+      if (cached !== undefined && fileIdentity(await stat(asset.file)) === cached.identity) {
+        cached.comparedAt = performance.now();
+        return cached;
       }
-      forget(asset);
+      evict(asset);
       const { content, isSettled } = await readContent(asset);
-      if (isSettled) remember(asset, content);
+      if (isSettled) store(asset, content);
       return content;
     } catch (error) {
-      forget(asset);
+      evict(asset);
       if (isGone(error)) return undefined;
       throw error;
     }
@@ -81,36 +81,36 @@ export function createAssetContents({ trustMilliseconds }: ContentsOptions): Ass
 
   return {
     read(asset) {
-      const found = known.get(asset.file);
-      if (found !== undefined && performance.now() - found.comparedAt < trustMilliseconds) return found;
-      const before = reading.get(asset.file);
+      const cached = cache.get(asset.file);
+      if (cached !== undefined && performance.now() - cached.comparedAt < trustMilliseconds) return cached;
+      const before = inFlight.get(asset.file);
       if (before !== undefined) return before;
-      const read = compareOrRead(asset).finally(() => reading.delete(asset.file));
-      reading.set(asset.file, read);
+      const read = compareOrRead(asset).finally(() => inFlight.delete(asset.file));
+      inFlight.set(asset.file, read);
       return read;
     },
     open(asset, { bytes, identity }, { offset, length }) {
       if (bytes !== undefined) return bytes.subarray(offset, offset + length);
       return openRange(asset, identity, { offset, length }).then((source) => {
-        if (source === undefined) forget(asset);
+        if (source === undefined) evict(asset);
         return source;
       });
     },
   };
 }
 
-function identityOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+function fileIdentity({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** As a regular file in its own folder, even if someone has put a link or a pipe in its place. */
+/** Opens only a regular file in its own folder, not a link or pipe that replaced it. */
 async function openFile({ file }: AssetFile): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ELOOP" ? gone(file) : error;
+    throw error.code === "ELOOP" ? goneError(file) : error;
   });
   try {
-    if (!(await handle.stat()).isFile() || (await realpath(file)) !== file) throw gone(file);
+    if (!(await handle.stat()).isFile() || (await realpath(file)) !== file) throw goneError(file);
     return handle;
   } catch (error) {
     await handle.close();
@@ -118,13 +118,13 @@ async function openFile({ file }: AssetFile): Promise<FileHandle> {
   }
 }
 
-function gone(file: string): NodeJS.ErrnoException {
+function goneError(file: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${file} is not a file any more.`), { code: "ENOENT" });
 }
 
 interface ReadContent {
   readonly content: AssetContent;
-  /** Whether the next look at the file will show any change of it. */
+  /** Whether the next check of the file is sure to notice a change. */
   readonly isSettled: boolean;
 }
 
@@ -140,15 +140,15 @@ async function readContent(asset: AssetFile): Promise<ReadContent> {
       const bytes = size <= smallBytes ? Buffer.allocUnsafeSlow(size) : undefined;
       const hash = createHash("sha256");
       let read = 0;
-      for await (const chunk of chunksOf(handle, { offset: 0, length: size })) {
+      for await (const chunk of readChunks(handle, { offset: 0, length: size })) {
         hash.update(chunk);
         bytes?.set(chunk, read);
         read += chunk.length;
       }
-      const identity = identityOf(await handle.stat());
-      if (read !== size || identity !== identityOf(before)) continue;
+      const identity = fileIdentity(await handle.stat());
+      if (read !== size || identity !== fileIdentity(before)) continue;
       const etag = `"${hash.digest("hex").slice(0, 32)}"`;
-      const isSettled = Date.now() - Math.max(before.mtimeMs, before.ctimeMs) > recentMilliseconds;
+      const isSettled = Date.now() - Math.max(before.mtimeMs, before.ctimeMs) > clockGranularityMilliseconds;
       return { content: { size, etag, bytes, identity }, isSettled };
     } finally {
       await handle.close();
@@ -158,7 +158,7 @@ async function readContent(asset: AssetFile): Promise<ReadContent> {
 }
 
 /** Ends early when the file does. */
-async function* chunksOf(handle: FileHandle, { offset, length }: ByteRange): AsyncGenerator<Uint8Array> {
+async function* readChunks(handle: FileHandle, { offset, length }: ByteRange): AsyncGenerator<Uint8Array> {
   for (let done = 0; done < length; ) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length - done));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset + done);
@@ -178,18 +178,18 @@ async function openRange(
     throw error;
   });
   if (handle === undefined) return undefined;
-  if (identityOf(await handle.stat()) === identity) return sourceOf(asset, handle, { identity, range });
+  if (fileIdentity(await handle.stat()) === identity) return toByteSource(asset, handle, { identity, range });
   await handle.close();
   return undefined;
 }
 
-interface Sent {
+interface SentRange {
   readonly identity: string;
   readonly range: ByteRange;
 }
 
-/** A file that changes under way fails the response: its connection ends before its announced length. */
-function sourceOf({ file }: AssetFile, handle: FileHandle, { identity, range }: Sent): ByteSource {
+/** A file that changes while it is sent fails the response: the connection closes before the announced length. */
+function toByteSource({ file }: AssetFile, handle: FileHandle, { identity, range }: SentRange): ByteSource {
   let closed: Promise<void> | undefined;
   const close = () => {
     closed ??= handle.close();
@@ -198,16 +198,16 @@ function sourceOf({ file }: AssetFile, handle: FileHandle, { identity, range }: 
   return {
     length: range.length,
     async *chunks() {
-      let left = range.length;
+      let remaining = range.length;
       try {
-        for await (const chunk of chunksOf(handle, range)) {
-          left -= chunk.length;
-          if (left === 0 && identityOf(await handle.stat()) !== identity) throw changed(file);
+        for await (const chunk of readChunks(handle, range)) {
+          remaining -= chunk.length;
+          if (remaining === 0 && fileIdentity(await handle.stat()) !== identity) throw changedError(file);
           yield chunk;
         }
-        if (left > 0) throw changed(file);
+        if (remaining > 0) throw changedError(file);
       } catch (error) {
-        // The status is sent already: the connection ends, and the log says why.
+        // The status is already sent: the connection is cut, and the error is logged.
         if (closed === undefined) console.error(error);
         throw error;
       } finally {
@@ -218,6 +218,6 @@ function sourceOf({ file }: AssetFile, handle: FileHandle, { identity, range }: 
   };
 }
 
-function changed(file: string): Error {
+function changedError(file: string): Error {
   return new Error(`${file} changed while it was sent.`);
 }

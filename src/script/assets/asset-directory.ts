@@ -3,14 +3,14 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { contentTypeOf } from "../../http/content-types.ts";
+import { guessContentType } from "../../http/content-types.ts";
 import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { parseIgnorePatterns } from "./ignore-patterns.ts";
-import { type HeaderRule, parseHeaders } from "./parse-headers.ts";
-import { parseRedirects, type Redirects } from "./parse-redirects.ts";
 import { findPrivatePaths, isWithin } from "./private-paths.ts";
-import type { RuleFault } from "./rule-lines.ts";
+import { type HeaderRule, parseHeaders } from "./rules/parse-headers.ts";
+import { parseRedirects, type Redirects } from "./rules/parse-redirects.ts";
+import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface AssetFile {
   /** Absolute, without symbolic links. */
@@ -25,11 +25,11 @@ export interface AssetDirectory {
   readonly folders: readonly string[];
   readonly headers: readonly HeaderRule[];
   readonly redirects: Redirects;
-  /** What has no effect, in words: malformed lines, links that lead out of the directory. */
+  /** Warnings: malformed lines, links that lead out of the directory. */
   readonly warnings: readonly string[];
 }
 
-/** Not served: they say how the rest is. */
+/** Not served: they configure how the rest is served. */
 const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
 
 export const maxAssets = 100_000;
@@ -40,7 +40,7 @@ export class AssetsError extends Error {
 }
 
 export interface DirectoryOptions extends Pick<AssetsOptions, "directory" | "htmlHandling"> {
-  /** Of the store: its data is never served. */
+  /** Location of the store, whose data is never served. */
   readonly location: Location;
 }
 
@@ -51,10 +51,10 @@ export async function readAssetDirectory({
   location,
 }: DirectoryOptions): Promise<AssetDirectory> {
   const root = await realpath(directory).catch((error: unknown) => {
-    throw new AssetsError(`The assets directory ${directory} cannot be read: ${reason(error)}`);
+    throw new AssetsError(`The assets directory ${directory} cannot be read: ${errorMessage(error)}`);
   });
-  const hidden = await findPrivatePaths(location);
-  if (hidden.dataDirectory !== undefined && isWithin(root, hidden.dataDirectory)) {
+  const privatePaths = await findPrivatePaths(location);
+  if (privatePaths.dataDirectory !== undefined && isWithin(root, privatePaths.dataDirectory)) {
     throw new AssetsError(`The assets directory ${directory} is in the data directory: move it elsewhere.`);
   }
   const warnings: string[] = [];
@@ -70,7 +70,7 @@ export async function readAssetDirectory({
   const files = new Map<string, AssetFile>();
   const folders = [root];
   for (const folder of folders) {
-    for (const entry of await entriesOf(folder)) {
+    for (const entry of await readEntries(folder)) {
       const file = join(folder, entry.name);
       const path = file
         .slice(root.length + (root === sep ? 0 : 1))
@@ -78,14 +78,14 @@ export async function readAssetDirectory({
         .join("/");
       if (ruleFiles.some((name) => name === path)) continue;
       if (ignored.ignores(path, entry.isDirectory() ? "folder" : "file")) continue;
-      if (hidden.has(file)) warnings.push(`${join(directory, path)}: ${privateWarning}`);
+      if (privatePaths.has(file)) warnings.push(`${join(directory, path)}: ${privateWarning}`);
       else if (entry.isDirectory()) folders.push(file);
-      else if (entry.isFile()) files.set(`/${path}`, { file, contentType: contentTypeOf(path) });
+      else if (entry.isFile()) files.set(`/${path}`, { file, contentType: guessContentType(path) });
       else if (entry.isSymbolicLink()) {
         const target = await linkTarget(file, root);
-        if (target === undefined || hidden.has(target))
+        if (target === undefined || privatePaths.has(target))
           warnings.push(`${join(directory, path)}: ${linkWarning}`);
-        else files.set(`/${path}`, { file: target, contentType: contentTypeOf(path) });
+        else files.set(`/${path}`, { file: target, contentType: guessContentType(path) });
       }
       if (files.size > maxAssets) {
         throw new AssetsError(
@@ -114,12 +114,12 @@ async function linkTarget(link: string, root: string): Promise<string | undefine
 }
 
 /** A folder that was removed meanwhile has none. */
-async function entriesOf(folder: string) {
+async function readEntries(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     if (isGone(error)) return [];
-    throw new AssetsError(`The assets folder ${folder} cannot be read: ${reason(error)}`);
+    throw new AssetsError(`The assets folder ${folder} cannot be read: ${errorMessage(error)}`);
   }
 }
 
@@ -133,7 +133,7 @@ async function readRuleFile(file: string, warnings: string[]): Promise<string> {
     return "";
   } catch (error) {
     if (isGone(error)) return "";
-    throw new AssetsError(`${file} cannot be read: ${reason(error)}`);
+    throw new AssetsError(`${file} cannot be read: ${errorMessage(error)}`);
   } finally {
     await handle?.close();
   }
@@ -144,6 +144,6 @@ export function isGone(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-function reason(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
 // What a request asks of the assets: the parts of its URL as the script would see them.
-import type { HttpRequest } from "../../http/listen.ts";
+import type { HttpRequest } from "../../http/server/listen.ts";
 
 export interface AssetRequest {
   readonly method: string;
@@ -19,17 +19,21 @@ const isPlain = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 export function assetRequestFrom(request: HttpRequest): AssetRequest {
   const { method, target, header } = request;
   const host = header("host") ?? "localhost";
-  const mark = target.indexOf("?");
-  const pathname = mark === -1 ? target : target.slice(0, mark);
-  if (mark === -1 && pathname !== "" && isPlain.test(pathname)) {
+  const queryStart = target.indexOf("?");
+  const pathname = queryStart === -1 ? target : target.slice(0, queryStart);
+  if (queryStart === -1 && pathname !== "" && isPlain.test(pathname)) {
     return { method, host, pathname, search: "", header };
   }
   const isAbsolute = /^https?:\/\//i.test(target);
   const path = target.startsWith("/") ? target : "/";
-  return { method, header, ...partsOf(new URL(isAbsolute ? target : `http://${host}${path}`)) };
+  return { method, header, ...splitUrl(new URL(isAbsolute ? target : `http://${host}${path}`)) };
 }
 
-export function partsOf({ host, pathname, search }: URL): Pick<AssetRequest, "host" | "pathname" | "search"> {
+export function splitUrl({
+  host,
+  pathname,
+  search,
+}: URL): Pick<AssetRequest, "host" | "pathname" | "search"> {
   return { host, pathname, search };
 }
 

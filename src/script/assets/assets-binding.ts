@@ -1,8 +1,8 @@
 // `env.<binding>` of the assets: a script asks for an asset as it would fetch a URL, whatever the URL's host.
 import { declareLength } from "../../binding/fixed-length-stream.ts";
-import type { ByteSource, HttpResponse } from "../../http/listen.ts";
+import type { ByteSource, HttpResponse } from "../../http/server/listen.ts";
 import type { AssetsOptions } from "../bindings.ts";
-import { type AssetRequest, partsOf } from "./asset-request.ts";
+import { type AssetRequest, splitUrl } from "./asset-request.ts";
 import type { Assets } from "./assets.ts";
 import { emptyResponse } from "./respond.ts";
 
@@ -13,22 +13,23 @@ export interface AssetsBinding {
 const maxRedirects = 20;
 
 export function bindAssets(assets: Assets, options: AssetsOptions): AssetsBinding {
-  const how = { notFound: options.notFoundHandling, otherMethods: "refuse" } as const;
+  const answerOptions = { notFound: options.notFoundHandling, otherMethods: "refuse" } as const;
   return {
     async fetch(input, init) {
       const request = new Request(input, init);
       let url = new URL(request.url);
       for (let redirects = 0; ; redirects++) {
         request.signal.throwIfAborted();
-        const answered = (await assets.answer(assetRequest(request, url), how)) ?? emptyResponse(404);
-        const location = locationOf(answered);
-        if (location === undefined || request.redirect === "manual") return responseFrom(answered);
+        const response =
+          (await assets.answer(assetRequest(request, url), answerOptions)) ?? emptyResponse(404);
+        const location = findLocation(response);
+        if (location === undefined || request.redirect === "manual") return toResponse(response);
         const next = new URL(location, url);
         if (request.redirect === "error" || redirects === maxRedirects) {
           throw new TypeError(`The asset ${url.pathname} redirects to ${next.href}.`);
         }
         // There are no assets of other hosts: the script decides what to do with such a redirect.
-        if (next.origin !== url.origin) return responseFrom(answered);
+        if (next.origin !== url.origin) return toResponse(response);
         url = next;
       }
     },
@@ -36,28 +37,28 @@ export function bindAssets(assets: Assets, options: AssetsOptions): AssetsBindin
 }
 
 function assetRequest({ method, headers }: Request, url: URL): AssetRequest {
-  return { method, ...partsOf(url), header: (name) => headers.get(name) ?? undefined };
+  return { method, ...splitUrl(url), header: (name) => headers.get(name) ?? undefined };
 }
 
-function locationOf({ status, headers }: HttpResponse): string | undefined {
+function findLocation({ status, headers }: HttpResponse): string | undefined {
   if (status < 301 || status > 308 || status === 304) return undefined;
   for (const [name, value] of headers) if (name === "location") return value;
   return undefined;
 }
 
-function responseFrom({ status, headers, body }: HttpResponse): Response {
+function toResponse({ status, headers, body }: HttpResponse): Response {
   const list = [...headers].map(([name, value]): [string, string] => [name, value]);
-  return new Response(bodyFrom(body), { status, headers: list });
+  return new Response(toBody(body), { status, headers: list });
 }
 
-function bodyFrom(body: HttpResponse["body"]): ConstructorParameters<typeof Response>[0] {
+function toBody(body: HttpResponse["body"]): ConstructorParameters<typeof Response>[0] {
   if (body === null || typeof body === "string") return body;
   // A copy: the script may change what it is given.
   if (body instanceof Uint8Array) return new Uint8Array(body);
-  return streamOf(body);
+  return toStream(body);
 }
 
-function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
+function toStream(source: ByteSource): ReadableStream<Uint8Array> {
   const chunks = source.chunks()[Symbol.asyncIterator]();
   const stream: ReadableStream<Uint8Array> = new ReadableStream({
     type: "bytes",

@@ -1,22 +1,23 @@
-// Static assets: answers requests with files of a directory. Knows nothing of the script beside it.
-import type { HttpResponse } from "../../http/listen.ts";
+// Static assets: serves requests from the files of a directory, independent of any script.
+
+import type { HttpResponse } from "../../http/server/listen.ts";
 import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
-import type { Mode } from "../host-messages.ts";
+import type { Mode } from "../context.ts";
 import { createAssetContents } from "./asset-contents.ts";
 import type { AssetRequest } from "./asset-request.ts";
-import { customHeaders } from "./custom-headers.ts";
 import { type FoundAsset, findAsset } from "./find-asset.ts";
 import { assetResponse, emptyResponse } from "./respond.ts";
+import { customHeaders } from "./rules/custom-headers.ts";
 import { openDirectory } from "./watched-directory.ts";
 
 export interface Assets {
   /** Undefined: no asset answers this request. */
-  answer(request: AssetRequest, options: AnswerOptions): Answered | Promise<Answered>;
+  answer(request: AssetRequest, options: AnswerOptions): AssetAnswer | Promise<AssetAnswer>;
   close(): void;
 }
 
-export type Answered = HttpResponse | undefined;
+export type AssetAnswer = HttpResponse | undefined;
 
 export interface AnswerOptions {
   /** What answers where there is no asset. */
@@ -30,7 +31,7 @@ const trustMilliseconds: Record<Mode, number> = { dev: 0, serve: 1000 };
 
 export interface AssetsContext {
   readonly mode: Mode;
-  /** Of the store: its data is never served. */
+  /** Location of the store, whose data is never served. */
   readonly location: Location;
 }
 
@@ -43,33 +44,33 @@ export async function openAssets(options: AssetsOptions, { mode, location }: Ass
   /** Paths in `gone` are in the index, but no longer on the disk. */
   function answer(
     request: AssetRequest,
-    how: AnswerOptions,
+    answerOptions: AnswerOptions,
     gone?: Set<string>,
   ): ReturnType<Assets["answer"]> {
     const { files, redirects } = directory.current;
-    const present =
+    const presentFiles =
       gone === undefined ? files : { has: (path: string) => files.has(path) && !gone.has(path) };
     const found = findAsset(
       request,
-      { files: present, redirects },
-      { htmlHandling, notFoundHandling: how.notFound },
+      { files: presentFiles, redirects },
+      { htmlHandling, notFoundHandling: answerOptions.notFound },
     );
     if (found === undefined) return undefined;
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead && found.kind !== "redirect") {
-      return how.otherMethods === "refuse" ? custom(notAllowed, request) : undefined;
+      return answerOptions.otherMethods === "refuse" ? withCustomHeaders(notAllowed, request) : undefined;
     }
-    if (found.kind !== "asset") return custom(withoutAsset(found), request);
+    if (found.kind !== "asset") return withCustomHeaders(toResponse(found), request);
     const asset = files.get(found.path)!;
     const response = assetResponse(request, { asset, status: found.status, contents });
-    if (!(response instanceof Promise)) return custom(response, request);
+    if (!(response instanceof Promise)) return withCustomHeaders(response, request);
     return response.then((read) => {
-      if (read !== undefined) return custom(read, request);
-      return answer(request, how, new Set(gone).add(found.path));
+      if (read !== undefined) return withCustomHeaders(read, request);
+      return answer(request, answerOptions, new Set(gone).add(found.path));
     });
   }
 
-  function custom(response: HttpResponse, request: AssetRequest): HttpResponse {
+  function withCustomHeaders(response: HttpResponse, request: AssetRequest): HttpResponse {
     const { headers: rules } = directory.current;
     if (rules.length === 0) return response;
     return { ...response, headers: customHeaders(response.headers, request, rules) };
@@ -78,15 +79,15 @@ export async function openAssets(options: AssetsOptions, { mode, location }: Ass
   return {
     answer:
       refresh === undefined
-        ? (request, how) => answer(request, how)
-        : (request, how) => refresh().then(() => answer(request, how)),
+        ? (request, answerOptions) => answer(request, answerOptions)
+        : (request, answerOptions) => refresh().then(() => answer(request, answerOptions)),
     close: () => directory.close(),
   };
 }
 
 const notAllowed = emptyResponse(405, [["allow", "GET, HEAD"]]);
 
-function withoutAsset(found: Exclude<FoundAsset, { kind: "asset" }>): HttpResponse {
+function toResponse(found: Exclude<FoundAsset, { kind: "asset" }>): HttpResponse {
   if (found.kind === "missing") return emptyResponse(404);
   return emptyResponse(found.kind === "canonical" ? 307 : found.status, [["location", found.location]]);
 }

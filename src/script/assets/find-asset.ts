@@ -1,8 +1,8 @@
-// What the assets answer to a request: an asset, a redirect, or nothing.
+// Looks up the asset or redirect for a request.
 import { type AssetRequest, decodePath, encodePath } from "./asset-request.ts";
-import type { Redirect, Redirects } from "./parse-redirects.ts";
-import { fillIn } from "./path-pattern.ts";
 import { type AssetPaths, type ResolveRules, resolvePath } from "./resolve-path.ts";
+import type { Redirect, Redirects } from "./rules/parse-redirects.ts";
+import { fillIn } from "./rules/path-pattern.ts";
 
 export type FoundAsset =
   | { readonly kind: "asset"; readonly path: string; readonly status: 200 | 404 }
@@ -17,11 +17,11 @@ export function findAsset(
   { files, redirects }: { readonly files: AssetPaths; readonly redirects: Redirects },
   rules: ResolveRules,
 ): FoundAsset | undefined {
-  const redirect = matchingRedirect(request.pathname, redirects);
+  const redirect = findRedirect(request.pathname, redirects);
   if (redirect !== undefined && redirect.status !== 200) {
-    return { kind: "redirect", status: redirect.status, location: locationOf(redirect, request) };
+    return { kind: "redirect", status: redirect.status, location: buildLocation(redirect, request) };
   }
-  const pathname = redirect === undefined ? request.pathname : targetOf(redirect, request).pathname;
+  const pathname = redirect === undefined ? request.pathname : resolveTarget(redirect, request).pathname;
   const path = decodePath(pathname);
   const resolution = resolvePath(path, files, rules);
   if (resolution === undefined) return redirect === undefined ? undefined : { kind: "missing" };
@@ -32,7 +32,7 @@ export function findAsset(
   return resolution;
 }
 
-function matchingRedirect(pathname: string, redirects: Redirects): Redirect | undefined {
+function findRedirect(pathname: string, redirects: Redirects): Redirect | undefined {
   const fixed = redirects.static.get(pathname);
   if (fixed !== undefined) return fixed;
   for (const { pattern, to, status } of redirects.dynamic) {
@@ -45,14 +45,14 @@ function matchingRedirect(pathname: string, redirects: Redirects): Redirect | un
   return undefined;
 }
 
-function targetOf({ to }: Redirect, { host }: AssetRequest): URL {
+function resolveTarget({ to }: Redirect, { host }: AssetRequest): URL {
   return new URL(to.startsWith("/") ? `https://${host}${to}` : to);
 }
 
 /** Without a query of its own, the target takes over that of the request. */
-function locationOf(redirect: Redirect, request: AssetRequest): string {
-  const target = targetOf(redirect, request);
+function buildLocation(redirect: Redirect, request: AssetRequest): string {
+  const target = resolveTarget(redirect, request);
   const search = target.search === "" ? request.search : target.search;
-  const isHere = redirect.to.startsWith("/") || target.host === request.host;
-  return `${isHere ? "" : target.origin}${target.pathname}${search}${target.hash}`;
+  const isSameHost = redirect.to.startsWith("/") || target.host === request.host;
+  return `${isSameHost ? "" : target.origin}${target.pathname}${search}${target.hash}`;
 }

@@ -1,7 +1,7 @@
 // The file `.assetsignore`: patterns of files that are not served, in the syntax of .gitignore. As in git, a
 // file in an ignored folder cannot be included again: the folder is not entered.
 
-import type { RuleFault } from "./rule-lines.ts";
+import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface IgnorePatterns {
   readonly faults: readonly RuleFault[];
@@ -68,18 +68,18 @@ function segmentsSource(pattern: string): string {
 }
 
 function segmentSource(segment: string): string {
-  const pieces = segment.match(/\\.|\[[!^]?\]?[^\]]*\]|\*+|./gsu) ?? [];
-  return pieces.map(pieceSource).join("");
+  const tokens = segment.match(/\\.|\[[!^]?\]?[^\]]*\]|\*+|./gsu) ?? [];
+  return tokens.map(tokenSource).join("");
 }
 
-function pieceSource(piece: string): string {
-  if (piece.startsWith("*")) return "[^/]*";
-  if (piece === "?") return "[^/]";
-  if (piece.length > 2 && piece.startsWith("[")) {
-    const isNegated = /^\[[!^]/.test(piece);
-    const members = piece.slice(isNegated ? 2 : 1, -1).replace(/[\\\]^[|]/g, "\\$&");
+function tokenSource(token: string): string {
+  if (token.startsWith("*")) return "[^/]*";
+  if (token === "?") return "[^/]";
+  if (token.length > 2 && token.startsWith("[")) {
+    const isNegated = /^\[[!^]/.test(token);
+    const members = token.slice(isNegated ? 2 : 1, -1).replace(/[\\\]^[|]/g, "\\$&");
     return `(?!/)[${isNegated ? "^" : ""}${members}]`;
   }
-  const character = piece.startsWith("\\") && piece.length > 1 ? piece.slice(1) : piece;
+  const character = token.startsWith("\\") && token.length > 1 ? token.slice(1) : token;
   return character.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

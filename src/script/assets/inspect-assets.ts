@@ -1,4 +1,4 @@
-// Looks at an assets directory before any process serves it, so that what is wrong with it is reported once.
+// Checks an assets directory before any process serves it, so that each fault is reported once.
 import { type DirectoryOptions, readAssetDirectory } from "./asset-directory.ts";
 
 const maxWarnings = 20;

@@ -14,7 +14,7 @@ export interface PrivatePaths {
 const secretFiles = /^\.(env|dev\.vars)(\..*)?$/;
 
 export async function findPrivatePaths(location: Location): Promise<PrivatePaths> {
-  const dataDirectory = await directoryOf(location);
+  const dataDirectory = await findDataDirectory(location);
   return {
     dataDirectory,
     has(path) {
@@ -28,9 +28,9 @@ export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-async function directoryOf(location: Location): Promise<string | undefined> {
-  const place = typeof location === "string" ? location : location.blobs;
-  if (place === "memory:" || /^s3:/i.test(place)) return undefined;
-  const directory = place.startsWith("file:") ? fileURLToPath(place) : place;
+async function findDataDirectory(location: Location): Promise<string | undefined> {
+  const blobLocation = typeof location === "string" ? location : location.blobs;
+  if (blobLocation === "memory:" || /^s3:/i.test(blobLocation)) return undefined;
+  const directory = blobLocation.startsWith("file:") ? fileURLToPath(blobLocation) : blobLocation;
   return realpath(directory).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
-// The response for an asset: whole, a range of it, or that the client has it already.
+// The response for an asset: the whole file, a range, or 304 when the client's copy is current.
 import { rangeFromHeader } from "../../http/headers.ts";
-import type { HttpResponse } from "../../http/listen.ts";
+import type { HttpResponse } from "../../http/server/listen.ts";
 import { StoreError } from "../../model/errors.ts";
 import { type ByteRange, resolveRange } from "../../model/range.ts";
 import type { AssetContent, AssetContents } from "./asset-contents.ts";
@@ -30,7 +30,7 @@ export function assetResponse(
   return contentResponse(request, served, content) as HttpResponse;
 }
 
-/** As often as a file may change between reading its etag and opening it. */
+/** Retries when a file changes between reading its etag and opening it. */
 const maxAttempts = 5;
 
 async function awaitResponse(
@@ -65,13 +65,15 @@ function contentResponse(
     return emptyResponse(416, [...headers, ["content-range", `bytes */${size}`]]);
   const { offset, length } = range ?? { offset: 0, length: size };
   if (range !== undefined) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${size}`]);
-  const sent = range === undefined ? status : 206;
+  const responseStatus = range === undefined ? status : 206;
   if (request.method === "HEAD") {
-    return emptyResponse(sent, [...headers, ["content-length", String(length)]]);
+    return emptyResponse(responseStatus, [...headers, ["content-length", String(length)]]);
   }
   const body = contents.open(asset, content, { offset, length });
-  if (!(body instanceof Promise)) return { status: sent, headers, body };
-  return body.then((source) => (source === undefined ? undefined : { status: sent, headers, body: source }));
+  if (!(body instanceof Promise)) return { status: responseStatus, headers, body };
+  return body.then((source) =>
+    source === undefined ? undefined : { status: responseStatus, headers, body: source },
+  );
 }
 
 function headersFor(request: AssetRequest, { contentType }: AssetFile, etag: string): HeaderPair[] {
@@ -88,14 +90,14 @@ function headersFor(request: AssetRequest, { contentType }: AssetFile, etag: str
 /** The status of a condition that does not hold (RFC 9110 13.2.2). */
 function failedCondition({ header }: AssetRequest, etag: string): 304 | 412 | undefined {
   const match = header("if-match");
-  if (match !== undefined && !names(match, etag)) return 412;
+  if (match !== undefined && !listsEtag(match, etag)) return 412;
   const noneMatch = header("if-none-match");
   if (noneMatch === undefined) return undefined;
   // Weak comparison; an asset's own etag is strong.
-  return names(noneMatch.replaceAll("W/", ""), etag) ? 304 : undefined;
+  return listsEtag(noneMatch.replaceAll("W/", ""), etag) ? 304 : undefined;
 }
 
-function names(list: string, etag: string): boolean {
+function listsEtag(list: string, etag: string): boolean {
   return list.trim() === "*" || list.split(",").some((one) => one.trim() === etag);
 }
 

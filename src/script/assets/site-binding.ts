@@ -2,9 +2,9 @@
 // older kind read their files with a library that looks each path up in a manifest and then in the namespace.
 import { checkType, getOptions, kvKeyArgument } from "../../binding/kv-arguments.ts";
 import type { AssetsOptions } from "../bindings.ts";
+import { siteBinding } from "../config/wrangler/site-names.ts";
 import type { Assets } from "./assets.ts";
 import { bindAssets } from "./assets-binding.ts";
-import { siteBinding } from "./site-names.ts";
 
 export interface SiteBinding {
   get(key: unknown, options?: unknown): Promise<unknown>;
@@ -17,8 +17,8 @@ export interface SiteBinding {
 export function bindSite(assets: Assets, options: AssetsOptions): SiteBinding {
   const files = bindAssets(assets, options);
 
-  async function read(key: unknown, given: unknown): Promise<unknown> {
-    const type = checkType(getOptions(given));
+  async function read(key: unknown, callOptions: unknown): Promise<unknown> {
+    const type = checkType(getOptions(callOptions));
     const path = kvKeyArgument(key).split("/").map(encodeURIComponent).join("/");
     const response = await files.fetch(`http://site/${path}`, { redirect: "manual" });
     if (response.status !== 200) {
@@ -36,8 +36,8 @@ export function bindSite(assets: Assets, options: AssetsOptions): SiteBinding {
 
   return {
     get: read,
-    async getWithMetadata(key, given) {
-      return { value: await read(key, given), metadata: null, cacheStatus: null };
+    async getWithMetadata(key, callOptions) {
+      return { value: await read(key, callOptions), metadata: null, cacheStatus: null };
     },
     list: refuse,
     put: refuse,

@@ -16,7 +16,7 @@ export interface FolderWatch {
 /** The system limits how many can be watched. */
 const maxWatched = 2000;
 
-export function watchFolders(first: readonly string[]): FolderWatch {
+export function watchFolders(initialFolders: readonly string[]): FolderWatch {
   const watchers = new Map<string, FSWatcher>();
   let isComplete = true;
   let isDirty = false;
@@ -27,7 +27,7 @@ export function watchFolders(first: readonly string[]): FolderWatch {
   }
 
   /** A folder that was replaced by another of its name is watched again when it is found. */
-  function renamed(folder: string, name: string | null): void {
+  function onRename(folder: string, name: string | null): void {
     const moved = join(folder, name ?? "");
     for (const watched of watchers.keys()) {
       if (watched === moved || watched.startsWith(moved + sep)) drop(watched);
@@ -39,7 +39,7 @@ export function watchFolders(first: readonly string[]): FolderWatch {
     try {
       const watcher = watch(folder, { persistent: false }, (event, name) => {
         isDirty = true;
-        if (event === "rename") renamed(folder, name);
+        if (event === "rename") onRename(folder, name);
       });
       watcher.on("error", () => {
         isDirty = true;
@@ -52,14 +52,14 @@ export function watchFolders(first: readonly string[]): FolderWatch {
     }
   }
 
-  function folders(wanted: readonly string[]): void {
-    isComplete = wanted.length > 0 && wanted.length <= maxWatched;
-    const keep = new Set(wanted.slice(0, maxWatched));
+  function folders(paths: readonly string[]): void {
+    isComplete = paths.length > 0 && paths.length <= maxWatched;
+    const keep = new Set(paths.slice(0, maxWatched));
     for (const folder of [...watchers.keys()]) if (!keep.has(folder)) drop(folder);
     for (const folder of keep) if (!watchers.has(folder)) open(folder);
   }
 
-  folders(first);
+  folders(initialFolders);
   return {
     folders,
     hasChanged: () => isDirty || !isComplete,

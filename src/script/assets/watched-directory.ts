@@ -1,6 +1,6 @@
 // The assets directory as it is now. While developing, it is read again before the first request after a change;
 // in production it is what it was when the script started.
-import type { Mode } from "../host-messages.ts";
+import type { Mode } from "../context.ts";
 import {
   type AssetDirectory,
   AssetsError,
@@ -51,7 +51,7 @@ export async function openDirectory(options: DirectoryOptions, mode: Mode): Prom
 
   async function refresh(): Promise<void> {
     await watch.pending();
-    // One in progress may have begun before the change that this request is to see.
+    // A read in progress may have started before the change that this request must see.
     await rereading;
     if (rereading === undefined && !watch.hasChanged()) return;
     rereading ??= reread().finally(() => {

@@ -1,11 +1,11 @@
 // Which of script and assets a request goes to: `run_worker_first`, and requests of browsers for a whole page.
 import type { AssetsOptions } from "../bindings.ts";
-import { compileGlob } from "./path-pattern.ts";
+import { compileGlob } from "./rules/path-pattern.ts";
 
 /** `either`: the assets, and the script where they have nothing. */
 export type Destination = "script" | "assets" | "either";
 
-export function createDestinations(runWorkerFirst: AssetsOptions["runWorkerFirst"]) {
+export function createDestinationChooser(runWorkerFirst: AssetsOptions["runWorkerFirst"]) {
   if (typeof runWorkerFirst === "boolean") return (): Destination => (runWorkerFirst ? "script" : "either");
   const isExcluded = (rule: string) => rule.startsWith("!");
   const toAssets = runWorkerFirst.filter(isExcluded).map((rule) => compileGlob(rule.slice(1)));

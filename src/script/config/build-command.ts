@@ -1,9 +1,9 @@
-// The command with which a project of a wrangler file builds its script before it is run.
+// The build command of a wrangler file, run before the script starts.
 import { dirname, resolve } from "node:path";
-import { isTable } from "../config-fields.ts";
-import { kindOf, readSource } from "../config-source.ts";
-import { selectEnvironment } from "./environments.ts";
-import { ownWranglerKeys } from "./wrangler-keys.ts";
+import { isTable } from "./syntax/fields.ts";
+import { detectKind, readSource } from "./syntax/source.ts";
+import { selectEnvironment } from "./vars/environments.ts";
+import { ownWranglerKeys } from "./wrangler/keys.ts";
 
 export interface BuildCommand {
   readonly command: string;
@@ -11,9 +11,9 @@ export interface BuildCommand {
   readonly directory: string;
 }
 
-/** Whether the rest of the file is in order does not matter here. */
+/** Reads only the build command; faults in the rest of the file are not reported here. */
 export function readBuildCommand(file: string, environment: string | undefined): BuildCommand | undefined {
-  if (kindOf(file) !== "wrangler") return undefined;
+  if (detectKind(file) !== "wrangler") return undefined;
   const { value } = selectEnvironment(readSource(file), environment, (key) => ownWranglerKeys.includes(key));
   const build = isTable(value) ? value.build : undefined;
   if (!isTable(build) || typeof build.command !== "string" || build.command.trim() === "") return undefined;

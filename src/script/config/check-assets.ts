@@ -1,10 +1,10 @@
 // Static files beside a script, or without one: the table `assets`.
 import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { nearest } from "../../model/did-you-mean.ts";
 import type { AssetsOptions } from "../bindings.ts";
-import { checkBinding } from "../config-check.ts";
-import type { Element, Fields, Table } from "../config-fields.ts";
-import { nearest } from "../nearest.ts";
+import { checkBinding } from "./rules.ts";
+import type { Element, Fields, Table } from "./syntax/fields.ts";
 
 const notFoundChoices = ["none", "404-page", "single-page-application"] as const;
 const maxPatterns = 100;
@@ -18,18 +18,18 @@ export function checkAssets(fields: Fields, top: Table): AssetsOptions | undefin
   if (assets === undefined) return undefined;
   if (top.main === undefined && top.triggers !== undefined) {
     const message = 'No script can be triggered: "main" is missing.';
-    fields.tell(["triggers"], { message, hint: nameScript(fields) });
+    fields.report(["triggers"], { message, hint: nameScriptHint(fields) });
   }
   return {
     directory: checkDirectory(fields, assets, line),
     binding: assets.binding === undefined ? undefined : checkOwnBinding(fields, top, assets.binding),
-    notFoundHandling: choice(fields, assets, "not_found_handling", notFoundChoices),
-    htmlHandling: choice(fields, assets, "html_handling", htmlChoices),
+    notFoundHandling: checkChoice(fields, assets, "not_found_handling", notFoundChoices),
+    htmlHandling: checkChoice(fields, assets, "html_handling", htmlChoices),
     runWorkerFirst: checkRunFirst(fields, top, assets.run_worker_first),
   };
 }
 
-function nameScript(fields: Fields): string {
+function nameScriptHint(fields: Fields): string {
   return `Name the script: ${fields.line("main", "src/index.ts")}\nOr remove the key.`;
 }
 
@@ -51,7 +51,7 @@ function checkDirectory(fields: Fields, assets: Table, line: string): string {
     const build = /(^|[\\/])node_modules([\\/]|$)/.test(written)
       ? "It belongs to a package: run npm install first."
       : "If a build makes it, run that build first, for example: npm run build";
-    fields.tell(path, { message: why, hint: `${where}\n${build}` });
+    fields.report(path, { message: why, hint: `${where}\n${build}` });
   }
   return directory;
 }
@@ -59,7 +59,7 @@ function checkDirectory(fields: Fields, assets: Table, line: string): string {
 function checkOwnBinding(fields: Fields, top: Table, value: unknown): string {
   const path = ["assets", "binding"];
   if (top.main === undefined) {
-    fields.tell(path, {
+    fields.report(path, {
       message: "Assets that are served without a script have no binding.",
       hint: "Remove it, or name the script with main.",
     });
@@ -68,13 +68,13 @@ function checkOwnBinding(fields: Fields, top: Table, value: unknown): string {
 }
 
 /** The first choice is the default. */
-function choice<T extends string>(fields: Fields, assets: Table, key: string, choices: readonly T[]): T {
+function checkChoice<T extends string>(fields: Fields, assets: Table, key: string, choices: readonly T[]): T {
   const path = ["assets", key];
   const text = fields.string(path, assets[key], fields.line(key, choices[0]!));
   const found = choices.find((one) => one === text);
   if (text !== undefined && found === undefined) {
     const near = nearest(text, choices);
-    fields.tell(path, {
+    fields.report(path, {
       message: `"${key}" cannot be ${JSON.stringify(text)}${near === undefined ? "." : `: did you mean ${near}?`}`,
       hint: `It is one of: ${choices.join(", ")}`,
     });
@@ -85,27 +85,27 @@ function choice<T extends string>(fields: Fields, assets: Table, key: string, ch
 function checkRunFirst(fields: Fields, top: Table, value: unknown): boolean | readonly string[] {
   const path = ["assets", "run_worker_first"];
   if (value !== undefined && value !== false && top.main === undefined) {
-    fields.tell(path, {
+    fields.report(path, {
       message: 'No script can run first: "main" is missing.',
-      hint: nameScript(fields),
+      hint: nameScriptHint(fields),
     });
   }
   if (value === undefined || typeof value === "boolean") return value ?? false;
   const example = fields.line("run_worker_first", ["/api/*"]);
   if (!Array.isArray(value)) {
     const message = '"assets.run_worker_first" must be true, false or a list of paths.';
-    fields.tell(path, { message, hint: `Write: ${example}` });
+    fields.report(path, { message, hint: `Write: ${example}` });
     return false;
   }
   if (value.length > maxPatterns) {
-    fields.tell(path, { message: `"run_worker_first" can have at most ${maxPatterns} paths.` });
+    fields.report(path, { message: `"run_worker_first" can have at most ${maxPatterns} paths.` });
   }
   const patterns = fields
     .list(path, value, example)
     .flatMap((element) => checkPattern(fields, element, example));
   if (patterns.every((pattern) => pattern.startsWith("!"))) {
     const message = '"run_worker_first" names no path that goes to the script.';
-    fields.tell(path, { message, hint: `For example: ${example}` });
+    fields.report(path, { message, hint: `For example: ${example}` });
   }
   return patterns;
 }
@@ -115,10 +115,13 @@ function checkPattern(fields: Fields, { path, value }: Element, example: string)
   if (pattern === undefined) return [];
   if (!/^!?\//.test(pattern)) {
     const hint = `Write: "/${pattern.replace(/^!/, "")}", or "!/${pattern.replace(/^!/, "")}" for an exception`;
-    fields.tell(path, { message: `The path ${JSON.stringify(pattern)} does not begin with a slash.`, hint });
+    fields.report(path, {
+      message: `The path ${JSON.stringify(pattern)} does not begin with a slash.`,
+      hint,
+    });
   }
   if (pattern.length > maxPatternLength) {
-    fields.tell(path, {
+    fields.report(path, {
       message: `The path ${JSON.stringify(pattern)} has more than ${maxPatternLength} characters.`,
     });
   }

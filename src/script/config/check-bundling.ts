@@ -1,9 +1,9 @@
 // How the script is bundled: text that is replaced, modules that stand for others, JSX, and files that are imported
 // as text, bytes or WebAssembly.
 import { dirname, resolve } from "node:path";
-import { isFile } from "../config-check.ts";
-import type { Element, Fields, Table } from "../config-fields.ts";
-import type { ConfigPath } from "../config-places.ts";
+import { isFile } from "./rules.ts";
+import type { Element, Fields, Table } from "./syntax/fields.ts";
+import type { ConfigPath } from "./syntax/positions.ts";
 
 export type ModuleType = "ESModule" | "CommonJS" | "CompiledWasm" | "Text" | "Data";
 
@@ -25,15 +25,15 @@ export interface BundlingOptions {
 const moduleTypes: readonly ModuleType[] = ["Text", "Data", "CompiledWasm", "ESModule", "CommonJS"];
 
 export function checkBundling(fields: Fields, top: Table): BundlingOptions {
-  const define = texts(fields, top, "define", "VERSION", '"1.0"');
-  const alias = texts(fields, top, "alias", "old-name", "./src/new-name.ts");
-  const jsxFactory = expression(fields, top, "jsx_factory", "h");
-  const jsxFragment = expression(fields, top, "jsx_fragment", "Fragment");
+  const define = checkTextTable(fields, top, "define", "VERSION", '"1.0"');
+  const alias = checkTextTable(fields, top, "alias", "old-name", "./src/new-name.ts");
+  const jsxFactory = checkExpression(fields, top, "jsx_factory", "h");
+  const jsxFragment = checkExpression(fields, top, "jsx_fragment", "Fragment");
   const tsconfig = checkTsconfig(fields, top);
   const rules = checkRules(fields, top);
   return {
     ...(define === undefined ? {} : { define }),
-    ...(alias === undefined ? {} : { alias: resolved(fields, alias) }),
+    ...(alias === undefined ? {} : { alias: resolveAliases(fields, alias) }),
     ...(jsxFactory === undefined ? {} : { jsxFactory }),
     ...(jsxFragment === undefined ? {} : { jsxFragment }),
     ...(tsconfig === undefined ? {} : { tsconfig }),
@@ -41,7 +41,7 @@ export function checkBundling(fields: Fields, top: Table): BundlingOptions {
   };
 }
 
-function texts(
+function checkTextTable(
   fields: Fields,
   top: Table,
   key: string,
@@ -60,13 +60,13 @@ function texts(
 }
 
 /** Paths begin at the folder of the file. */
-function resolved({ source }: Fields, alias: Record<string, string>): Record<string, string> {
+function resolveAliases({ source }: Fields, alias: Record<string, string>): Record<string, string> {
   const absolute = (target: string) =>
     /^\.\.?(\/|$)/.test(target) ? resolve(dirname(source.file), target) : target;
   return Object.fromEntries(Object.entries(alias).map(([name, target]) => [name, absolute(target)]));
 }
 
-function expression(fields: Fields, top: Table, key: string, example: string): string | undefined {
+function checkExpression(fields: Fields, top: Table, key: string, example: string): string | undefined {
   const line = fields.line(key, example);
   const text = fields.string([key], top[key], line);
   if (
@@ -75,7 +75,7 @@ function expression(fields: Fields, top: Table, key: string, example: string): s
   )
     return text;
   const message = `${JSON.stringify(text)} is not the name of a function, such as React.createElement.`;
-  fields.tell([key], { message, hint: `Write: ${line}` });
+  fields.report([key], { message, hint: `Write: ${line}` });
   return undefined;
 }
 
@@ -84,7 +84,7 @@ function checkTsconfig(fields: Fields, top: Table): string | undefined {
   if (written === undefined) return undefined;
   const file = resolve(dirname(fields.source.file), written);
   if (!isFile(file)) {
-    fields.tell(["tsconfig"], {
+    fields.report(["tsconfig"], {
       message: `There is no file ${JSON.stringify(written)}.`,
       hint: `Looked for ${file}`,
     });
@@ -115,10 +115,10 @@ function checkType(fields: Fields, path: ConfigPath, value: unknown): ModuleType
   const line = fields.line("type", "Text");
   if (value === undefined) fields.missing(path, `Add what they are imported as: ${line}`);
   const text = fields.string(path, value, line);
-  const type = moduleTypes.find((known) => known === text);
+  const type = moduleTypes.find((candidate) => candidate === text);
   if (text !== undefined && type === undefined) {
     const message = `Files cannot be imported as ${JSON.stringify(text)}.`;
-    fields.tell(path, { message, hint: `It is one of: ${moduleTypes.join(", ")}` });
+    fields.report(path, { message, hint: `It is one of: ${moduleTypes.join(", ")}` });
   }
   return type;
 }

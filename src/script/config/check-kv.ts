@@ -1,9 +1,9 @@
 // KV namespaces: each entry of `kv_namespaces` puts one into env.
 import { isNamespaceName, namespaceNameRule } from "../../model/key-value.ts";
 import type { KvBinding } from "../bindings.ts";
-import { checkBinding } from "../config-check.ts";
-import type { Fields, Table } from "../config-fields.ts";
-import type { ConfigPath } from "../config-places.ts";
+import { checkBinding } from "./rules.ts";
+import type { Fields, Table } from "./syntax/fields.ts";
+import type { ConfigPath } from "./syntax/positions.ts";
 
 /** The namespace of a binding that names none. */
 export function namespaceFor(binding: string): string {
@@ -29,7 +29,7 @@ function checkId(fields: Fields, path: ConfigPath, value: unknown): string | und
   const example = fields.line("id", "settings");
   const id = fields.string(path, value, example);
   if (id !== undefined && !isNamespaceName(id)) {
-    fields.tell(path, {
+    fields.report(path, {
       message: `${JSON.stringify(id)} cannot be a namespace's name: it is ${namespaceNameRule}.`,
       hint: `Write: ${example}`,
     });

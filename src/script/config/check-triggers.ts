@@ -1,7 +1,8 @@
 // When the scheduled handler runs: the table `triggers`.
-import { parsing, strings } from "../config-check.ts";
-import type { Fields, Table } from "../config-fields.ts";
-import { parseCron, type Sunday } from "../cron.ts";
+
+import { parseCron, type Sunday } from "./cron.ts";
+import { checkStrings, createParseCheck } from "./rules.ts";
+import type { Fields, Table } from "./syntax/fields.ts";
 
 export interface Triggers {
   readonly crons: readonly string[];
@@ -23,9 +24,9 @@ export function checkTriggers(fields: Fields, top: Table, { isLenient }: Trigger
   // In wrangler files the week begins with 1, and in crontab with 0.
   const sunday = source.kind === "wrangler" ? 1 : 0;
   const parse = (text: string) => parseCron(text, sunday);
-  const check = parsing(fields, parse, 'For example, every five minutes: "*/5 * * * *"');
+  const check = createParseCheck(fields, parse, 'For example, every five minutes: "*/5 * * * *"');
   const leftOut: string[] = [];
-  const crons = strings(fields, ["triggers", "crons"], triggers?.crons, cronsLine, (text, element) => {
+  const crons = checkStrings(fields, ["triggers", "crons"], triggers?.crons, cronsLine, (text, element) => {
     if (isLenient && !parses(text, parse)) leftOut.push(text);
     else check(text, element);
   });

@@ -1,9 +1,9 @@
-// Every name that a configuration puts into a script's env, with its place in the file. Bindings, variables and
+// Every name that a configuration puts into a script's env, with its position in the file. Bindings, variables and
 // secrets share one namespace.
 import type { ScriptBindings } from "../bindings.ts";
-import { positionOf } from "../config-error.ts";
-import type { Fields } from "../config-fields.ts";
-import type { ConfigPath } from "../config-places.ts";
+import { toLineColumn } from "./syntax/error.ts";
+import type { Fields } from "./syntax/fields.ts";
+import type { ConfigPath } from "./syntax/positions.ts";
 
 export interface EnvName {
   readonly name: string;
@@ -21,12 +21,12 @@ export function envNames({
   unsupported,
   vars,
 }: ScriptBindings): readonly EnvName[] {
-  const bound = (what: string, key: string) => (entry: { readonly binding: string }, index: number) =>
+  const toEnvName = (what: string, key: string) => (entry: { readonly binding: string }, index: number) =>
     ({ name: entry.binding, what, path: [key, index, "binding"], at: "value" }) as const;
   const binding = assets?.binding;
   return [
-    ...buckets.map(bound("a bucket binding", "store_buckets")),
-    ...kvNamespaces.map(bound("a KV binding", "kv_namespaces")),
+    ...buckets.map(toEnvName("a bucket binding", "store_buckets")),
+    ...kvNamespaces.map(toEnvName("a KV binding", "kv_namespaces")),
     ...(binding === undefined
       ? []
       : [{ name: binding, what: "the assets binding", path: ["assets", "binding"], at: "value" } as const]),
@@ -43,26 +43,26 @@ export function envNames({
 }
 
 export function checkDistinct(fields: Fields, bindings: ScriptBindings): void {
-  const { places, text } = fields.source;
+  const { positions, text } = fields.source;
   const names = envNames(bindings)
     .filter(({ name }) => name !== "")
-    .map((named) => {
-      const place = places.find(named.path);
-      const { start } = named.at === "key" ? (place.key ?? place.value) : place.value;
-      return { ...named, start };
+    .map((envName) => {
+      const position = positions.find(envName.path);
+      const { start } = envName.at === "key" ? (position.key ?? position.value) : position.value;
+      return { ...envName, start };
     });
   const seen = new Map<string, (typeof names)[number]>();
-  for (const named of names.sort((a, b) => a.start - b.start)) {
-    const first = seen.get(named.name);
+  for (const envName of names.sort((a, b) => a.start - b.start)) {
+    const first = seen.get(envName.name);
     if (first === undefined) {
-      seen.set(named.name, named);
+      seen.set(envName.name, envName);
       continue;
     }
-    const { line } = positionOf(text, first.start);
-    fields.tell(named.path, {
-      message: `"${named.name}" is already the name of ${first.what}, on line ${line}.`,
+    const { line } = toLineColumn(text, first.start);
+    fields.report(envName.path, {
+      message: `"${envName.name}" is already the name of ${first.what}, on line ${line}.`,
       hint: "Each binding and each variable has a name of its own in env.",
-      at: named.at,
+      at: envName.at,
     });
   }
 }

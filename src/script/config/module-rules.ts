@@ -36,14 +36,14 @@ export function globPattern(glob: string): RegExp {
     if (token === "*") return "[^/]*";
     if (token === "?") return "[^/]";
     if (token.startsWith("{") && token.endsWith("}")) {
-      return `(?:${token.slice(1, -1).split(",").map(escaped).join("|")})`;
+      return `(?:${token.slice(1, -1).split(",").map(escapeRegExp).join("|")})`;
     }
-    return escaped(token);
+    return escapeRegExp(token);
   });
   // A glob without a folder is for files in every folder.
   return new RegExp(`^${bare.includes("/") ? "" : "(?:.*/)?"}${text}$`);
 }
 
-function escaped(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replace(/[^\w]/g, "\\$&");
 }

@@ -2,7 +2,7 @@
 // recent dates; the flags are known so that a mistyped one is noticed.
 
 /** Flags that turn a change on; each has a form that turns it off. */
-const pairs = `
+const flagPairs = `
   nodejs_compat/no_nodejs_compat nodejs_compat_v2/no_nodejs_compat_v2 nodejs_als/no_nodejs_als
   nodejs_zlib/no_nodejs_zlib enable_nodejs_global_timers/no_nodejs_global_timers
   nodejs_compat_populate_process_env/nodejs_compat_do_not_populate_process_env
@@ -58,35 +58,37 @@ const pairs = `
   new_module_registry/legacy_module_registry enhanced_error_serialization/legacy_error_serialization
 `;
 
-const single = `
+const singleFlags = `
   experimental service_binding_extra_handlers tcp_sockets_support webgpu js_rpc kv_direct_binding
   enable_web_file_system expose_global_message_channel precise_timers no_precise_timers typescript_strip_types
   allow_irrevocable_stub_storage nonclass_entrypoint_reuses_ctx_across_invocations unsafe_module
   python_workers_development streaming_tail_worker memory_cache_delete rtti_api
 `;
 
-const known: ReadonlySet<string> = new Set(`${pairs} ${single}`.trim().split(/[\s/]+/));
+const platformFlags: ReadonlySet<string> = new Set(`${flagPairs} ${singleFlags}`.trim().split(/[\s/]+/));
 
 function isPlatformFlag(flag: string): boolean {
-  return known.has(flag);
+  return platformFlags.has(flag);
 }
 
-/** The flag of ours that a flag of the platform stands for. */
+/** Flags of the platform and the flag of Store with the same effect. */
 const equivalentFlags: Readonly<Record<string, string>> = {
   r2_list_honor_include: "store_list_honor_include",
 };
 
-/** The flags of a wrangler file with ours in place of those that stand for them. */
+/** The flags of a wrangler file, translated to Store's own where there is one. */
 export function wranglerFlags(flags: unknown, note: (text: string) => void): unknown {
   if (flags !== undefined && !Array.isArray(flags)) return flags;
-  const given: readonly unknown[] = flags ?? [];
-  const unknown = given.filter((flag) => typeof flag === "string" && !isPlatformFlag(flag));
+  const flagList: readonly unknown[] = flags ?? [];
+  const unknown = flagList.filter((flag) => typeof flag === "string" && !isPlatformFlag(flag));
   if (unknown.length > 0) note(`these compatibility flags are not known: ${unknown.join(", ")}.`);
   // Libraries and authors rely on this flag against requests to private addresses.
-  if (given.includes("global_fetch_strictly_public")) {
+  if (flagList.includes("global_fetch_strictly_public")) {
     note("global_fetch_strictly_public is not enforced: fetch reaches private addresses too.");
   }
-  const ours = given.map((flag) => (typeof flag === "string" ? (equivalentFlags[flag] ?? flag) : flag));
+  const storeFlags = flagList.map((flag) =>
+    typeof flag === "string" ? (equivalentFlags[flag] ?? flag) : flag,
+  );
   // Scripts for that platform expect "a/" among the prefixes of a listing.
-  return [...ours, "store_delimited_prefixes_keep_delimiter"];
+  return [...storeFlags, "store_delimited_prefixes_keep_delimiter"];
 }

@@ -1,6 +1,6 @@
 // Compatibility flags that change a script's runtime, and the dates from which they apply by default. Names and dates
 // are those of the platform that scripts are written for.
-import type { ConfigKind } from "../config-source.ts";
+import type { ConfigKind } from "./syntax/source.ts";
 
 export const runtimeFlags = [
   "nodejs_compat",
@@ -16,9 +16,9 @@ export const runtimeFlags = [
 export type RuntimeFlag = (typeof runtimeFlags)[number];
 
 export interface RuntimeBehaviour {
-  /** Which builds of packages are taken, and what navigator.userAgent says: scripts and packages look at it. */
+  /** Chooses the builds of packages and navigator.userAgent, which scripts and packages inspect. */
   readonly platform: "store" | "workers";
-  /** Variables and secrets are in the environment of the process too. */
+  /** Variables and secrets are also set in the environment of the process. */
   readonly populatesProcessEnv: boolean;
   /** Whether setTimeout and setInterval return numbers or the Timeout objects of Node. */
   readonly timers: "numbers" | "objects";

@@ -1,11 +1,11 @@
-// Writes a store.toml that says what a wrangler file says, with comments on what was left out and why.
+// Translates a wrangler file into a store.toml, with comments on what was left out and why.
 import { basename } from "node:path";
 import { stringify } from "smol-toml";
 import { isCompatibilityFlag } from "../../binding/compatibility.ts";
-import { configError } from "../config-error.ts";
-import { isTable, type Table } from "../config-fields.ts";
-import type { ConfigSource } from "../config-source.ts";
-import { readWrangler, type WranglerConfig } from "./wrangler.ts";
+import { configError } from "./syntax/error.ts";
+import { isTable, type Table } from "./syntax/fields.ts";
+import type { ConfigSource } from "./syntax/source.ts";
+import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
 export interface StoreToml {
   readonly text: string;
@@ -22,10 +22,10 @@ export function storeToml(source: ConfigSource, today: string): StoreToml {
   };
   const file = basename(source.file);
   const whole = source.value as Table;
-  const top = sectionOf(read(), whole, undefined);
+  const top = toSection(read(), whole, undefined);
   const environments = isTable(whole.env) ? whole.env : {};
   const others = Object.entries(environments).flatMap(([name, own]) =>
-    isTable(own) ? [sectionOf(read(name), own, name)] : [],
+    isTable(own) ? [toSection(read(name), own, name)] : [],
   );
   const sections = [top, ...others].map(({ text }) => text);
   const header = `# Made from ${file}. From here on this file is read, and ${file} is not.\n`;
@@ -54,15 +54,15 @@ const tableKeys = [
   "vars",
 ];
 
-function sectionOf(config: WranglerConfig, own: Table, environment: string | undefined): Section {
+function toSection(config: WranglerConfig, own: Table, environment: string | undefined): Section {
   const value = config.source.value as Table;
   const isOwn = (key: string) =>
-    environment === undefined || originsOf(key).some((name) => own[name] !== undefined);
-  const leftOut = leftOutOf(config, own);
+    environment === undefined || originalKeys(key).some((name) => own[name] !== undefined);
+  const leftOut = describeLeftOut(config, own);
   const entries = [...plainKeys, ...toolKeys, ...tableKeys]
     .filter((key) => isOwn(key))
     .flatMap((key): [string, unknown][] => {
-      const written = withoutNull(writtenAs(key, value, own));
+      const written = withoutNull(toStoreValue(key, value, own));
       return isEmpty(written) ? [] : [[key, written]];
     });
   const table = Object.fromEntries(entries);
@@ -72,13 +72,13 @@ function sectionOf(config: WranglerConfig, own: Table, environment: string | und
 }
 
 /** The keys of the wrangler file that one of ours comes from. */
-function originsOf(key: string): readonly string[] {
+function originalKeys(key: string): readonly string[] {
   if (key === "store_buckets") return ["r2_buckets"];
   if (key === "routes") return ["routes", "route"];
   return key === "assets" ? ["assets", "pages_build_output_dir"] : [key];
 }
 
-function writtenAs(key: string, value: Table, own: Table): unknown {
+function toStoreValue(key: string, value: Table, own: Table): unknown {
   if (key === "compatibility_flags") {
     const flags: readonly unknown[] = Array.isArray(value[key]) ? value[key] : [];
     return flags.filter((flag) => typeof flag === "string" && isCompatibilityFlag(flag));
@@ -126,19 +126,19 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-function leftOutOf({ notes, emulated, unsupported, devPort }: WranglerConfig, own: Table): string[] {
+function describeLeftOut({ notes, emulated, unsupported, devPort }: WranglerConfig, own: Table): string[] {
   const build = isTable(own.build) ? own.build.command : undefined;
   const required = isTable(own.secrets) && Array.isArray(own.secrets.required) ? own.secrets.required : [];
   const flags = (Array.isArray(own.compatibility_flags) ? own.compatibility_flags : []).filter(
     (flag: unknown) => flag !== "r2_list_honor_include",
   );
   const crons = isTable(own.triggers) && Array.isArray(own.triggers.crons) ? own.triggers.crons : [];
-  // What was said of bindings is said one by one below.
-  const said = notes
+  // Notes on single bindings follow below, one by one.
+  const otherNotes = notes
     .map((note) => note.replace(/^\S+: /, ""))
     .filter((note) => !/^(Store does not have|data points written to)/.test(note));
   return [
-    ...said,
+    ...otherNotes,
     ...emulated.map(
       ({ binding, kind }) => `${binding}, a ${kind}: only projects with a wrangler file have it`,
     ),

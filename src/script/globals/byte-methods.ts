@@ -15,7 +15,7 @@ function checkText(value: unknown, name: string): string {
   return value;
 }
 
-function alphabetOf(options: Base64Options | undefined): "base64" | "base64url" {
+function readAlphabet(options: Base64Options | undefined): "base64" | "base64url" {
   const alphabet = options?.alphabet ?? "base64";
   if (alphabet === "base64" || alphabet === "base64url") return alphabet;
   throw new TypeError('The alphabet must be "base64" or "base64url".');
@@ -23,7 +23,7 @@ function alphabetOf(options: Base64Options | undefined): "base64" | "base64url" 
 
 export const byteStatics = {
   fromBase64(text: unknown, options?: Base64Options) {
-    const alphabet = alphabetOf(options);
+    const alphabet = readAlphabet(options);
     const compact = checkText(text, "fromBase64").replace(/[\t\n\f\r ]/g, "");
     const isPadded = compact.endsWith("=");
     const length = compact.length % 4;
@@ -39,18 +39,18 @@ export const byteStatics = {
   },
 };
 
-function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 export const byteMethods = {
   toBase64(this: Uint8Array, options?: Base64Options) {
-    const alphabet = alphabetOf(options);
+    const alphabet = readAlphabet(options);
     // Node pads base64 and does not pad base64url; the method pads both unless asked otherwise.
-    const text = bufferOf(this).toString(alphabet).replace(/=+$/, "");
+    const text = toBuffer(this).toString(alphabet).replace(/=+$/, "");
     return options?.omitPadding ? text : text.padEnd(Math.ceil(text.length / 4) * 4, "=");
   },
   toHex(this: Uint8Array) {
-    return bufferOf(this).toString("hex");
+    return toBuffer(this).toString("hex");
   },
 };

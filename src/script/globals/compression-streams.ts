@@ -1,9 +1,9 @@
-// CompressionStream and DecompressionStream, the same on every Node version: Node's own know no Brotli in
+// CompressionStream and DecompressionStream, the same on every Node version: Node's own lack Brotli in
 // older ones, and differ in what they do with trailing data and with a slow reader.
 import type { Transform } from "node:stream";
 import { types } from "node:util";
 import zlib from "node:zlib";
-import { bytesOf } from "../../binding/arguments.ts";
+import { toBytes } from "../../binding/arguments.ts";
 
 type Engine = Transform & { readonly bytesWritten: number };
 type Engines = Readonly<Record<string, () => Engine>>;
@@ -76,7 +76,7 @@ function openPair(engines: Engines, format: unknown): Pair {
 function streamPair(engine: Engine): Pair {
   let output: ReadableStreamDefaultController<Uint8Array>;
   let input: WritableStreamDefaultController;
-  let given = 0;
+  let inputBytes = 0;
   const readable = new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -106,7 +106,7 @@ function streamPair(engine: Engine): Pair {
 
   /** The engine takes no bytes beyond the end of the compressed data. */
   function checkTrailing(): void {
-    if (engine.bytesWritten < given)
+    if (engine.bytesWritten < inputBytes)
       fail(new TypeError("There is data after the end of the compressed data."));
   }
 
@@ -115,17 +115,17 @@ function streamPair(engine: Engine): Pair {
       input = controller;
     },
     async write(chunk) {
-      const bytes = bytesOf(chunk);
+      const bytes = toBytes(chunk);
       if (bytes === undefined || types.isSharedArrayBuffer(bytes.buffer)) {
         return fail(new TypeError("Only an ArrayBuffer or a view of one can be written."));
       }
       // The engine works on another thread, and the script may change its buffer meanwhile.
-      given += bytes.length;
-      await settled(engine, (done) => engine.write(Buffer.from(bytes), done)).catch(fail);
+      inputBytes += bytes.length;
+      await waitForEngine(engine, (done) => engine.write(Buffer.from(bytes), done)).catch(fail);
       checkTrailing();
     },
     async close() {
-      await settled(engine, (done) => {
+      await waitForEngine(engine, (done) => {
         engine.once("end", done);
         engine.end();
         engine.resume();
@@ -141,7 +141,7 @@ function streamPair(engine: Engine): Pair {
   return { readable, writable };
 }
 
-function settled(engine: Engine, start: (done: (error?: Error | null) => void) => void): Promise<void> {
+function waitForEngine(engine: Engine, start: (done: (error?: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error) => reject(new TypeError(error.message, { cause: error }));
     engine.once("error", onError);

@@ -1,5 +1,5 @@
 // Events of the global scope: addEventListener as scripts in the service-worker syntax use it.
-import type { ScriptContext } from "../host.ts";
+import type { ScriptContext } from "../context.ts";
 
 export class ExtendableEvent extends Event {
   readonly #context: ScriptContext;
@@ -21,7 +21,7 @@ export class ExtendableEvent extends Event {
 export class FetchEvent extends ExtendableEvent {
   readonly request: Request;
   #response: Response | Promise<Response> | undefined;
-  #isOver = false;
+  #isDispatched = false;
 
   constructor(request: Request, context: ScriptContext) {
     super("fetch", context);
@@ -32,7 +32,7 @@ export class FetchEvent extends ExtendableEvent {
     if (this.#response !== undefined) {
       throw new DOMException("event.respondWith() was already called for this request.", "InvalidStateError");
     }
-    if (this.#isOver) {
+    if (this.#isDispatched) {
       throw new DOMException(
         "event.respondWith() was called too late: call it before the listener returns, with a promise if need be.",
         "InvalidStateError",
@@ -53,7 +53,7 @@ export class FetchEvent extends ExtendableEvent {
         if (event.#response !== undefined) break;
       }
     } finally {
-      event.#isOver = true;
+      event.#isDispatched = true;
     }
     return event.#response;
   }
@@ -94,13 +94,13 @@ export function createScriptEvents(): ScriptEvents {
     fetch: new Map(),
     scheduled: new Map(),
   };
-  const listenersOf = (type: string) =>
+  const findListeners = (type: string) =>
     type === "fetch" || type === "scheduled" ? handled[type] : undefined;
 
   return {
     scope: {
       addEventListener(type, listener, options) {
-        const listeners = listenersOf(String(type));
+        const listeners = findListeners(String(type));
         if (listeners === undefined) {
           others.addEventListener(type, listener as never, options as never);
         } else if (listener !== null && listener !== undefined && !listeners.has(listener)) {
@@ -108,12 +108,12 @@ export function createScriptEvents(): ScriptEvents {
         }
       },
       removeEventListener(type, listener, options) {
-        const listeners = listenersOf(String(type));
+        const listeners = findListeners(String(type));
         if (listeners === undefined) others.removeEventListener(type, listener as never, options as never);
         else listeners.delete(listener);
       },
       dispatchEvent(event) {
-        const listeners = listenersOf(event.type);
+        const listeners = findListeners(event.type);
         if (listeners === undefined) return others.dispatchEvent(event);
         for (const listener of [...listeners.values()]) listener(event);
         return !event.defaultPrevented;
@@ -126,7 +126,7 @@ export function createScriptEvents(): ScriptEvents {
 function add(listeners: Map<unknown, Listener>, listener: unknown, options: unknown): void {
   const { once, signal } = Object(options) as { once?: boolean; signal?: AbortSignal };
   if (signal?.aborted) return;
-  const call = callable(listener);
+  const call = toListener(listener);
   const remove = () => listeners.delete(listener);
   signal?.addEventListener("abort", remove, { once: true });
   function callOnce(event: Event): unknown {
@@ -136,7 +136,7 @@ function add(listeners: Map<unknown, Listener>, listener: unknown, options: unkn
   listeners.set(listener, once ? callOnce : call);
 }
 
-function callable(listener: unknown): Listener {
+function toListener(listener: unknown): Listener {
   if (typeof listener === "function") return (event) => listener.call(globalThis, event) as unknown;
   const { handleEvent } = listener as { handleEvent?: unknown };
   if (typeof listener !== "object" || typeof handleEvent !== "function") {

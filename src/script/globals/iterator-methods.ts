@@ -13,7 +13,7 @@ function checkFunction(value: unknown): void {
   if (typeof value !== "function") throw new TypeError(`${String(value)} is not a function`);
 }
 
-function countOf(value: unknown): number {
+function toCount(value: unknown): number {
   const count = Number(value);
   if (Number.isNaN(count)) throw new RangeError(`${String(value)} must be a number`);
   const whole = Math.trunc(count);
@@ -22,7 +22,7 @@ function countOf(value: unknown): number {
 }
 
 /** The iterator of an iterable or an iterator; strings only where the caller allows them. */
-function iteratorOf(value: unknown, strings: "allowed" | "refused"): Lazy {
+function toIterator(value: unknown, strings: "allowed" | "refused"): Lazy {
   const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
   if (!isObject && !(typeof value === "string" && strings === "allowed")) {
     throw new TypeError(`${String(value)} is not an object`);
@@ -45,7 +45,7 @@ const generators = {
   },
   *flatMap(source: Lazy, step: Step<unknown>) {
     let index = 0;
-    for (const value of loop(source)) yield* loop(iteratorOf(step(value, index++), "refused"));
+    for (const value of loop(source)) yield* loop(toIterator(step(value, index++), "refused"));
   },
   *take(source: Lazy, count: number) {
     let left = count;
@@ -81,10 +81,10 @@ const methods = {
     return generators.flatMap(this, step);
   },
   take(this: Lazy, count: unknown) {
-    return generators.take(this, countOf(count));
+    return generators.take(this, toCount(count));
   },
   drop(this: Lazy, count: unknown) {
-    return generators.drop(this, countOf(count));
+    return generators.drop(this, toCount(count));
   },
   reduce(this: Lazy, step: (sum: unknown, value: unknown, index: number) => unknown, ...initial: unknown[]) {
     checkFunction(step);
@@ -140,11 +140,11 @@ export function installIteratorMethods(): void {
   Object.defineProperty(Iterator, "prototype", { value: prototype, writable: false });
   define(Iterator, {
     from(value: unknown) {
-      const source = iteratorOf(value, "allowed");
+      const source = toIterator(value, "allowed");
       if (Object.prototype.isPrototypeOf.call(prototype, source)) return source;
       return Object.assign(Object.create(prototype) as object, {
-        next: (...given: []) => source.next(...given),
-        return: (...given: []) => source.return?.(...given) ?? { done: true, value: undefined },
+        next: (...args: []) => source.next(...args),
+        return: (...args: []) => source.return?.(...args) ?? { done: true, value: undefined },
       });
     },
   });

@@ -30,8 +30,8 @@ const promiseStatics = {
     });
     return { promise, resolve, reject };
   },
-  try(this: PromiseConstructor, work: (...given: unknown[]) => unknown, ...given: unknown[]) {
-    return new this((resolve) => resolve(work(...given)));
+  try(this: PromiseConstructor, work: (...args: unknown[]) => unknown, ...args: unknown[]) {
+    return new this((resolve) => resolve(work(...args)));
   },
 };
 
@@ -39,8 +39,8 @@ const objectStatics = {
   groupBy(items: Iterable<unknown>, key: Group) {
     const result = Object.create(null) as Record<PropertyKey, unknown[]>;
     const name = (item: unknown, index: number) => {
-      const given = key(item, index);
-      return typeof given === "symbol" ? given : String(given);
+      const groupKey = key(item, index);
+      return typeof groupKey === "symbol" ? groupKey : String(groupKey);
     };
     for (const [group, members] of groups(items, name)) result[group as PropertyKey] = members;
     return result;

@@ -1,7 +1,7 @@
 // The navigator of the global scope.
 import { availableParallelism } from "node:os";
-import { scriptFetch } from "../fetch-outbound.ts";
 import { define } from "./define.ts";
+import { scriptFetch } from "./fetch/outbound.ts";
 
 export function installNavigator(userAgent: string): void {
   define(globalThis, { navigator: new Navigator(userAgent), Navigator });

@@ -36,7 +36,7 @@ export function installPlatformGlobals(): ScriptEvents {
   return events;
 }
 
-/** Only scripts that use it pay for it; a script's modules need it at once, so it cannot be imported. */
+/** Loaded on first use. Modules need it synchronously, so a dynamic import is not possible. */
 function loadUrlPattern(): unknown {
   const require = createRequire(import.meta.url);
   return (require("urlpattern-polyfill/urlpattern") as { URLPattern: unknown }).URLPattern;

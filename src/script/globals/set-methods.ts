@@ -17,7 +17,7 @@ function checkSetLike(other: SetLike): void {
   if (!isSetLike) throw new TypeError("The argument must be a Set, a Map or an object like them.");
 }
 
-function* valuesOf(other: SetLike): Generator<unknown> {
+function* iterateKeys(other: SetLike): Generator<unknown> {
   const keys = other.keys();
   for (let step = keys.next(); step.done !== true; step = keys.next()) yield step.value;
 }
@@ -25,11 +25,12 @@ function* valuesOf(other: SetLike): Generator<unknown> {
 const methods = {
   union(this: Set<unknown>, other: SetLike) {
     checkSetLike(other);
-    return new Set([...this, ...valuesOf(other)]);
+    return new Set([...this, ...iterateKeys(other)]);
   },
   intersection(this: Set<unknown>, other: SetLike) {
     checkSetLike(other);
-    const values = this.size <= other.size ? [...this].filter((value) => other.has(value)) : valuesOf(other);
+    const values =
+      this.size <= other.size ? [...this].filter((value) => other.has(value)) : iterateKeys(other);
     return new Set([...values].filter((value) => this.has(value)));
   },
   difference(this: Set<unknown>, other: SetLike) {
@@ -39,7 +40,7 @@ const methods = {
   symmetricDifference(this: Set<unknown>, other: SetLike) {
     checkSetLike(other);
     const result = new Set(this);
-    for (const value of valuesOf(other)) {
+    for (const value of iterateKeys(other)) {
       if (this.has(value)) result.delete(value);
       else result.add(value);
     }
@@ -51,7 +52,7 @@ const methods = {
   },
   isSupersetOf(this: Set<unknown>, other: SetLike) {
     checkSetLike(other);
-    for (const value of valuesOf(other)) if (!this.has(value)) return false;
+    for (const value of iterateKeys(other)) if (!this.has(value)) return false;
     return true;
   },
   isDisjointFrom(this: Set<unknown>, other: SetLike) {

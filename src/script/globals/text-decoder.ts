@@ -1,6 +1,6 @@
 // A TextDecoder for Node versions that decode some single-byte encodings differently from the standard:
 // windows-1252 as Latin-1, others with additions of their own, and two not at all.
-import { bytesOf } from "../../binding/arguments.ts";
+import { toBytes } from "../../binding/arguments.ts";
 
 const NativeTextDecoder = globalThis.TextDecoder;
 const unmapped = 0xfffd;
@@ -35,8 +35,8 @@ const tables = new Map<string, Uint16Array>();
 
 /** Code units by byte. */
 function tableFor(encoding: string): Uint16Array {
-  const known = tables.get(encoding);
-  if (known !== undefined) return known;
+  const cached = tables.get(encoding);
+  if (cached !== undefined) return cached;
   const table = Uint16Array.from({ length: 256 }, (_, byte) => byte);
   for (let byte = 0x80; byte < 0x100; byte++) {
     if (encoding === "x-user-defined") table[byte] = 0xf700 + byte;
@@ -85,7 +85,7 @@ export class TextDecoder {
   decode(input: Uint8Array | undefined = undefined, options: { stream?: boolean } = {}): string {
     if (this.#corrected === undefined) return this.#decoder.decode(input, options);
     if (input === undefined) return "";
-    const bytes = bytesOf(input);
+    const bytes = toBytes(input);
     if (bytes === undefined) throw new TypeError("decode() takes an ArrayBuffer or a view of one.");
     const table = tableFor(this.#corrected);
     const units = Uint16Array.from(bytes, (byte) => table[byte]!);

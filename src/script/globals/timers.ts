@@ -2,7 +2,7 @@
 // setTimeout and setInterval; clearTimeout and clearInterval of Node take numbers and Timeout objects alike.
 import { define } from "./define.ts";
 
-/** What the bundler replaces, and the globals it puts there. */
+/** Names that the bundler replaces, and their replacements. */
 export const numberTimers = {
   setTimeout: "$storeSetTimeout",
   setInterval: "$storeSetInterval",
@@ -10,11 +10,11 @@ export const numberTimers = {
 
 export function installNumberTimers(): void {
   define(globalThis, {
-    [numberTimers.setTimeout]: function setTimeout(...given: Parameters<typeof globalThis.setTimeout>) {
-      return Number(globalThis.setTimeout(...given));
+    [numberTimers.setTimeout]: function setTimeout(...args: Parameters<typeof globalThis.setTimeout>) {
+      return Number(globalThis.setTimeout(...args));
     },
-    [numberTimers.setInterval]: function setInterval(...given: Parameters<typeof globalThis.setInterval>) {
-      return Number(globalThis.setInterval(...given));
+    [numberTimers.setInterval]: function setInterval(...args: Parameters<typeof globalThis.setInterval>) {
+      return Number(globalThis.setInterval(...args));
     },
   });
 }

@@ -7,7 +7,7 @@ import { decodesWindows1252, TextDecoder } from "./text-decoder.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /** Node defines these as accessors that load them; the standard wants plain properties. */
-const loadedLate: readonly string[] = [
+const lazyClasses: readonly string[] = [
   "Blob",
   "ByteLengthQueuingStrategy",
   "CountQueuingStrategy",
@@ -31,7 +31,7 @@ export function webClasses(): Values {
   addBlobMembers();
   const scope = globalThis as unknown as Values;
   return {
-    ...Object.fromEntries(loadedLate.map((name) => [name, scope[name]])),
+    ...Object.fromEntries(lazyClasses.map((name) => [name, scope[name]])),
     CompressionStream,
     DecompressionStream,
     ...(decodesWindows1252() ? {} : { TextDecoder }),

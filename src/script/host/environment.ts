@@ -6,12 +6,12 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Assets } from "../assets/assets.ts";
 import { bindAssets } from "../assets/assets-binding.ts";
 import { bindSite } from "../assets/site-binding.ts";
-import { siteBinding } from "../assets/site-names.ts";
 import type { EmulatedBinding } from "../bindings.ts";
-import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
-import { AnalyticsDataset } from "./analytics-dataset.ts";
-import { RateLimiter } from "./rate-limiter.ts";
-import { unsupportedBinding } from "./unsupported-binding.ts";
+import { siteBinding } from "../config/wrangler/site-names.ts";
+import type { LoadedScript, ScriptPresigner } from "./messages.ts";
+import { AnalyticsDataset } from "./platform/analytics-dataset.ts";
+import { RateLimiter } from "./platform/rate-limiter.ts";
+import { unsupportedBinding } from "./platform/unsupported-binding.ts";
 
 export type Environment = Record<string, unknown>;
 
@@ -26,7 +26,7 @@ export function createEnvironment(
   { engine, presign, assets }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
-  // Other flags are about the runtime.
+  // Other flags configure the runtime, not the binding.
   const compatibilityFlags = script.compatibilityFlags.filter(isCompatibilityFlag);
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });

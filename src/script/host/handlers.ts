@@ -1,9 +1,10 @@
 // Finds a script's handlers: an object, a function with handlers as its properties, a class, or listeners.
+import type { ScriptContext } from "../context.ts";
 import type { ScriptEvents } from "../globals/events.ts";
-import type { ScriptContext, ScriptHandlers } from "../host.ts";
-import { WorkerEntrypoint } from "./entrypoints.ts";
 import type { Environment } from "./environment.ts";
 import { HandlersFault } from "./handlers-fault.ts";
+import type { ScriptHandlers } from "./host.ts";
+import { WorkerEntrypoint } from "./platform/entrypoints.ts";
 import { listenerHandlers } from "./service-worker.ts";
 
 export const handlerNames = ["fetch", "scheduled", "notification"] as const;
@@ -18,8 +19,8 @@ export function findHandlers(name: string, exported: unknown, events: ScriptEven
     if (hasHandler(exported)) return exported as unknown as ScriptHandlers;
     if (isClass(exported)) return classHandlers(exported as unknown as EntryClass);
   }
-  const listening = listenerHandlers(events);
-  if (exported === undefined && hasHandler(listening)) return listening;
+  const fromListeners = listenerHandlers(events);
+  if (exported === undefined && hasHandler(fromListeners)) return fromListeners;
   throw new HandlersFault(
     `The script "${name}" must export its handlers by default: export default { fetch() {} }`,
   );
@@ -29,7 +30,7 @@ function hasHandler(value: object): boolean {
   return handlerNames.some((name) => typeof (value as ScriptHandlers)[name] === "function");
 }
 
-/** Functions are handlers of no kind; a class may have its handlers as fields, which its prototype does not show. */
+/** Whether the export can have handlers. A class may define them as fields, invisible on its prototype. */
 function isClass(value: { readonly prototype?: unknown }): boolean {
   const { prototype } = value;
   if (typeof prototype !== "object" || prototype === null) return false;

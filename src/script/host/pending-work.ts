@@ -1,13 +1,13 @@
-// Promises that a script wants to be waited for when its process ends, and the contexts through which it names them.
-import type { ScriptContext } from "../host.ts";
-import { ownExports } from "./platform-values.ts";
+// Promises given to waitUntil, which the process awaits before it ends, and the contexts that collect them.
+import type { ScriptContext } from "../context.ts";
+import { ownExports } from "./platform/values.ts";
 import { logError } from "./script-error.ts";
 
 export interface PendingWork {
   /** Logs a failure. */
   waitUntil(promise: Promise<unknown>): void;
   waitFor(promise: Promise<unknown>): void;
-  /** A new one for each event: what a script keeps in it belongs to one request. */
+  /** A new context for each event, since scripts store state of one request in it. */
   createContext(): ScriptContext;
   /** Resolves when nothing is pending. */
   settle(): Promise<void>;

@@ -1,8 +1,8 @@
 // Variables and secrets in the environment of a script's process, for scripts and packages that look for settings there.
 import { env as environment } from "node:process";
-import type { LoadedScript } from "../host-messages.ts";
+import type { LoadedScript } from "./messages.ts";
 
-/** Text as it is, anything else as JSON: an environment holds text only. */
+/** Strings as they are, other values as JSON: an environment holds only text. */
 export function fillProcessEnv({ vars, secrets }: Pick<LoadedScript, "vars" | "secrets">): void {
   for (const [name, value] of Object.entries({ ...vars, ...secrets })) {
     const text = typeof value === "string" ? value : JSON.stringify(value);

@@ -1,11 +1,11 @@
-// Errors that a script did not catch, as its author reads them: each stack ends at the script. What follows is how
-// Store's server called the handler, the same for every error.
+// Uncaught errors of a script, for its author: each stack ends at the script, without the frames of
+// Store's server, which are the same for every error.
 import { isFrame, isOwnFrame } from "../../binding/call-stack.ts";
 
-/** How many causes of an error are looked at. */
+/** Maximum length of the chain of causes. */
 const maxDepth = 8;
 
-/** Cuts what follows the script's last frame off the stack, also in causes. Stacks without such a frame stay. */
+/** Cuts each stack, also of causes, after the script's last frame. Stacks without such a frame stay. */
 export function trimStack(error: unknown, depth = 0): void {
   if (!(error instanceof Error) || depth === maxDepth) return;
   const lines = typeof error.stack === "string" ? error.stack.split("\n") : [];
@@ -25,8 +25,8 @@ export function withoutFrames(error: Error): Error {
 }
 
 /** Writes an error that the script did not catch to its log. */
-export function logError(error: unknown, words?: string): void {
+export function logError(error: unknown, prefix?: string): void {
   trimStack(error);
-  if (words === undefined) console.error(error);
-  else console.error(words, error);
+  if (prefix === undefined) console.error(error);
+  else console.error(prefix, error);
 }

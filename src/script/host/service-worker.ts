@@ -1,10 +1,11 @@
 // Scripts in the service-worker syntax: they add listeners instead of exporting handlers, and find their bindings
 // as globals.
+import type { ScriptContext } from "../context.ts";
 import { define } from "../globals/define.ts";
 import { FetchEvent, ScheduledEvent, type ScriptEvents } from "../globals/events.ts";
-import type { ScriptContext, ScriptHandlers } from "../host.ts";
 import type { Environment } from "./environment.ts";
 import { HandlersFault } from "./handlers-fault.ts";
+import type { ScriptHandlers } from "./host.ts";
 
 /** Before the script is imported: its top level may use them. */
 export function defineBindings(env: Environment): void {
@@ -45,15 +46,15 @@ async function runScheduled(
   { cron, scheduledTime }: Pick<ScheduledEvent, "cron" | "scheduledTime">,
   context: ScriptContext,
 ): Promise<void> {
-  const given: Promise<unknown>[] = [];
-  const own: ScriptContext = {
+  const promises: Promise<unknown>[] = [];
+  const eventContext: ScriptContext = {
     ...context,
     waitUntil(promise) {
-      given.push(Promise.resolve(promise));
+      promises.push(Promise.resolve(promise));
     },
   };
-  const event = new ScheduledEvent(cron, scheduledTime, own);
+  const event = new ScheduledEvent(cron, scheduledTime, eventContext);
   for (const listener of events.listeners("scheduled")) listener(event);
   // A promise may add another.
-  for (let settled = 0; settled < given.length; settled++) await given[settled];
+  for (let i = 0; i < promises.length; i++) await promises[i];
 }

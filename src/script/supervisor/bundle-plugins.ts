@@ -1,15 +1,15 @@
-// esbuild plugins for what scripts import beside JavaScript: WebAssembly, raw bytes, modules of the platform, and Node's
+// esbuild plugins for imports other than JavaScript: WebAssembly, raw bytes, modules of the platform, and Node's
 // own modules.
 import { readFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import type { Loader, Plugin } from "esbuild";
-import { siteManifest, siteManifestName } from "../assets/site-names.ts";
+import { siteManifest, siteManifestName } from "../config/wrangler/site-names.ts";
 import {
   isPlatformModule,
   type PlatformModule,
   platformExports,
   platformValuesExpression,
-} from "../host/platform-exports.ts";
+} from "../host/platform/exports.ts";
 
 /** Files that are imported as text. */
 export const textLoaders: Readonly<Record<string, Loader>> = {
@@ -47,7 +47,7 @@ export const binaryFiles: Plugin = {
   },
 };
 
-/** Not by the name Buffer: a script may have one of its own. */
+/** Avoids the global name Buffer, which a script may redefine. */
 function bytesExpression(bytes: Buffer): string {
   return `globalThis.process.getBuiltinModule("node:buffer").Buffer.from("${bytes.toString("base64")}", "base64")`;
 }
@@ -55,14 +55,14 @@ function bytesExpression(bytes: Buffer): string {
 const platformNamespace = "store-platform";
 const siteNamespace = "store-site";
 
-/** Modules `cloudflare:*`, whose values the process holds that runs the script. */
+/** Modules `cloudflare:*`; the process that runs the script provides their values. */
 export const platformModules: Plugin = {
   name: "platform-modules",
   setup(build) {
     build.onResolve({ filter: /^cloudflare:/ }, ({ path }) => {
       if (isPlatformModule(path)) return { path, namespace: platformNamespace, sideEffects: false };
-      const known = Object.keys(platformExports).join(", ");
-      return { errors: [{ text: `There is no module "${path}". Store has: ${known}` }] };
+      const moduleNames = Object.keys(platformExports).join(", ");
+      return { errors: [{ text: `There is no module "${path}". Store has: ${moduleNames}` }] };
     });
     build.onLoad({ filter: /.*/, namespace: platformNamespace }, ({ path }) => ({
       contents: platformSource(path as PlatformModule),

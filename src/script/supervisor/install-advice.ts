@@ -1,31 +1,36 @@
-// What to do about a package that a script imports and that is not installed.
+// Suggests how to install a package that a script imports and that is missing.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
+const dependencyFields = [
+  "dependencies",
+  "devDependencies",
+  "optionalDependencies",
+  "peerDependencies",
+] as const;
 /** By the lock file that each tool writes. */
-const tools = [
+const packageManagers = [
   ["pnpm-lock.yaml", "pnpm"],
   ["yarn.lock", "yarn"],
   ["bun.lock", "bun"],
   ["bun.lockb", "bun"],
 ] as const;
 
-/** A project that was only just cloned names its packages already: one command installs all of them. */
+/** A fresh clone lists the package already, so one command installs everything. */
 export function installAdvice(name: string, directory: string): string {
   for (let folder = directory; ; folder = dirname(folder)) {
-    if (namesPackage(join(folder, "package.json"), name)) {
+    if (listsPackage(join(folder, "package.json"), name)) {
       const where = folder === directory ? "" : ` in ${folder}`;
-      return `It is in package.json but not installed. Run${where}: ${toolOf(folder)} install`;
+      return `It is in package.json but not installed. Run${where}: ${detectPackageManager(folder)} install`;
     }
     if (dirname(folder) === folder) return `Is it installed? npm install ${name}`;
   }
 }
 
-function namesPackage(file: string, name: string): boolean {
+function listsPackage(file: string, name: string): boolean {
   try {
     const content: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return kinds.some((kind) => {
+    return dependencyFields.some((kind) => {
       const packages: unknown = (content as Record<string, unknown> | null)?.[kind];
       return typeof packages === "object" && packages !== null && Object.hasOwn(packages, name);
     });
@@ -34,6 +39,6 @@ function namesPackage(file: string, name: string): boolean {
   }
 }
 
-function toolOf(folder: string): string {
-  return tools.find(([lockFile]) => existsSync(join(folder, lockFile)))?.[1] ?? "npm";
+function detectPackageManager(folder: string): string {
+  return packageManagers.find(([lockFile]) => existsSync(join(folder, lockFile)))?.[1] ?? "npm";
 }

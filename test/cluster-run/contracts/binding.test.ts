@@ -1,4 +1,4 @@
-// Holds the binding on PostgreSQL and Ceph to binding.md.
+// The contract of the binding (docs/binding.md) on PostgreSQL and Ceph.
 import { bindingContract } from "../../contracts/binding.ts";
 import { clusterStore } from "../cluster-pair.ts";
 

@@ -1,4 +1,4 @@
-// Holds a store on PostgreSQL and Ceph to the sentences of the spec.
+// The sentences of the spec on PostgreSQL and Ceph.
 import { specContract } from "../../contracts/spec.ts";
 import { clusterStore } from "../cluster-pair.ts";
 

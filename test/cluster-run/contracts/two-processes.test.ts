@@ -1,4 +1,4 @@
-// Two Store processes on one cluster, each through its own radosgw: what one does, the other sees.
+// Two Store processes on one cluster, each through its own radosgw, see each other's changes.
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ async function ask(peer: ChildProcess, order: Order): Promise<unknown> {
   return answer;
 }
 
-test("what one process writes, another one on the same cluster reads", async (t) => {
+test("writes of one process are visible to another process on the same cluster", async (t) => {
   const place = await newPlace();
   const store = await openStore({ ...place.through(0), reads: "strict" });
   t.after(() => store.close());
@@ -30,7 +30,7 @@ test("what one process writes, another one on the same cluster reads", async (t)
   assert.deepEqual(await once(peer, "message"), ["ready", undefined]);
   const bucket = store.bucket(name);
 
-  await t.test("buckets", async () => {
+  await t.test("a bucket created by one process is listed by the other", async () => {
     assert.equal(await ask(peer, { do: "createBucket" }), name);
     assert.deepEqual(
       (await store.listBuckets()).map((one) => one.name),
@@ -43,7 +43,7 @@ test("what one process writes, another one on the same cluster reads", async (t)
     "small objects": "small",
     "large objects": "x".repeat(3 * MiB),
   })) {
-    await t.test(what, async () => {
+    await t.test(`${what} are read, replaced and deleted by either process`, async () => {
       await bucket.put(what, text);
       assert.equal(await ask(peer, { do: "get", key: what }), text);
       assert.equal(await ask(peer, { do: "put", key: what, text: `${text} and more` }), true);
@@ -57,7 +57,7 @@ test("what one process writes, another one on the same cluster reads", async (t)
     });
   }
 
-  await t.test("of two that create a key at once, one does", async () => {
+  await t.test("of two processes that create the same key concurrently, one succeeds", async () => {
     for (let i = 0; i < 20; i++) {
       const key = `contended ${i}`;
       const [mine, theirs] = await Promise.all([
@@ -70,7 +70,7 @@ test("what one process writes, another one on the same cluster reads", async (t)
     }
   });
 
-  await t.test("an upload begun here is completed there", async () => {
+  await t.test("a multipart upload started by one process is completed by the other", async () => {
     const upload = await bucket.createMultipartUpload("parts");
     const bodies = [sampleBytes(5 * MiB), sampleBytes(100)];
     const parts = await Promise.all(bodies.map((body, i) => upload.uploadPart(i + 1, body)));
@@ -80,7 +80,7 @@ test("what one process writes, another one on the same cluster reads", async (t)
     assert.deepEqual(Buffer.from(await (await bucket.get("parts"))!.bytes()), Buffer.concat(bodies));
   });
 
-  await t.test("a bucket that one deletes is gone for the other", async () => {
+  await t.test("a bucket deleted by one process is missing for the other", async () => {
     await bucket.delete("parts");
     await ask(peer, { do: "deleteBucket" });
     await assert.rejects(bucket.put("key", "text"), { reason: "NoSuchBucket" });

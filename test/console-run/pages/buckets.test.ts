@@ -1,13 +1,13 @@
-// The page of the buckets.
+// The page of buckets.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Buckets", async (t, browser) => {
   const scene = await consoleScene(t, browser);
 
-  await t.test("a bucket is made and deleted with its name typed, by keyboard alone", async () => {
+  await t.test("a bucket is created, and deleted after typing its name, with the keyboard only", async () => {
     const page = await scene.open("#/buckets");
     await page.keyboard.press("c");
     await page.keyboard.type("No");

@@ -1,11 +1,11 @@
-// Content that wants to be more than content: keys, metadata, content types and bodies with scripts in them, and pages
-// of another origin that would use the session. Whatever runs a script here leaves a mark, and none is ever found.
+// Hostile content: keys, metadata, content types and bodies with scripts, and pages of other origins.
+// A script that runs would leave a mark, and none may be found.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
+import { isAccessible } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { isAccessible } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 const marks = "globalThis.__ran = true; parent.__ran = true; top.__ran = true";
@@ -24,7 +24,7 @@ inBrowser("Hostile content", async (t, browser) => {
   const ran = (page: Page) => page.evaluate("globalThis.__ran === true");
   const place = (key: string) => `#/object?bucket=bucket&key=${encodeURIComponent(key)}`;
 
-  await t.test("keys and metadata with scripts in them are shown as what they are", async () => {
+  await t.test("keys and metadata with scripts are shown as text", async () => {
     for (const [i, text] of scripts.entries()) {
       await scene.put("bucket", text, "x", {
         httpMetadata: { contentType: text, cacheControl: text, contentDisposition: text },
@@ -51,7 +51,7 @@ inBrowser("Hostile content", async (t, browser) => {
     }
   });
 
-  await t.test("bodies run nothing, opened in the page or by their address", async () => {
+  await t.test("scripts in bodies do not run, neither in the page nor opened by their URL", async () => {
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="${marks}"><script>${marks}</script></svg>`;
     const bodies: [string, string, string][] = [
       ["page.html", page, "text/html"],
@@ -82,7 +82,7 @@ inBrowser("Hostile content", async (t, browser) => {
         if (as === "download") assert.match(headers["content-disposition"]!, /^attachment; /);
       }
     }
-    // By its address, as a document of its own.
+    // Opened by its URL, as a separate document.
     await opened.goto(`${scene.url}/api/content?bucket=bucket&key=page.svg&as=preview`);
     assert.equal(await ran(opened), false);
   });
@@ -91,7 +91,7 @@ inBrowser("Hostile content", async (t, browser) => {
     const { context, page: opened } = await scene.openSignedOut();
     await opened.goto(`${scene.url}/#token=${scene.token}`);
     await opened.getByRole("heading", { name: "Buckets" }).waitFor();
-    // The same host on another port: the browser takes it for the same site, and sends the cookie along.
+    // The same host on another port is the same site for the browser, so the cookie is sent.
     const other = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
       response.end(`<!doctype html><title>other</title><iframe src="${scene.url}/"></iframe>`);

@@ -1,9 +1,9 @@
-// The page of the access keys.
+// The page of access keys.
 import assert from "node:assert/strict";
 import { ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { until } from "../../script/inside.ts";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Keys", async (t, browser) => {
@@ -16,11 +16,11 @@ inBrowser("Keys", async (t, browser) => {
   const list = (client: S3Client) => client.send(new ListObjectsV2Command({ Bucket: "bucket" }));
 
   await t.test(
-    "a key is made with grants, used, rotated, disabled and deleted, by keyboard alone",
+    "an access key is created, used, rotated, disabled and deleted with the keyboard only",
     async () => {
       const page = await scene.open("#/keys");
       const press = (key: string) => page.keyboard.press(key);
-      /** As somebody does who looks at what has the focus. */
+      /** Presses Tab until the element with this name has the focus. */
       const tabTo = async (name: string) => {
         const found = async () =>
           (await page.evaluate<string>(
@@ -39,7 +39,7 @@ inBrowser("Keys", async (t, browser) => {
       await tabTo("Expires after");
       await page.keyboard.type("soon");
       await press("Enter");
-      await dialog.getByRole("alert").getByText('"soon" is not a time').waitFor();
+      await dialog.getByRole("alert").getByText('"soon" is not a duration').waitFor();
       await looksRight(page, "key-create");
       await press("Control+a");
       await page.keyboard.type("30d");
@@ -48,7 +48,7 @@ inBrowser("Keys", async (t, browser) => {
       const accessKeyId = await dialog.getByLabel("Access key id", { exact: true }).inputValue();
       const secret = await dialog.getByLabel("Secret access key", { exact: true }).inputValue();
       await looksRight(page, "key-secret");
-      await tabTo("I have kept it");
+      await tabTo("I have saved it");
       await press("Enter");
       await page
         .getByRole("row", { name: new RegExp(`${accessKeyId} default active bucket: list .* never`) })
@@ -71,7 +71,7 @@ inBrowser("Keys", async (t, browser) => {
       await press("Enter");
       const rotated = await dialog.getByLabel("Secret access key", { exact: true }).inputValue();
       assert.notEqual(rotated, secret);
-      await tabTo("I have kept it");
+      await tabTo("I have saved it");
       await press("Enter");
       for (const one of [secret, rotated]) assert.equal((await list(clientOf(accessKeyId, one))).KeyCount, 0);
 

@@ -1,8 +1,8 @@
-// The page of the figures.
+// The page of metrics.
 import assert from "node:assert/strict";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { looksRight, picture } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight, picture } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Metrics", async (t, browser) => {
@@ -21,24 +21,24 @@ inBrowser("Metrics", async (t, browser) => {
   }
   await (await fetch(scene.server.announced.url)).text();
 
-  await t.test("every chart is there, drawn and told in words, and follows what happens", async () => {
+  await t.test("every chart is drawn with a text summary and is updated", async () => {
     const page = await scene.open("#/metrics");
     const names = [
-      ...["Requests a second", "Latency", "Bytes a second", "Errors a second"],
+      ...["Requests per second", "Latency", "Bytes per second", "Errors per second"],
       ...["Stored bytes", "Stored objects"],
     ];
     for (const name of names) {
       await page.getByRole("img", { name: new RegExp(`^${name}: `) }).waitFor();
     }
-    const requests = page.getByRole("region", { name: "Requests a second" });
+    const requests = page.getByRole("region", { name: "Requests per second" });
     assert.match((await requests.getByRole("img").getAttribute("aria-label"))!, /Requests (?!–)/);
     await page.getByRole("region", { name: "Scrub" }).getByText("No damage was found.").waitFor();
-    // Measured when it was asked for; what was there before is told by the next look.
+    // Totals are measured on request, so the next refresh shows them.
     await page.getByRole("img", { name: /^Stored objects: Objects 5/ }).waitFor();
     await looksRight(page, "metrics");
   });
 
-  await t.test("it is used by keyboard: what is shown is chosen, and read as a table", async () => {
+  await t.test("filters and tables of the metrics page work with the keyboard", async () => {
     const page = await scene.open("#/metrics");
     const face = page.getByLabel("Requests to", { exact: true });
     await face.focus();
@@ -47,7 +47,7 @@ inBrowser("Metrics", async (t, browser) => {
       page.locator(`#${list} option[value="${value}"][selected]`).waitFor({ state: "attached" });
     await isChosen("metrics-face", "s3");
     assert.equal(await page.getByLabel("Requests to", { exact: true }).inputValue(), "s3");
-    await page.getByLabel("Time", { exact: true }).selectOption("week");
+    await page.getByLabel("Time range", { exact: true }).selectOption("week");
     await isChosen("metrics-span", "week");
     await isChosen("metrics-face", "s3");
     const summary = page.getByRole("region", { name: "Latency" }).locator("summary");

@@ -1,11 +1,11 @@
-// The page of one object: what is known of it, previews, links, and changing what is said of it.
+// The page of one object: metadata, previews, links and editing.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { pdfText, png, wav } from "../samples.ts";
 import { consoleScene } from "../scene.ts";
 
-/** As soon as the browser knows. */
+/** Waits until the browser has loaded the element. */
 const seconds = `new Promise((resolve) => {
   const audio = document.querySelector(".preview audio");
   audio.addEventListener("loadedmetadata", () => resolve(audio.duration));
@@ -22,7 +22,7 @@ inBrowser("An object", async (t, browser) => {
   });
   const place = (key: string) => `#/object?bucket=bucket&key=${encodeURIComponent(key)}`;
 
-  await t.test("everything that is known of it is there, and its JSON readable", async () => {
+  await t.test("the object page shows all metadata and formatted JSON", async () => {
     const page = await scene.open(place("notes/todo.json"));
     const record = (await scene.engine.head("bucket", "notes/todo.json"))!;
     for (const text of [record.version, record.etag, "26 B (26 B)", "Standard", "anna", "SHA-256"]) {
@@ -32,7 +32,7 @@ inBrowser("An object", async (t, browser) => {
     await looksRight(page, "object");
   });
 
-  await t.test("its metadata is changed on what was seen, and by nobody else meanwhile", async () => {
+  await t.test("metadata is changed only if the object was not changed meanwhile", async () => {
     const page = await scene.open(place("notes/todo.json"));
     await page.keyboard.press("e");
     await page.getByLabel("Cache-Control").fill("max-age=60");
@@ -61,7 +61,7 @@ inBrowser("An object", async (t, browser) => {
     assert.equal((await scene.engine.head("bucket", "notes/todo.json"))!.size, 2);
   });
 
-  await t.test("pictures, sound, PDF and text are shown", async () => {
+  await t.test("previews show images, audio, PDF and text", async () => {
     await scene.put("bucket", "pixel.png", png(3, 2), type("image/png"));
     await scene.put("bucket", "beep.wav", wav(0.1), type("audio/wav"));
     await scene.put("bucket", "hello.pdf", pdfText("Hello"), type("application/pdf"));
@@ -77,7 +77,7 @@ inBrowser("An object", async (t, browser) => {
     assert.ok(Number(await page.evaluate(seconds)) > 0.05);
     await page.goto(`${scene.url}/${place("long.txt")}`);
     await page.getByText("The first 256 KiB of 488 KiB.").waitFor();
-    // Framed from the S3 API, which is another origin.
+    // In a frame from the S3 API, which is another origin.
     const framed = page.waitForResponse(/hello\.pdf\?response-content-disposition=inline/);
     await page.goto(`${scene.url}/${place("hello.pdf")}`);
     const response = await framed;
@@ -86,32 +86,37 @@ inBrowser("An object", async (t, browser) => {
     assert.notEqual(new URL(response.url()).origin, scene.url);
   });
 
-  await t.test("key, URL and a signed link are copied, and the object downloaded and deleted", async () => {
-    const page = await scene.open(place("pixel.png"), { permissions: ["clipboard-read", "clipboard-write"] });
-    const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
-    await page.getByRole("button", { name: "Key", exact: true }).click();
-    await page.getByText("Copied the key.").waitFor();
-    assert.equal(await copied(), "pixel.png");
-    await page.getByRole("button", { name: "URL" }).click();
-    await page.getByText("Copied the URL.").waitFor();
-    assert.match(await copied(), /^http:\/\/127\.0\.0\.1:\d+\/bucket\/pixel\.png$/);
-    await page.getByRole("button", { name: "Signed link" }).click();
-    await page.getByRole("button", { name: "Copy", exact: true }).click();
-    await page.getByText("Copied the signed link.").waitFor();
-    const answer = await fetch(await copied());
-    assert.equal(answer.status, 200);
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Download" }).click();
-    const file = await download;
-    assert.equal(file.suggestedFilename(), "pixel.png");
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Uint8Array);
-    assert.deepEqual(Buffer.concat(chunks), bytes);
-    await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByText("Deleted 1 object.").waitFor();
-    await page.getByRole("row", { name: /beep.wav/ }).waitFor();
-    assert.equal(await scene.engine.head("bucket", "pixel.png"), undefined);
-  });
+  await t.test(
+    "key, URL and a signed link are copied, and the object is downloaded and deleted",
+    async () => {
+      const page = await scene.open(place("pixel.png"), {
+        permissions: ["clipboard-read", "clipboard-write"],
+      });
+      const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+      await page.getByRole("button", { name: "Key", exact: true }).click();
+      await page.getByText("Copied the key.").waitFor();
+      assert.equal(await copied(), "pixel.png");
+      await page.getByRole("button", { name: "URL" }).click();
+      await page.getByText("Copied the URL.").waitFor();
+      assert.match(await copied(), /^http:\/\/127\.0\.0\.1:\d+\/bucket\/pixel\.png$/);
+      await page.getByRole("button", { name: "Signed link" }).click();
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      await page.getByText("Copied the signed link.").waitFor();
+      const answer = await fetch(await copied());
+      assert.equal(answer.status, 200);
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      const download = page.waitForEvent("download");
+      await page.getByRole("link", { name: "Download" }).click();
+      const file = await download;
+      assert.equal(file.suggestedFilename(), "pixel.png");
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of await file.createReadStream()) chunks.push(chunk as Uint8Array);
+      assert.deepEqual(Buffer.concat(chunks), bytes);
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByText("Deleted 1 object.").waitFor();
+      await page.getByRole("row", { name: /beep.wav/ }).waitFor();
+      assert.equal(await scene.engine.head("bucket", "pixel.png"), undefined);
+    },
+  );
 });

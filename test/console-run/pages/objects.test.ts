@@ -1,8 +1,8 @@
-// The list of a bucket's objects: folders and flat, searched, walked by keyboard, and deleted by many.
+// The list of a bucket's objects: folders, flat view, search, keyboard, and deletion of many.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 const many = 1200;
@@ -16,7 +16,7 @@ inBrowser("Objects", async (t, browser) => {
   const rows = (page: Page) => page.getByRole("grid").getByRole("row");
   const names = (page: Page) => page.locator(".list-row .cell-name a").allTextContents();
 
-  await t.test("folders are walked by keyboard alone, and an object opened", async () => {
+  await t.test("folders and objects are opened with the keyboard only", async () => {
     const page = await scene.open("#/objects?bucket=bucket");
     assert.deepEqual(await names(page), ["2026/", "hello.txt"]);
     await looksRight(page, "objects");
@@ -37,7 +37,7 @@ inBrowser("Objects", async (t, browser) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  await t.test("a search finds what begins with it, and the flat view every key", async () => {
+  await t.test("search finds keys by prefix, and the flat view shows every key", async () => {
     const page = await scene.open("#/objects?bucket=bucket&view=flat");
     assert.deepEqual(await names(page), [
       "2026/garden/rose.jpg",
@@ -51,10 +51,10 @@ inBrowser("Objects", async (t, browser) => {
     assert.deepEqual(await names(page), ["2026/garden/rose.jpg", "2026/garden/tulip.jpg"]);
     assert.match(page.url(), /search=2026%2Fg/);
     await page.keyboard.type("nothing");
-    await page.getByText("Nothing begins with this").waitFor();
+    await page.getByText("No key starts with this prefix").waitFor();
   });
 
-  await t.test("a long list shows what is seen and asks for more only when that is needed", async () => {
+  await t.test("a long list renders visible rows and loads more on demand", async () => {
     await scene.engine.createBucket("many");
     const keys = Array.from({ length: many }, (_, i) => `object-${String(i).padStart(5, "0")}`);
     await Promise.all(keys.map((key) => scene.put("many", key, "")));
@@ -80,7 +80,7 @@ inBrowser("Objects", async (t, browser) => {
     assert.equal(asked.length, many / 200);
   });
 
-  await t.test("many are selected and deleted, folders with everything in them", async () => {
+  await t.test("selected objects and folders are deleted with all their objects", async () => {
     const page = await scene.open("#/objects?bucket=many");
     await page.getByText("200+ shown").waitFor();
     await page.getByRole("grid").focus();
@@ -97,13 +97,13 @@ inBrowser("Objects", async (t, browser) => {
     await page.goto(`${scene.url}/#/objects?bucket=bucket`);
     await page.getByRole("checkbox", { name: "Select 2026/" }).check();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
-    await page.getByRole("dialog", { name: "Delete 1 folder with everything in them?" }).waitFor();
+    await page.getByRole("dialog", { name: "Delete 1 folder with all objects in them?" }).waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("Deleted 3 objects.").waitFor();
     assert.deepEqual(await names(page), ["hello.txt"]);
   });
 
-  await t.test("a bucket is emptied with its name typed, step by step", async () => {
+  await t.test("a bucket is emptied in batches after typing its name", async () => {
     const page = await scene.open("#/buckets");
     await page.getByRole("button", { name: "Empty many" }).click();
     await page.keyboard.type("many");

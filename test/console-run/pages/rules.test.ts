@@ -1,19 +1,19 @@
 // The page of a bucket's rules.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Rules", async (t, browser) => {
   const scene = await consoleScene(t, browser);
   const settings = async () => (await scene.engine.bucket("bucket"))?.settings;
 
-  await t.test("lifecycle rules are checked while one types, and saved", async () => {
+  await t.test("lifecycle rules are validated while typing, and saved", async () => {
     const page = await scene.open("#/rules?bucket=bucket");
     const editor = page.getByRole("form", { name: "Lifecycle" });
     const save = editor.getByRole("button", { name: "Save Lifecycle rules" });
     assert.equal(await save.isDisabled(), true);
-    assert.equal(await editor.getByLabel("Give up unfinished uploads after days").inputValue(), "7");
+    assert.equal(await editor.getByLabel("Abort incomplete uploads after days").inputValue(), "7");
     await editor.getByRole("button", { name: "Add rule to Lifecycle" }).focus();
     await page.keyboard.press("Enter");
     await page.keyboard.type("old-logs");
@@ -27,7 +27,7 @@ inBrowser("Rules", async (t, browser) => {
     await days.fill("");
     await added.getByText("At least one action needs to be specified in a rule").waitFor();
     await days.fill("2027-01-31");
-    await added.getByLabel("Keys that begin with").fill("logs/");
+    await added.getByLabel("Key prefix").fill("logs/");
     await added.getByLabel("Name").fill("Default Multipart Abort Rule");
     await added.getByText("Rule ID must be unique").waitFor();
     await added.getByLabel("Name").fill("old-logs");
@@ -47,16 +47,16 @@ inBrowser("Rules", async (t, browser) => {
     assert.equal(await added.getByLabel("Delete objects").inputValue(), "2027-01-31");
     await editor.getByRole("button", { name: "Remove Lifecycle rule 2" }).click();
     await editor.getByRole("button", { name: "Remove Lifecycle rule 1" }).click();
-    await editor.getByText("Objects stay until somebody deletes them").waitFor();
+    await editor.getByText("objects and incomplete uploads are kept until they are deleted").waitFor();
     await save.click();
     await page.getByText("Saved the Lifecycle rules of bucket.").waitFor();
     assert.deepEqual((await settings())?.lifecycle, []);
   });
 
-  await t.test("CORS rules are checked while one types, and saved, by keyboard alone", async () => {
+  await t.test("CORS rules are validated while typing, and saved, with the keyboard only", async () => {
     const page = await scene.open("#/rules?bucket=bucket");
     const editor = page.getByRole("form", { name: "CORS" });
-    await editor.getByText("No page of another origin may.").waitFor();
+    await editor.getByText("No CORS rules: cross-origin requests are blocked.").waitFor();
     await editor.getByRole("button", { name: "Add rule to CORS" }).focus();
     const press = (key: string) => page.keyboard.press(key);
     await press("Enter");

@@ -1,7 +1,7 @@
-// The page of the scripts.
+// The page of scripts.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 const source = `
@@ -22,7 +22,7 @@ inBrowser("Scripts", async (t, browser) => {
   const scene = await consoleScene(t, browser, source);
 
   await t.test(
-    "routes and bindings, lines as they come, faults where they were thrown, and a restart",
+    "the scripts page shows bindings, live log lines and errors with source positions, and restarts a script",
     async () => {
       const page = await scene.open("#/scripts");
       const card = page.getByRole("region", { name: "script", exact: true });
@@ -42,7 +42,7 @@ inBrowser("Scripts", async (t, browser) => {
       const fault = page.getByRole("group").filter({ hasText: "This is <b>wrong</b>: on purpose" });
       await fault.locator("summary").focus();
       await page.keyboard.press("Enter");
-      // The place in the script's own source, which was bundled.
+      // The position in the original source of the bundled script.
       await fault.getByText(/src\/index\.ts:4:9/).waitFor();
       await page.getByLabel("Errors only").check();
       assert.equal(await log.getByText("asked for /one").isVisible(), false);
@@ -50,7 +50,7 @@ inBrowser("Scripts", async (t, browser) => {
 
       await card.getByRole("button", { name: "Restart script" }).focus();
       await page.keyboard.press("Enter");
-      await page.getByText("Script script was started anew.").waitFor();
+      await page.getByText("Restarted script script.").waitFor();
       await scene.server.told(/Script "script" was started anew in/);
       assert.equal((await scene.server.ask("/three")).text, "ok");
       await page.getByLabel("Errors only").uncheck();
@@ -58,11 +58,11 @@ inBrowser("Scripts", async (t, browser) => {
     },
   );
 
-  await t.test("a script that cannot be started anew says why, and runs on", async () => {
+  await t.test("a script that cannot be restarted shows why and keeps running", async () => {
     const page = await scene.open("#/scripts");
     await scene.scene.write("store.toml", "name = ");
     await page.getByRole("button", { name: "Restart script" }).click();
-    await page.getByText(/store\.toml:1:\d.*What ran before runs on\./s).waitFor();
+    await page.getByText(/store\.toml:1:\d.*The previous version keeps running\./s).waitFor();
     assert.equal((await scene.server.ask("/four")).text, "ok");
   });
 });

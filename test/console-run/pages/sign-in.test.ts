@@ -1,13 +1,13 @@
-// Signing in and out: by the link that `dev` prints, by a token that is typed, and not at all.
+// Signing in and out: by the link that `dev` prints, and by a typed token.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Signing in", async (t, browser) => {
   const scene = await consoleScene(t, browser);
 
-  await t.test("the link of dev signs in, and the token is out of the address at once", async () => {
+  await t.test("the link of dev signs in, and the token is removed from the URL immediately", async () => {
     const { page, context } = await scene.openSignedOut();
     await page.goto(`${scene.url}/#token=${scene.token}`);
     await page.getByRole("heading", { name: "Buckets" }).waitFor();
@@ -29,7 +29,7 @@ inBrowser("Signing in", async (t, browser) => {
     assert.deepEqual(await context.cookies(), []);
   });
 
-  await t.test("a wrong token is refused in words, and the one that was made signs in", async () => {
+  await t.test("a wrong token is refused with a message, and a valid token signs in", async () => {
     const made = await scene.scene.shell.store("console", "token", "--data", scene.data, "--json");
     const { token, id } = JSON.parse(made) as { token: string; id: string };
     const { page } = await scene.openSignedOut();
@@ -37,7 +37,7 @@ inBrowser("Signing in", async (t, browser) => {
     await looksRight(page, "sign-in");
     await page.getByLabel("Administrator token").fill(`${token.slice(0, -3)}abc`);
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").getByText("This token does not sign in").waitFor();
+    await page.getByRole("alert").getByText("This token is invalid, expired or revoked").waitFor();
     await page.getByLabel("Administrator token").fill(token);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Buckets" }).waitFor();

@@ -1,13 +1,13 @@
-// Uploads from the page: picked and dropped, whole folders, in parts, cancelled, tried again, and going on after a
-// reload; and the page of what is in flight.
+// Uploads from the page: selected and dropped files, folders, parts, cancel, retry, resume after a
+// reload; and the page of uploads in progress.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { until } from "../../script/inside.ts";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 const MiB = 1024 * 1024;
@@ -30,7 +30,7 @@ inBrowser("Uploading", async (t, browser) => {
     await pick(page, "Files to upload", join(folder, "one.txt"));
     await page.getByText("1 of 1 uploaded").waitFor();
     await page.getByRole("row", { name: /one.txt 3 B/ }).waitFor();
-    await pick(page, "A folder to upload", folder);
+    await pick(page, "Folder to upload", folder);
     await page.getByText("4 of 4 uploaded").waitFor();
     await looksRight(page, "uploading");
     const below = ["files/deep/er/<img src=x onerror=alert(1)>.txt", "files/deep/two.json", "files/one.txt"];
@@ -39,7 +39,7 @@ inBrowser("Uploading", async (t, browser) => {
     assert.equal(record!.httpMetadata.contentType, "application/json");
 
     await page.goto(`${scene.url}/#/objects?bucket=bucket&prefix=dropped%2F`);
-    await page.getByText("Nothing begins with this").waitFor();
+    await page.getByText("No key starts with this prefix").waitFor();
     const devtools = await page.context().newCDPSession(page);
     const data = { items: [], files: [folder], dragOperationsMask: 1 };
     for (const type of ["dragEnter", "dragOver", "drop"] as const) {
@@ -52,7 +52,7 @@ inBrowser("Uploading", async (t, browser) => {
     );
   });
 
-  await t.test("a large file goes in parts, can be cancelled and tried again", async () => {
+  await t.test("a large file is uploaded in parts, and can be cancelled and retried", async () => {
     const page = await scene.open("#/objects?bucket=bucket");
     let isHeld = true;
     const held: (() => void)[] = [];
@@ -70,25 +70,27 @@ inBrowser("Uploading", async (t, browser) => {
     for (const go of held) go();
     await page.getByRole("button", { name: "Retry large.bin" }).click();
     await page.getByText("1 of 1 uploaded").waitFor();
-    const { record, parts } = (await scene.engine.describe("bucket", "large.bin"))!;
+    const described = await scene.engine.describe("bucket", "large.bin");
+    assert.ok(described.outcome === "found");
+    const { record, parts } = described;
     assert.deepEqual([record.size, parts!.length], [large.length, 3]);
   });
 
-  await t.test("an upload goes on after a reload, and sends no part twice", async () => {
+  await t.test("an upload is resumed after a reload, and sends no part twice", async () => {
     const page = await scene.open("#/objects?bucket=bucket");
     page.on("dialog", (dialog) => void dialog.accept());
     let isCut = true;
     const sent: string[] = [];
     await page.route(/uploads\/part\?/, async (route) => {
       const number = new URL(route.request().url()).searchParams.get("number")!;
-      // The first one arrives; the others never do.
+      // The first part arrives; the others never do.
       if (isCut && number !== "1") return;
       sent.push(number);
       await route.continue();
     });
     const key = "going/on.bin";
     await page.goto(`${scene.url}/#/objects?bucket=bucket&prefix=going%2F`);
-    // Until then the page before is there, with buttons of its own.
+    // Until then the previous page is shown, with its own buttons.
     await page.getByRole("heading", { name: "bucket going" }).waitFor();
     const stored = page.waitForResponse(/uploads\/part\?/);
     const file = join(scene.scene.directory, "on.bin");
@@ -101,9 +103,9 @@ inBrowser("Uploading", async (t, browser) => {
     isCut = false;
     await page.goto(`${scene.url}/#/objects?bucket=bucket`);
     await page.reload();
-    await page.getByText("Not finished when this page was last closed: on.bin").waitFor();
+    await page.getByText("Interrupted uploads: on.bin").waitFor();
     await looksRight(page, "uploads-unfinished");
-    await pick(page, "The files to go on with", file);
+    await pick(page, "Files to resume", file);
     await page.getByText("1 of 1 uploaded").waitFor();
     assert.deepEqual(sent.sort(), ["1", "2", "3"]);
     const found = await scene.engine.get("bucket", key);
@@ -113,12 +115,12 @@ inBrowser("Uploading", async (t, browser) => {
     assert.equal(hash.digest("hex"), createHash("sha256").update(large).digest("hex"));
   });
 
-  await t.test("an upload in flight is aborted", async () => {
+  await t.test("an upload in progress is aborted", async () => {
     await scene.engine.createUpload("bucket", "abandoned.iso");
     const page = await scene.open("#/uploads");
     await page.getByRole("button", { name: "Abort abandoned.iso" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Abort upload" }).click();
-    await page.getByText("No uploads are in flight").waitFor();
+    await page.getByText("No uploads in progress").waitFor();
     assert.deepEqual((await scene.engine.listUploads("bucket")).uploads, []);
     await looksRight(page, "uploads-none");
   });

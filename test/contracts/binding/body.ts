@@ -11,7 +11,7 @@ const readers = ["arrayBuffer", "bytes", "text", "json", "blob"] as const;
 
 export function bodyContract(implementation: Implementation): void {
   describe("body", () => {
-    test("arrayBuffer, bytes, text, json, blob and the stream give the same value", async (t) => {
+    test("arrayBuffer, bytes, text, json, blob and the stream return the same value", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const value = { greeting: "Grüße 😀", list: [1, 2, 3], filler: "-".repeat(10_000) };
       const text = JSON.stringify(value);
@@ -33,7 +33,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(await new Response(body).text(), text);
     });
 
-    test("the stream gives Uint8Arrays", async (t) => {
+    test("the body stream returns Uint8Arrays", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [5, 10_000]) {
         await bucket.put("key", patterned(size));
@@ -46,11 +46,11 @@ export function bodyContract(implementation: Implementation): void {
       }
     });
 
-    test("the stream gives bytes of its own: what becomes of them touches neither store nor others", async (t) => {
+    test("the body stream returns copies: changing them affects neither the store nor other readers", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [1, 10, 4095, 4096, 4097, 8192, 65_536, 100_000, 262_144, MiB]) {
         await bucket.put("key", patterned(size));
-        // Small buffers share one pool in this runtime; bytes from there must not be handed out.
+        // Small buffers share one pool in this runtime; bytes from the pool must not be returned.
         const neighbour = Buffer.from("a small buffer");
         for (let i = 0; i < 3; i++) {
           const chunks: Uint8Array[] = [];
@@ -66,7 +66,7 @@ export function bodyContract(implementation: Implementation): void {
       }
     });
 
-    test("of an empty object is an empty stream", async (t) => {
+    test("the body of an empty object is an empty stream", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("empty", null);
       const get = async () => (await bucket.get("empty"))!;
@@ -78,7 +78,7 @@ export function bodyContract(implementation: Implementation): void {
       await assert.rejects(async () => (await get()).json(), SyntaxError);
     });
 
-    test("blob has the type of contentType, or none", async (t) => {
+    test("the type of blob() is the object's contentType, or empty", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("typed", "value", { httpMetadata: { contentType: "text/plain" } });
       await bucket.put("untyped", "value");
@@ -86,7 +86,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal((await (await bucket.get("untyped"))!.blob()).type, "");
     });
 
-    test("bodyUsed tells whether the value has been consumed", async (t) => {
+    test("bodyUsed is true once the value was consumed", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", '"value"');
       for (const method of readers) {
@@ -100,7 +100,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(streamed.bodyUsed, true);
     });
 
-    test("a second read is a TypeError, whatever the first and the second are", async (t) => {
+    test("a second read of a body is a TypeError, for every pair of reading methods", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", '"value"');
       await bucket.put("large", JSON.stringify("v".repeat(10_000)));
@@ -115,7 +115,7 @@ export function bodyContract(implementation: Implementation): void {
       }
     });
 
-    test("a second read is a TypeError while the first is under way", async (t) => {
+    test("a second read is a TypeError while the first is in flight", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "v".repeat(10_000));
       const object = (await bucket.get("key"))!;
@@ -124,7 +124,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal((await first).length, 10_000);
     });
 
-    test("a read after the stream was read or taken is a TypeError", async (t) => {
+    test("a read after the stream was read or locked is a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value");
       const consumed = (await bucket.get("key"))!;
@@ -136,7 +136,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(Buffer.from((await reader.read()).value!).toString(), "value");
     });
 
-    test("a body-less result has no `body` property", async (t) => {
+    test("a result without a body has no `body` property", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const put = await bucket.put("key", "value");
       const refused = await bucket.get("key", { onlyIf: { etagMatches: "other" } });
@@ -149,7 +149,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal("body" in ((await bucket.get("key")) ?? {}), true);
     });
 
-    test("can be cancelled at any point", async (t) => {
+    test("a body can be cancelled at any point", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", patterned(MiB));
       const unread = (await bucket.get("key"))!;
@@ -163,7 +163,7 @@ export function bodyContract(implementation: Implementation): void {
   });
 
   describe("an unread body", () => {
-    test("holds no lock", async (t) => {
+    test("an unread body does not block writes or deletes", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation, sweptStore);
       const bodies: unknown[] = [];
       for (const [key, size] of [
@@ -183,13 +183,13 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(bodies.length, 40);
     });
 
-    test("holds no file descriptor for ever, and can still be read", async (t) => {
+    test("an unread body does not keep file descriptors open forever, and can still be read", async (t) => {
       const { bucket } = await openBucket(t, implementation, ownStore());
       const bytes = patterned(MiB);
       await bucket.put("key", bytes);
       await (await bucket.get("key"))?.bytes();
       t.mock.timers.enable({ apis: ["setTimeout"] });
-      // Time must still pass: a request to the cluster that is retried waits for a timer.
+      // Timers must continue: a request to the cluster that is retried waits for one.
       const clock = setInterval(() => t.mock.timers.tick(50), 50);
       t.after(() => clearInterval(clock));
       const before = await openDescriptors();
@@ -197,7 +197,7 @@ export function bodyContract(implementation: Implementation): void {
       for (let i = 0; i < 50; i++) unread.push(await bucket.get("key"));
       t.mock.timers.tick(3600_000);
       let after = await openDescriptors();
-      // The files are closed in the background: each request gives that some time.
+      // Files are closed in the background: each request allows some time for that.
       for (let turn = 0; turn < 1000 && after > before + 5; turn++) {
         await bucket.head("key");
         after = await openDescriptors();
@@ -210,7 +210,7 @@ export function bodyContract(implementation: Implementation): void {
   });
 }
 
-/** How many files this process has open. */
+/** Number of files this process has open. */
 async function openDescriptors(): Promise<number> {
   return (await readdir("/dev/fd")).length;
 }

@@ -1,4 +1,4 @@
-// binding.md, put: checksums given, verified and kept.
+// binding.md, put: checksums that are given, verified and stored.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreObject } from "../../../src/index.ts";
@@ -15,7 +15,7 @@ const algorithms = [
 
 export function checksumsContract(implementation: Implementation): void {
   describe("checksums", () => {
-    test("md5 is kept for every non-multipart object, plus the one given", async (t) => {
+    test("every object put in one piece has an md5, and the checksum that was given", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const value of ["", "value", "v".repeat(10_000)]) {
         await bucket.put("key", value);
@@ -51,7 +51,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("toJSON gives lowercase hex, so that JSON.stringify tells them", async (t) => {
+    test("toJSON of checksums returns lowercase hex, which JSON.stringify uses", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const sha1 = digest("sha1", "value").toUpperCase();
       const { checksums } = await bucket.put("key", "value", { sha1 });
@@ -61,7 +61,7 @@ export function checksumsContract(implementation: Implementation): void {
       });
     });
 
-    test("are given as hex in any case, or as bytes of the right length", async (t) => {
+    test("checksums are given as hex in any case, or as bytes of the right length", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const [algorithm] of algorithms) {
         const hex = digest(algorithm, "value");
@@ -85,7 +85,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("one at most: two are a TypeError that says so", async (t) => {
+    test("two checksums in one put are a TypeError that says so", async (t) => {
       const scene = await furnish(t, implementation);
       const message = /^You cannot specify multiple hashing algorithms\.$/;
       for (const [first] of algorithms) {
@@ -97,7 +97,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("of a wrong length are a TypeError naming the length", async (t) => {
+    test("a checksum of the wrong length is a TypeError that names the length", async (t) => {
       const scene = await furnish(t, implementation);
       for (const [algorithm, , length] of algorithms) {
         const hex = digest(algorithm, "value");
@@ -119,7 +119,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("a mismatch says algorithm, value provided and actual value, in three lines", async (t) => {
+    test("a checksum mismatch reports the algorithm, the given and the actual value, in three lines", async (t) => {
       const scene = await furnish(t, implementation);
       for (const [algorithm, name] of algorithms) {
         for (const value of ["value", "v".repeat(10_000)]) {

@@ -9,7 +9,7 @@ import { fixedClock } from "./shared-stores.ts";
 export function headerConditionsContract(implementation: Implementation): void {
   describe("conditions as Headers", () => {
     const httpDate = (time: number) => new Date(time).toUTCString();
-    /** What a list of etags says of the object: strongly, and weakly. */
+    /** Lists of etags, and whether they match the object strongly and weakly. */
     const lists: readonly (readonly [header: string | undefined, strong: boolean, weak: boolean])[] = [
       [undefined, true, false],
       [`"${etag}"`, true, true],
@@ -21,7 +21,7 @@ export function headerConditionsContract(implementation: Implementation): void {
     ];
     const dates = [undefined, httpDate(uploaded - 1000), httpDate(uploaded), httpDate(uploaded + 1000)];
 
-    test("every combination of the four headers, in the order of RFC 9110 13.2.2", async (t) => {
+    test("every combination of the four conditional headers follows the order of RFC 9110 13.2.2", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const [match, strong] of lists) {
@@ -45,7 +45,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("put takes them too", async (t) => {
+    test("put accepts conditional headers too", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const [list, strong, weak] of lists.slice(1)) {
@@ -73,7 +73,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("a header given twice is one list", async (t) => {
+    test("a conditional header given twice counts as one list", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const headers = new Headers();
@@ -82,15 +82,15 @@ export function headerConditionsContract(implementation: Implementation): void {
       assert.equal(await getHolds(bucket, headers), false);
     });
 
-    test("dates are compared at second granularity", async (t) => {
+    test("dates of conditional headers are compared in whole seconds", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
-      // The header cannot say that the object came half a second later.
+      // The header cannot express that the object was uploaded half a second later.
       assert.equal(await getHolds(bucket, new Headers({ "if-unmodified-since": httpDate(uploaded) })), true);
       assert.equal(await getHolds(bucket, new Headers({ "if-modified-since": httpDate(uploaded) })), false);
     });
 
-    test("the three forms of a date are understood", async (t) => {
+    test("all three date formats of HTTP are accepted", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const after = [
@@ -113,7 +113,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("unparsable dates are ignored", async (t) => {
+    test("dates that cannot be parsed are ignored", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const date of ["", "yesterday", "not a date", "Mon, 99 May 2024 07:08:09 GMT"]) {
@@ -130,7 +130,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("an unparsable etag list is a TypeError that names the header", async (t) => {
+    test("an etag list that cannot be parsed is a TypeError that names the header", async (t) => {
       const scene = await furnish(t, implementation);
       const wrong = [
         etag,
@@ -151,7 +151,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("If-Range and all headers that are no condition are ignored", async (t) => {
+    test("If-Range and all headers that are not conditions are ignored", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const ifRange of [`"${etag}"`, `"${otherEtag}"`, httpDate(0), "neither etag nor date"]) {
@@ -165,7 +165,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       assert.equal(await putHolds(bucket, "missing", new Headers()), true);
     });
 
-    test("If-None-Match: * is create-only", async (t) => {
+    test("put with If-None-Match: * only creates", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const onlyIf = new Headers({ "If-None-Match": "*" });
       assert.ok(await bucket.put("key", "first", { onlyIf }));

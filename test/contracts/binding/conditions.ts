@@ -1,5 +1,5 @@
-// binding.md, get: conditions as an object, in the order of RFC 9110 13.2.2, on get and put, and their
-// evaluation as one with the commit.
+// binding.md, get: conditions as an object, in the order of RFC 9110 13.2.2, on get and put, and
+// their atomic evaluation with the commit.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreConditional } from "../../../src/index.ts";
@@ -28,7 +28,7 @@ export async function putHolds(bucket: StoreBucket, key: string, onlyIf: OnlyIf)
 
 export function conditionsContract(implementation: Implementation): void {
   describe("conditions as an object", () => {
-    test("every combination, on get and on put over an object", async (t) => {
+    test("every combination of conditions has the same result on get and on put over an object", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const etags = [undefined, etag, otherEtag, "*"];
@@ -54,7 +54,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("a missing object on put: refused only when etagMatches or uploadedAfter is set", async (t) => {
+    test("a put to a missing key is refused only when etagMatches or uploadedAfter is set", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       const etags = [undefined, etag, "*"];
       const dates = [undefined, uploaded - 1, uploaded + 1];
@@ -73,7 +73,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("a Date is as good as its milliseconds", async (t) => {
+    test("a condition takes a Date or its milliseconds", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       assert.equal(await getHolds(bucket, { uploadedBefore: new Date(uploaded + 1) }), true);
@@ -82,7 +82,7 @@ export function conditionsContract(implementation: Implementation): void {
       assert.equal(await getHolds(bucket, { uploadedAfter: new Date(uploaded) }), false);
     });
 
-    test("secondsGranularity compares dates as whole seconds", async (t) => {
+    test("secondsGranularity compares dates in whole seconds", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const second = uploaded - 500;
@@ -104,7 +104,7 @@ export function conditionsContract(implementation: Implementation): void {
       assert.equal(await getHolds(bucket, { secondsGranularity: true }), true);
     });
 
-    test("a quoted etag is a TypeError, on get and on put", async (t) => {
+    test("a quoted etag in a condition is a TypeError, on get and on put", async (t) => {
       const scene = await furnish(t, implementation);
       const { httpEtag } = (await scene.bucket.head("kept"))!;
       for (const quoted of [httpEtag, `W/${httpEtag}`, '""', '"*"']) {
@@ -115,7 +115,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("an etag is compared as it stands: another case, a part of it or a list is another etag", async (t) => {
+    test("an etag is compared literally: another case, a part of it or a list does not match", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const other of [
@@ -130,7 +130,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("no condition at all holds", async (t) => {
+    test("an empty condition holds", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       assert.equal(await getHolds(bucket, {}), true);
@@ -139,7 +139,7 @@ export function conditionsContract(implementation: Implementation): void {
       assert.equal(await object?.text(), "value");
     });
 
-    test("onlyIf: {etagDoesNotMatch: '*'} is create-only", async (t) => {
+    test("put with onlyIf: {etagDoesNotMatch: '*'} only creates", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const onlyIf = { etagDoesNotMatch: "*" };
       assert.ok(await bucket.put("key", "first", { onlyIf }));
@@ -170,7 +170,7 @@ export function conditionsContract(implementation: Implementation): void {
       });
     }
 
-    test("of concurrent puts that replace the same etag exactly one wins, round after round", async (t) => {
+    test("of concurrent puts that replace the same etag exactly one wins, in every round", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       let current = await bucket.put("counter", "0");
       for (let round = 1; round <= 5; round++) {

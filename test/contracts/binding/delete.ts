@@ -1,4 +1,4 @@
-// binding.md, delete: missing keys, empty batches, and a batch as one transaction.
+// binding.md, delete: missing keys, empty batches, and atomic batches.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { sweptStore } from "./shared-stores.ts";
 
 export function deleteContract(implementation: Implementation): void {
   describe("delete", () => {
-    test("of one key removes it and resolves to nothing", async (t) => {
+    test("delete of one key removes it and resolves to undefined", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("a", "value");
       await bucket.put("b", "value");
@@ -21,7 +21,7 @@ export function deleteContract(implementation: Implementation): void {
       );
     });
 
-    test("of missing keys is fine", async (t) => {
+    test("delete of missing keys succeeds", async (t) => {
       const scene = await furnish(t, implementation);
       await scene.unchangedBy(() => scene.bucket.delete("missing"));
       await scene.unchangedBy(() => scene.bucket.delete(["missing", "missing too"]));
@@ -30,12 +30,12 @@ export function deleteContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("of an empty array resolves and changes nothing", async (t) => {
+    test("delete of an empty array succeeds and changes nothing", async (t) => {
       const scene = await furnish(t, implementation);
       assert.equal(await scene.unchangedBy(() => scene.bucket.delete([])), undefined);
     });
 
-    test("of 1000 keys is one call", async (t) => {
+    test("delete removes 1000 keys in one call", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`);
       await Promise.all(keys.slice(0, 50).map((key) => bucket.put(key, "value")));
@@ -47,7 +47,7 @@ export function deleteContract(implementation: Implementation): void {
       );
     });
 
-    test("validates all keys of a batch first", async (t) => {
+    test("delete validates all keys of a batch before it deletes any", async (t) => {
       const scene = await furnish(t, implementation);
       for (const wrong of ["k".repeat(1025), "\ud800"]) {
         const expected = { code: 10020, action: "delete" };
@@ -57,7 +57,7 @@ export function deleteContract(implementation: Implementation): void {
       await scene.refusesArgument({}, () => scene.loose.delete(["kept", Symbol("key")]));
     });
 
-    test("of a batch is one transaction: nobody sees a part of it", async (t) => {
+    test("delete of a batch is atomic: no reader sees a part of it", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = Array.from({ length: 60 }, (_, i) => `key-${i}`);
       for (let round = 0; round < 3; round++) {
@@ -78,7 +78,7 @@ export function deleteContract(implementation: Implementation): void {
       }
     });
 
-    test("frees what no reader holds, and nothing else", async (t) => {
+    test("delete frees the bytes that no reader uses, and no others", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       await bucket.put("gone", patterned(MiB));
       await bucket.put("stays", patterned(MiB, 2));

@@ -1,4 +1,4 @@
-// binding.md, get: what is answered, in which order it is decided, and the metadata that comes with it.
+// binding.md, get: results, the order of its checks, and the metadata of a result.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreObject } from "../../../src/index.ts";
@@ -7,7 +7,7 @@ import { described, openBucket, rejectsWith, secret } from "./scene.ts";
 
 export function getContract(implementation: Implementation): void {
   describe("get", () => {
-    test("a missing key is null whatever the conditions, the range and the SSE-C key", async (t) => {
+    test("get of a missing key is null whatever the conditions, the range and the SSE-C key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("missing", "was there");
       await bucket.delete("missing");
@@ -31,7 +31,7 @@ export function getContract(implementation: Implementation): void {
       }
     });
 
-    test("conditions are decided before the range", async (t) => {
+    test("get evaluates conditions before the range", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const { etag } = await bucket.put("key", "value");
       const range = { offset: 42 };
@@ -43,7 +43,7 @@ export function getContract(implementation: Implementation): void {
       );
     });
 
-    test("range on the result is offset and length as returned, also when none was asked for", async (t) => {
+    test("the range of a result has the returned offset and length, also when none was requested", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value");
       await bucket.put("empty", null);
@@ -60,7 +60,7 @@ export function getContract(implementation: Implementation): void {
       assert.equal((await bucket.get("key", { range: { suffix: 2 } }))?.size, 5);
     });
 
-    test("range is undefined on head, put, list, complete and on a body-less get", async (t) => {
+    test("range is undefined on head, put, list, complete and on a get without a body", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const put = await bucket.put("key", "value");
       const upload = await bucket.createMultipartUpload("parts");
@@ -74,7 +74,7 @@ export function getContract(implementation: Implementation): void {
       }
     });
 
-    test("head, get, put, list and complete tell the same of an object", async (t) => {
+    test("head, get, put, list and complete return the same fields of an object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const options = {
         httpMetadata: { contentType: "text/plain", cacheExpiry: new Date(1_900_000_000_000) },
@@ -94,7 +94,7 @@ export function getContract(implementation: Implementation): void {
         const refused = await bucket.get(key, { ssecKey: secret, onlyIf: { etagMatches: "other" } });
         assert.ok(got);
         assert.deepEqual(described(got), described(object));
-        // Checksums of the plain bytes are for those who bring the key, and get the object.
+        // Checksums of the plain bytes are returned only to callers with the key.
         for (const seen of [await bucket.head(key), refused, listed]) {
           assert.ok(seen);
           assert.deepEqual(described(seen), { ...described(object), checksums: {} });
@@ -107,7 +107,7 @@ export function getContract(implementation: Implementation): void {
 
   describe("get: httpMetadata in the options", () => {
     const stored = { contentType: "text/plain", cacheControl: "no-store" };
-    test("is echoed over the stored one, as an object", async (t) => {
+    test("httpMetadata in the options of get overrides the stored fields, as an object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { httpMetadata: stored });
       const cacheExpiry = new Date(1_900_000_000_000);
@@ -125,7 +125,7 @@ export function getContract(implementation: Implementation): void {
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, stored);
     });
 
-    test("is echoed over the stored one, as Headers", async (t) => {
+    test("httpMetadata in the options of get overrides the stored fields, as Headers", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { httpMetadata: stored });
       const httpMetadata = new Headers({
@@ -143,7 +143,7 @@ export function getContract(implementation: Implementation): void {
   });
 
   describe("writeHttpMetadata", () => {
-    test("copies the stored fields as headers and leaves all others alone", async (t) => {
+    test("writeHttpMetadata sets the stored fields as headers and leaves all others unchanged", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("all", "value", {
         httpMetadata: {

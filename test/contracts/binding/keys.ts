@@ -6,7 +6,7 @@ import type { StoreBucket } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { openBucket, textOf } from "./scene.ts";
 
-/** Pairwise different as bytes, and each a trap for somebody who takes keys for something else. */
+/** Pairwise different as bytes; each would break code that treats keys as paths or the like. */
 const strangeKeys: readonly string[] = [
   "",
   ".",
@@ -64,7 +64,7 @@ const strangeKeys: readonly string[] = [
 
 export function keysContract(implementation: Implementation): void {
   describe("keys", () => {
-    test("of 0 to 1,024 UTF-8 bytes and any content are valid and distinct", async (t) => {
+    test("keys of 0 to 1,024 UTF-8 bytes with any content are valid and distinct", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, strangeKeys);
       for (const key of strangeKeys) {
@@ -74,7 +74,7 @@ export function keysContract(implementation: Implementation): void {
       assert.deepEqual(await pagedKeys(bucket, 1000), inByteOrder(strangeKeys));
     });
 
-    test("are ordered as UTF-8 bytes, also across pages", async (t) => {
+    test("keys are ordered as UTF-8 bytes, also across pages", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = [
         "\uffff",
@@ -107,7 +107,7 @@ export function keysContract(implementation: Implementation): void {
       for (const limit of [1000, 4, 1]) assert.deepEqual(await pagedKeys(bucket, limit), expected);
     });
 
-    test("are found by every prefix they have, and by startAfter in byte order", async (t) => {
+    test("keys are found by each of their prefixes, and by startAfter in byte order", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, strangeKeys);
       const ordered = inByteOrder(strangeKeys);
@@ -118,15 +118,15 @@ export function keysContract(implementation: Implementation): void {
           found.objects.map((object) => object.key),
           expected,
         );
-        const behind = await bucket.list({ startAfter: key });
+        const later = await bucket.list({ startAfter: key });
         assert.deepEqual(
-          behind.objects.map((object) => object.key),
+          later.objects.map((object) => object.key),
           ordered.slice(ordered.indexOf(key) + 1),
         );
       }
     });
 
-    test("are never normalised: to delete one leaves its look-alikes", async (t) => {
+    test("keys are never normalised: deleting one keeps keys that look alike", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, strangeKeys);
       const left = new Set(strangeKeys);
@@ -141,7 +141,7 @@ export function keysContract(implementation: Implementation): void {
       assert.deepEqual(await pagedKeys(bucket, 1000), []);
     });
 
-    test("name uploads as they name objects", async (t) => {
+    test("uploads accept the same keys as objects", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = ["", ".", "..", "a/../b", "\0", "__proto__", "\u{10000}", "\uffff", "k".repeat(1024)];
       for (const key of keys) {
@@ -154,7 +154,7 @@ export function keysContract(implementation: Implementation): void {
       for (const key of keys) assert.equal(await textOf(bucket, key), `value of ${key}`);
     });
 
-    test("of larger objects are no path either", async (t) => {
+    test("keys of large objects are not used as paths", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = ["", ".", "..", "../../x", "/x", "x/", "x", "\0", "é", "e\u0301", "k".repeat(1024)];
       await Promise.all(keys.map((key) => bucket.put(key, key.padEnd(20_000, "-"))));
@@ -162,7 +162,7 @@ export function keysContract(implementation: Implementation): void {
       assert.deepEqual(await pagedKeys(bucket, 3), inByteOrder(keys));
     });
 
-    test("1,024 UTF-8 bytes are taken and 1,025 are not", async (t) => {
+    test("a key of 1,024 UTF-8 bytes is accepted and one of 1,025 is refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const unit of ["k", "é", "€", "😀"]) {
         const width = Buffer.byteLength(unit);

@@ -8,7 +8,7 @@ import { openBucket } from "./scene.ts";
 
 export function delimiterContract(implementation: Implementation): void {
   describe("list: delimiter", () => {
-    test("delimitedPrefixes go up to the delimiter, without it", async (t) => {
+    test("delimitedPrefixes end before the delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "a/b/c", "a/b/d", "a/e", "b/c", "f"]);
       const top = await bucket.list({ delimiter: "/" });
@@ -29,7 +29,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(leading), leading.delimitedPrefixes], [["a"], ["a"]]);
     });
 
-    test("store_delimited_prefixes_keep_delimiter returns them with it", async (t) => {
+    test("with store_delimited_prefixes_keep_delimiter the prefixes end with the delimiter", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/b/c", "a/e", "f", "/g"]);
       const compatibilityFlags = ["store_delimited_prefixes_keep_delimiter"];
@@ -54,7 +54,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(inside), inside.delimitedPrefixes], [["a--b", "a--c", "a-d"], []]);
     });
 
-    test('a delimiter of "" is none', async (t) => {
+    test("an empty delimiter means no delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/b", "c"]);
       const page = await bucket.list({ delimiter: "" });
@@ -70,7 +70,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual((await bucket.list({ delimiter: "%" })).delimitedPrefixes, []);
     });
 
-    test("a key that equals the prefix is an object", async (t) => {
+    test("a key that equals the prefix is listed as an object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/", "a/b", "a/c/", "a/c/d"]);
       const page = await bucket.list({ prefix: "a/", delimiter: "/" });
@@ -86,7 +86,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(next), next.delimitedPrefixes, next.truncated], [["e"], ["d"], false]);
     });
 
-    test("a prefix is never repeated on a later page, also when keys join it in between", async (t) => {
+    test("a prefix is never repeated on a later page, even if keys are added to it in between", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/1", "a/2", "b/1", "c"]);
       const first = await bucket.list({ delimiter: "/", limit: 1 });
@@ -100,7 +100,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([last.delimitedPrefixes, last.truncated], [["a", "b"], false]);
     });
 
-    test("pages of any size are the whole listing cut up, for every prefix and delimiter", async (t) => {
+    test("pages of any size join to the whole listing, for every prefix and delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = [
         "",
@@ -153,7 +153,7 @@ export function delimiterContract(implementation: Implementation): void {
   });
 }
 
-/** The listing by its definition, without any index. */
+/** The listing by its definition, without an index. */
 function expectedListing(ordered: readonly string[], prefix: string, delimiter: string) {
   const objects: string[] = [];
   const prefixes = new Set<string>();
@@ -166,24 +166,26 @@ function expectedListing(ordered: readonly string[], prefix: string, delimiter: 
   return { objects, prefixes: [...prefixes], count: objects.length + prefixes.size };
 }
 
-/** The rule behind the pages, over an index that counts what is taken from it. */
+/** The rule of pages, over an index that counts the rows that are read. */
 export function seekingContract(): void {
-  test("a page over a folder of a million keys costs the same as over a folder of ten", () => {
+  test("a page over a folder of a million keys reads as many rows as over a folder of ten", () => {
     assert.deepEqual(rowsTaken(1_000_000), rowsTaken(10));
   });
 }
 
-/** Rows read to list the folders "a", "b" and "c" of so many keys each, at their top and inside one. */
+/**
+ * Rows read to list the folders "a", "b" and "c" of this many keys each, at the top and inside one.
+ */
 function rowsTaken(keysPerFolder: number): number[] {
   const folders = ["a", "b", "c"];
   let taken = 0;
   function* seek(prefix: string, after: Position) {
     for (const folder of folders) {
-      if (after.behind === "prefix" && `${folder}/` <= after.value) continue;
+      if (after.kind === "prefix" && `${folder}/` <= after.value) continue;
       for (let i = 0; i < keysPerFolder; i++) {
         const key = `${folder}/${String(i).padStart(7, "0")}`;
         if (!key.startsWith(prefix)) break;
-        if (after.behind === "key" && key <= after.value) continue;
+        if (after.kind === "key" && key <= after.value) continue;
         taken++;
         yield { key, httpMetadata: {}, customMetadata: new Map<string, string>() };
       }

@@ -1,4 +1,4 @@
-// binding.md, list: order, limits, pages, cursors, and the metadata that is included.
+// binding.md, list: order, limits, pages, cursors, and included metadata.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreListOptions, StoreObjects } from "../../../src/index.ts";
@@ -27,7 +27,7 @@ export async function putAll(bucket: StoreBucket, keys: readonly string[]): Prom
 
 export function listContract(implementation: Implementation): void {
   describe("list", () => {
-    test("of an empty bucket is empty", async (t) => {
+    test("list of an empty bucket is empty", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       assert.deepEqual(
         { ...(await bucket.list()) },
@@ -35,14 +35,14 @@ export function listContract(implementation: Implementation): void {
       );
     });
 
-    test("is in UTF-8 byte order", async (t) => {
+    test("list returns keys in UTF-8 byte order", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const ordered = ["", "\0", "A", "B", "a", "a!", "a/b", "aa", "b", "é", "ｚ", "\uffff", "\u{10000}"];
       await putAll(bucket, [...ordered].reverse());
       assert.deepEqual(keysOf(await bucket.list()), ordered);
     });
 
-    test("a limit above 1000 is clamped, and 1000 is the default", async (t) => {
+    test("a limit above 1000 is reduced to 1000, which is also the default", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = Array.from({ length: 1003 }, (_, i) => `key-${String(i).padStart(4, "0")}`);
       await putAll(bucket, keys);
@@ -61,7 +61,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(exact), exact.truncated], [keys.slice(1000), false]);
     });
 
-    test("query parameters may be passed on: a limit as text, and an empty cursor for none", async (t) => {
+    test("list accepts query parameters: a limit as text, and an empty cursor for none", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b", "c"]);
       const listed = (options: object) => bucket.list(options).then(keysOf);
@@ -73,7 +73,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual(await listed({ limit: "9".repeat(400) }), ["a", "b", "c"]);
     });
 
-    test("limit 0 gives an empty page, truncated if anything matches", async (t) => {
+    test("a limit of 0 returns an empty page, truncated if anything matches", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b/c"]);
       for (const options of [
@@ -99,7 +99,7 @@ export function listContract(implementation: Implementation): void {
       }
     });
 
-    test("prefix is taken as it stands, and startAfter is exclusive", async (t) => {
+    test("a prefix is taken literally, and startAfter is exclusive", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "a%b", "a_b", "ab", "abc", "b", "B"]);
       assert.deepEqual(keysOf(await bucket.list({ prefix: "a" })), ["a", "a%b", "a_b", "ab", "abc"]);
@@ -116,7 +116,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual(keysOf(await bucket.list({ startAfter: "b", prefix: "ab" })), []);
     });
 
-    test("with startAfter and cursor the later wins", async (t) => {
+    test("with startAfter and cursor the later position applies", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b", "c", "d", "e"]);
       const { cursor } = await bucket.list({ limit: 3 });
@@ -128,7 +128,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(grouped), keysOf(rest)], [["c"], ["d"]]);
     });
 
-    test("a cursor goes on behind what was returned, whatever was put or deleted meanwhile", async (t) => {
+    test("a cursor continues after the returned keys, even if keys were put or deleted meanwhile", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b", "c", "d"]);
       const { cursor } = await bucket.list({ limit: 2 });
@@ -137,7 +137,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual(keysOf(await bucket.list({ cursor })), ["bb", "d"]);
     });
 
-    test("the cursor is opaque and a foreign one is 10029", async (t) => {
+    test("a cursor that this store did not make is refused with 10029", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b"]);
       const { cursor = "" } = await bucket.list({ limit: 1 });
@@ -154,7 +154,7 @@ export function listContract(implementation: Implementation): void {
       customMetadata: { a: "b" },
     };
 
-    test("without it metadata is undefined, and writeHttpMetadata says to include httpMetadata", async (t) => {
+    test("without include, metadata is undefined and writeHttpMetadata throws an error that names the option", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", metadata);
       for (const options of [undefined, {}, { include: [] }, { include: ["customMetadata" as const] }]) {
@@ -174,7 +174,7 @@ export function listContract(implementation: Implementation): void {
       }
     });
 
-    test("listed objects carry what is included", async (t) => {
+    test("listed objects have the included metadata", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", metadata);
       await bucket.put("none", "value");
@@ -194,7 +194,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual({ ...none?.customMetadata }, {});
     });
 
-    test("is honoured from compatibility date 2022-08-04 on, or by its flag", async (t) => {
+    test("include applies from compatibility date 2022-08-04, or with its flag", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", metadata);
       const flag = "store_list_honor_include";
@@ -219,7 +219,7 @@ export function listContract(implementation: Implementation): void {
       }
     });
 
-    test("a page stops early at about 256 KiB of metadata, and the next goes on", async (t) => {
+    test("a page ends early at about 256 KiB of metadata, and the next page continues", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = Array.from({ length: 70 }, (_, i) => `key-${String(i).padStart(2, "0")}`);
       const customMetadata = { name: "m".repeat(8000) };
@@ -231,9 +231,9 @@ export function listContract(implementation: Implementation): void {
         assert.ok(bytes > 224 * 1024 && bytes < 288 * 1024, `${bytes} bytes of metadata on a page`);
       }
       assert.equal(pages.length, 3);
-      // Nothing of it is shown, so nothing of it counts.
+      // Without include no metadata is returned, so it does not count.
       assert.equal((await bucket.list()).objects.length, 70);
-      // A limit below ends the page first.
+      // A smaller limit ends the page first.
       assert.equal((await bucket.list({ include: ["customMetadata"], limit: 5 })).objects.length, 5);
     });
   });

@@ -1,4 +1,4 @@
-// binding.md, multipart: parts, and what they are completed into.
+// binding.md, multipart: parts, and the object they become.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -58,7 +58,7 @@ export function multipartContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("re-uploading a number replaces the part", async (t) => {
+    test("uploading a part number again replaces the part", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const first = await upload.uploadPart(1, "first");
@@ -72,7 +72,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "again2");
     });
 
-    test("the etag of a part is its hex MD5, whatever kind of value it is", async (t) => {
+    test("the etag of a part is its hex MD5, for every kind of value", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const bytes = patterned(5000);
@@ -84,7 +84,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal((await upload.uploadPart(2, "é")).etag, digest("md5", "é"));
     });
 
-    test("parts may come at the same time and in any order", async (t) => {
+    test("parts may be uploaded concurrently and in any order", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const values = Array.from({ length: 10 }, (_, i) => patterned(1000, i + 1));
@@ -96,7 +96,7 @@ export function multipartContract(implementation: Implementation): void {
   });
 
   describe("multipart: complete", () => {
-    test("takes the parts in any order and stores them by number", async (t) => {
+    test("complete accepts the parts in any order and stores them by number", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const orders = [
         [0, 1, 2],
@@ -114,7 +114,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("gaps and subsets are fine", async (t) => {
+    test("complete accepts gaps in part numbers and a subset of the parts", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const parts = new Map<number, StoreUploadedPart>();
@@ -126,7 +126,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.match(object.etag, /-3$/);
     });
 
-    test('etag: parts "hello" alone give 62109206880d38a4010a98e11243924a-1', async (t) => {
+    test('the etag of an object with the one part "hello" is 62109206880d38a4010a98e11243924a-1', async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const object = await upload.complete([await upload.uploadPart(1, "hello")]);
@@ -135,7 +135,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal((await bucket.head("key"))?.etag, object.etag);
     });
 
-    test("etag: md5 of the parts' raw md5s, and their number; checksums empty", async (t) => {
+    test("the etag of a multipart object is the md5 of its parts' md5s and their number, and checksums are empty", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const values = ["hello", "world", "!"];
@@ -154,7 +154,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("there is no minimum size, and empty parts are parts", async (t) => {
+    test("parts have no minimum size and may be empty", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const values of [[""], ["a", "b"], ["a", ""], ["", ""]]) {
         const upload = await bucket.createMultipartUpload("key");
@@ -165,7 +165,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("uniform: all alike and a last that is smaller, judged on the parts named", async (t) => {
+    test("the given parts must have the same size, except a smaller last part", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const parts: StoreUploadedPart[] = [];
@@ -197,7 +197,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "5555555555333");
     });
 
-    test("the object carries the metadata of the create", async (t) => {
+    test("the object has the metadata given to createMultipartUpload", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = { contentType: "text/plain", cacheExpiry: new Date(1_900_000_000_000) };
       const options = {
@@ -221,7 +221,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("the object replaces the old one atomically", async (t) => {
+    test("complete replaces the old object atomically", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", patterned(10_000));
       const old = await bucket.head("key");
@@ -250,7 +250,7 @@ export function multipartContract(implementation: Implementation): void {
       for (const one of seen) assert.ok(one === old?.version || one === version);
     });
 
-    test("of two completes at the same time one wins, and the other is refused", async (t) => {
+    test("of two concurrent completes one wins, and the other is refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, "hello");
@@ -264,7 +264,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "hello");
     });
 
-    test("what is no list of parts is a TypeError", async (t) => {
+    test("complete with anything but a list of parts is a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const upload = looseUpload(scene.upload);
       const { etag } = scene.parts[0]!;

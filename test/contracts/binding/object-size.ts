@@ -1,14 +1,15 @@
-// binding.md, the largest object: a complete that would pass the limit is refused. Nobody writes five
-// terabytes for a test: the parts are recorded without their bytes, which a complete never touches.
+// binding.md, the largest object: a complete that would exceed the limit is refused. The parts are
+// recorded without their bytes, which a complete never reads: five terabytes are too much for a
+// test.
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { StoreBucket } from "../../../src/binding/bucket.ts";
-import { compatibilityOf } from "../../../src/binding/compatibility.ts";
+import { parseCompatibility } from "../../../src/binding/compatibility.ts";
 import { createEngine } from "../../../src/engine/create.ts";
 import { createMemoryBlobs } from "../../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
 import { limits } from "../../../src/model/limits.ts";
-import { messageOf } from "./reason-table.ts";
+import { messageOf } from "./errors/reason-table.ts";
 import { digest, rejectsWith } from "./scene.ts";
 
 const etag = digest("md5", "a part of the largest size");
@@ -18,7 +19,7 @@ async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
   const engine = createEngine({ records, blobs: createMemoryBlobs() });
   t.after(() => engine.close());
   await engine.createBucket("bucket");
-  const bucket = new StoreBucket(engine, "bucket", compatibilityOf(undefined));
+  const bucket = new StoreBucket(engine, "bucket", parseCompatibility(undefined));
   const upload = await bucket.createMultipartUpload("key");
   await records.commit("bucket", {
     mutations: sizes.map((size, i) => ({
@@ -32,7 +33,7 @@ async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
 
 export function objectSizeContract(): void {
   describe("the largest object", () => {
-    test("100100 EntityTooLarge: object over 5,492,189,429,760 B", async (t) => {
+    test("complete of more than 5,492,189,429,760 bytes is refused with 100100 EntityTooLarge", async (t) => {
       const sizes = [...new Array<number>(1024).fill(limits.singleWriteBytes), 1];
       const { bucket, upload, parts } = await uploadOfRecords(t, sizes);
       await bucket.put("key", "the previous object");
@@ -41,13 +42,13 @@ export function objectSizeContract(): void {
       const previous = await bucket.get("key");
       assert.ok(previous !== null && "text" in previous);
       assert.equal(await previous.text(), "the previous object");
-      // One byte less is the largest object there is, and the refused upload can still become it.
+      // One byte less is the largest object, and the refused upload can still be completed with it.
       const object = await upload.complete(parts.slice(0, 1024));
       assert.equal(object.size, 5_492_189_429_760);
       assert.equal((await bucket.head("key"))?.size, 5_492_189_429_760);
     });
 
-    test("complete is O(parts), never copies bytes: 10000 parts without any complete", async (t) => {
+    test("complete takes time by the number of parts and reads no bytes: 10000 parts without bytes complete", async (t) => {
       const { upload, parts } = await uploadOfRecords(t, new Array<number>(10_000).fill(1024));
       const object = await upload.complete(parts);
       assert.equal(object.size, 10_000 * 1024);

@@ -1,4 +1,4 @@
-// binding.md, put: the values it takes, etag and version, and the HTTP metadata.
+// binding.md, put: accepted values, etag, version and HTTP metadata.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -6,7 +6,7 @@ import { digest, furnish, loose, MiB, openBucket, patterned, textOf, watchedStre
 
 export function putContract(implementation: Implementation): void {
   describe("put: values", () => {
-    test("every kind of value is stored as its bytes", async (t) => {
+    test("put stores every kind of value as its bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const framed = Uint8Array.from([0, 1, 2, 3, 4, 5, 6, 7]);
       const values: readonly (readonly [
@@ -36,7 +36,7 @@ export function putContract(implementation: Implementation): void {
       }
     });
 
-    test("put(k, null) is an empty object and put(k) a TypeError", async (t) => {
+    test("put(k, null) stores an empty object, and put(k) is a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       await scene.refusesArgument({}, () => scene.loose.put("kept"));
       await scene.refusesArgument({}, () => scene.loose.put("kept", undefined));
@@ -46,7 +46,7 @@ export function putContract(implementation: Implementation): void {
       assert.equal(await textOf(scene.bucket, "kept"), "");
     });
 
-    test("streams of unknown length are accepted, whatever the size of their chunks", async (t) => {
+    test("put accepts streams of unknown length with chunks of any size", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const bytes = patterned(MiB + 123);
       for (const chunkSize of [4096, 65_536, bytes.length]) {
@@ -60,7 +60,7 @@ export function putContract(implementation: Implementation): void {
       }
     });
 
-    test("a byte stream, a Response's body and another object's body are streams too", async (t) => {
+    test("put accepts a byte stream, a Response's body and another object's body", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const byteStream = new ReadableStream({
         type: "bytes",
@@ -77,13 +77,13 @@ export function putContract(implementation: Implementation): void {
         await bucket.put("a", patterned(size));
         await bucket.put("b", (await bucket.get("a"))!.body);
         assert.equal((await bucket.head("b"))?.etag, digest("md5", patterned(size)));
-        // Onto itself: the body being read is the one being replaced.
+        // The body that is read is the one that is replaced.
         await bucket.put("a", (await bucket.get("a"))!.body);
         assert.equal((await bucket.head("a"))?.etag, digest("md5", patterned(size)));
       }
     });
 
-    test("a stored value is a copy: neither the buffer given nor the one returned is the store's own", async (t) => {
+    test("a stored value is a copy: neither the given nor the returned buffer belongs to the store", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const bytes = patterned(3000);
       await bucket.put("key", bytes);
@@ -134,7 +134,7 @@ export function putContract(implementation: Implementation): void {
   });
 
   describe("put: HTTP metadata", () => {
-    test("from Headers reads Content-Type, -Language, -Disposition, -Encoding, Cache-Control, Expires", async (t) => {
+    test("httpMetadata as Headers reads Content-Type, -Language, -Disposition, -Encoding, Cache-Control and Expires", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = new Headers({
         "Content-Type": "text/plain; charset=utf-8",
@@ -172,7 +172,7 @@ export function putContract(implementation: Implementation): void {
       );
     });
 
-    test("a write without metadata leaves none of the previous object's", async (t) => {
+    test("a put without metadata keeps none of the previous object's", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { httpMetadata: { contentType: "a/b" }, customMetadata: { a: "b" } });
       await bucket.put("key", "value");
@@ -200,12 +200,12 @@ export function putContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("text beyond ASCII is kept", async (t) => {
+    test("metadata beyond ASCII is stored", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = { contentDisposition: 'attachment; filename="Größe 日本.txt"' };
       await bucket.put("key", "value", { httpMetadata });
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, httpMetadata);
-      // A header carries bytes; these must be the UTF-8 of the text, and never a throw.
+      // A header carries bytes: they must be the UTF-8 of the text, without an error.
       const headers = new Headers();
       (await bucket.head("key"))?.writeHttpMetadata(headers);
       const carried = headers.get("content-disposition") ?? "";
@@ -214,7 +214,7 @@ export function putContract(implementation: Implementation): void {
   });
 
   describe("put: storage class", () => {
-    test("is the one given, else the bucket's own", async (t) => {
+    test("an object has the given storage class, otherwise the bucket's", async (t) => {
       const store = await implementation.open(t);
       for (const [name, own] of [
         ["standard", "Standard"],

@@ -1,4 +1,4 @@
-// binding.md, get: every range that can be asked for, and what is answered.
+// binding.md, get: every form of a range, and its result.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreGetOptions, StoreObjectBody, StoreRange } from "../../../src/index.ts";
@@ -10,7 +10,7 @@ const unsatisfiable = { code: 10039, action: "get", message: "The requested rang
 
 export function rangesContract(implementation: Implementation): void {
   describe("ranges", () => {
-    test('on 5 bytes "value": the table of binding.md', async (t) => {
+    test('ranges of the five bytes "value" follow the table of binding.md', async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       const table: readonly (readonly [range: StoreRange | null, answer: string | null])[] = [
@@ -39,7 +39,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("every offset, length and suffix around the size of the object", async (t) => {
+    test("every offset, length and suffix around the size of the object returns the right bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       const upload = await bucket.createMultipartUpload("parts");
@@ -86,7 +86,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("any range on an empty object is 10039, and none gives its no bytes", async (t) => {
+    test("any range of an empty object is refused with 10039, and a get without a range returns no bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("empty", null);
       for (const range of [
@@ -108,7 +108,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("negative, fractional or NaN is a RangeError naming the field", async (t) => {
+    test("a negative, fractional or NaN field of a range is a RangeError that names the field", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       for (const field of ["offset", "length", "suffix"]) {
@@ -127,7 +127,7 @@ export function rangesContract(implementation: Implementation): void {
       );
     });
 
-    test("suffix with offset or length is a TypeError", async (t) => {
+    test("a suffix together with offset or length is a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       for (const range of [
@@ -140,7 +140,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("a Headers with Range: bytes=a-b, a-, -n", async (t) => {
+    test("a Headers object with Range: bytes=a-b, a- or -n selects these bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       const table: readonly (readonly [header: string, text: string, offset: number])[] = [
@@ -162,7 +162,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("a Headers with a malformed or multiple range, or with none, gives the whole object", async (t) => {
+    test("a Headers object with a malformed, multiple or missing range returns the whole object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       const malformed = [
@@ -185,7 +185,7 @@ export function rangesContract(implementation: Implementation): void {
       assert.equal(await (await bucket.get("key", { range: new Headers() }))?.text(), value);
     });
 
-    test("a Headers with a range past the end is 10039", async (t) => {
+    test("a Headers object with a range past the end is refused with 10039", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       for (const header of ["bytes=5-", "bytes=5-5", "bytes=42-50", "bytes=42-", "bytes=-0"]) {
@@ -194,7 +194,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("of larger objects are exact at every boundary of blocks and parts", async (t) => {
+    test("ranges of large objects are exact at every boundary of blocks and parts", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const block = 64 * 1024;
       const bytes = patterned(3 * block + 100);

@@ -1,4 +1,4 @@
-// binding.md, get: a reader that has begun finishes the version it began, whatever is put or deleted meanwhile.
+// binding.md, get: a reader gets the version it started with, whatever is put or deleted meanwhile.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -39,9 +39,9 @@ async function write(bucket: StoreBucket, kind: Kind, bytes: Uint8Array): Promis
 }
 
 export function readersContract(implementation: Implementation): void {
-  describe("a reader that has begun finishes the version it began", () => {
+  describe("a reader gets the version it started with", () => {
     for (const kind of kinds) {
-      test(`while the key is overwritten and deleted and the store is swept: ${kind.name}`, async (t) => {
+      test(`a reader is not affected by overwrites, deletes and sweeps: ${kind.name}`, async (t) => {
         const { store, bucket } = await openBucket(t, implementation, sweptStore);
         const bytes = patterned(kind.size);
         await write(bucket, kind, bytes);
@@ -74,7 +74,7 @@ export function readersContract(implementation: Implementation): void {
       });
     }
 
-    test("also when the get has answered and nothing was read yet", async (t) => {
+    test("a reader that has not read yet is not affected by overwrites and deletes", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       for (const kind of kinds) {
         const bytes = patterned(kind.size);
@@ -87,7 +87,7 @@ export function readersContract(implementation: Implementation): void {
       }
     });
 
-    test("and under constant overwriting every read is one whole version", async (t) => {
+    test("under constant overwriting every read returns one complete version", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       const size = 256 * 1024;
       const versions = [1, 2, 3].map((fill) => Buffer.alloc(size, fill));

@@ -1,5 +1,5 @@
-// What the contracts of the binding share: a furnished bucket, refusals with their exact shape, and the
-// proof that a refusal left everything as it was.
+// Shared parts of the binding contracts: a bucket with content, exact checks of errors, and checks
+// that a refused call changed nothing.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { TestContext } from "node:test";
@@ -21,7 +21,7 @@ export const otherSecret = "f0".repeat(32);
 export const MiB = 1024 * 1024;
 export const day = 24 * 3600 * 1000;
 
-/** The methods as a script without types calls them. */
+/** The methods as an untyped script calls them. */
 export interface LooseBucket {
   head(...args: unknown[]): Promise<unknown>;
   get(...args: unknown[]): Promise<unknown>;
@@ -52,7 +52,7 @@ export interface OpenedBucket {
   readonly bucket: StoreBucket;
 }
 
-/** A store may be shared; a bucket never is. */
+/** Stores may be shared, buckets never are. */
 let bucketCount = 0;
 
 export async function openBucket(
@@ -68,20 +68,23 @@ export async function openBucket(
 
 export interface Scene extends OpenedBucket {
   readonly loose: LooseBucket;
-  /** Of the key "ongoing", with two parts that still wait for their complete. */
+  /** An upload of the key "ongoing" with two parts, not completed yet. */
   readonly upload: StoreMultipartUpload;
   readonly parts: readonly StoreUploadedPart[];
-  /** The act is refused with exactly this error, and nothing in the store is different afterwards. */
+  /** Checks that the call fails with exactly this error and changes nothing in the store. */
   refuses(expected: ExpectedError, act: () => unknown): Promise<StoreError>;
-  /** The same for an act that fails by a wrong argument. */
+  /** The same for a call with an invalid argument. */
   refusesArgument(expected: ExpectedArgumentError, act: () => unknown): Promise<Error>;
-  /** Whatever the act answers, nothing in the store is different afterwards. */
+  /** Checks that the call, whatever its result, changes nothing in the store. */
   unchangedBy<T>(act: () => Promise<T>): Promise<T>;
-  /** The upload in flight was not harmed by anything that happened. */
+  /** Checks that the upload in flight can still be completed. */
   completesOngoing(): Promise<void>;
 }
 
-/** A bucket with a plain, an encrypted, an empty and a larger object, and an upload in flight. */
+/**
+ * Creates a bucket with a plain, an encrypted, an empty and a larger object, and an upload in
+ * flight.
+ */
 export async function furnish(
   t: TestContext,
   implementation: Implementation,
@@ -151,7 +154,7 @@ export async function listAll(bucket: StoreBucket): Promise<StoreObject[]> {
   return objects;
 }
 
-/** An object's fields as plain data. */
+/** The fields of an object as plain data. */
 export function described(object: StoreObject): Record<string, unknown> {
   return {
     key: object.key,
@@ -171,11 +174,11 @@ export function described(object: StoreObject): Record<string, unknown> {
 export interface ExpectedError {
   readonly code: number;
   readonly action: string;
-  /** The words between the action and the code; not compared where binding.md leaves them open. */
+  /** The text between the action and the code; not compared where binding.md leaves it open. */
   readonly message?: string;
 }
 
-/** The act rejects, never throws, with a StoreError of exactly this shape. */
+/** Checks that the call rejects, and does not throw, with a StoreError of exactly this shape. */
 export async function rejectsWith(expected: ExpectedError, act: () => unknown): Promise<StoreError> {
   const error = await rejection(act);
   assert.ok(error instanceof StoreError, `not a StoreError: ${String(error)}`);
@@ -197,7 +200,10 @@ export interface ExpectedArgumentError {
   readonly message?: RegExp;
 }
 
-/** The act rejects, never throws, with a TypeError (or RangeError) that has no prefix and no code. */
+/**
+ * Checks that the call rejects, and does not throw, with a TypeError or RangeError without prefix
+ * and code.
+ */
 export async function rejectsArgument(expected: ExpectedArgumentError, act: () => unknown): Promise<Error> {
   const error = await rejection(act);
   return isArgumentError(expected, error);
@@ -219,7 +225,7 @@ export function isArgumentError(expected: ExpectedArgumentError, error: unknown)
   return error;
 }
 
-/** The error the act rejects with. To throw synchronously, or to succeed, fails the test. */
+/** The error the call rejects with. The test fails if the call succeeds or throws synchronously. */
 export async function rejection(act: () => unknown): Promise<unknown> {
   let answer: unknown;
   try {
@@ -236,14 +242,14 @@ export async function rejection(act: () => unknown): Promise<unknown> {
   return settled.error;
 }
 
-/** The value of a key, which must be there. */
+/** The value of an existing key as text. */
 export async function textOf(bucket: StoreBucket, key: string): Promise<string> {
   const object = await bucket.get(key);
   assert.ok(object, `no object "${key}"`);
   return object.text();
 }
 
-/** Bytes of which every stretch differs from its neighbours. */
+/** Bytes in which every section differs from its neighbours. */
 export function patterned(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   let state = seed;
@@ -261,13 +267,13 @@ export function digest(algorithm: string, bytes: string | Uint8Array): string {
 export interface WatchedStream {
   readonly stream: ReadableStream<Uint8Array>;
   pulls(): number;
-  /** Whether its reader gave it up. */
+  /** Whether the reader cancelled it. */
   cancelled(): Promise<boolean>;
   /** Whether it was read to its end. */
   ended(): boolean;
 }
 
-/** A stream that makes nothing until it is asked, and knows what was done to it. */
+/** A stream that produces chunks on demand only, and records how it was used. */
 export function watchedStream(chunks: readonly (string | Uint8Array)[] = ["chunk"]): WatchedStream {
   let pulls = 0;
   let cancelled = false;

@@ -1,4 +1,5 @@
-// binding.md: SSE-C in get, put and multipart. Missing, not applicable, wrong; always before the first byte.
+// binding.md: SSE-C in get, put and multipart. Missing, inapplicable and wrong keys are refused
+// before the first byte.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket } from "../../../src/index.ts";
@@ -21,7 +22,7 @@ async function multipart(
 
 export function ssecContract(implementation: Implementation): void {
   describe("SSE-C", () => {
-    test("an object is given back under its key, of every size", async (t) => {
+    test("an encrypted object of any size is returned with its key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [0, 1, 4096, 4097, 64 * 1024, 64 * 1024 + 1, MiB]) {
         const bytes = patterned(size);
@@ -35,7 +36,7 @@ export function ssecContract(implementation: Implementation): void {
       }
     });
 
-    test("ssecKeyMd5 is hex of the key's MD5 on every result, and undefined on a plain object", async (t) => {
+    test("ssecKeyMd5 is the hex MD5 of the key on every result, and undefined on a plain object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const put = await bucket.put("a", "value", { ssecKey: secret });
       const completed = await multipart(bucket, "b", secret, ["hello"]);
@@ -52,7 +53,7 @@ export function ssecContract(implementation: Implementation): void {
     });
 
     const sizes = [0, 5, 4096, 100_000];
-    test("get of an encrypted object without a key is 10029", async (t) => {
+    test("get of an encrypted object without a key is refused with 10029", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of sizes) {
         await bucket.put("key", patterned(size), { ssecKey: secret });
@@ -64,7 +65,7 @@ export function ssecContract(implementation: Implementation): void {
       await rejectsWith({ code: 10029, action: "get" }, () => bucket.get("parts"));
     });
 
-    test("get of a plain object with a key is 10029", async (t) => {
+    test("get of a plain object with a key is refused with 10029", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of sizes) {
         await bucket.put("key", patterned(size));
@@ -75,7 +76,7 @@ export function ssecContract(implementation: Implementation): void {
       await rejectsWith({ code: 10029, action: "get" }, () => bucket.get("parts", { ssecKey: secret }));
     });
 
-    test("get with a wrong key is 10003, before the first byte, also for a range", async (t) => {
+    test("get with a wrong key is refused with 10003 before the first byte, also for a range", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const expected = { code: 10003, action: "get", message: "Access Denied." };
       const wrong = [otherSecret, `${secret.slice(0, 62)}ee`, new Uint8Array(32)];
@@ -93,7 +94,7 @@ export function ssecContract(implementation: Implementation): void {
       for (const ssecKey of wrong) await rejectsWith(expected, () => bucket.get("parts", { ssecKey }));
     });
 
-    test("head, list, put and delete need no key", async (t) => {
+    test("head, list, put and delete of an encrypted object need no key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { ssecKey: secret });
       assert.equal((await bucket.head("key"))?.size, 5);
@@ -110,7 +111,7 @@ export function ssecContract(implementation: Implementation): void {
       assert.equal(await bucket.head("key"), null);
     });
 
-    test("conditions and checksums speak of the plain bytes", async (t) => {
+    test("conditions and checksums of an encrypted object refer to the plain bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const options = { ssecKey: secret, sha256: digest("sha256", "value") };
       const { etag, checksums } = await bucket.put("key", "value", options);
@@ -151,7 +152,7 @@ export function ssecContract(implementation: Implementation): void {
       assert.equal(got?.checksums.toJSON().md5, digest("md5", "value"));
     });
 
-    test("multipart: the key at create and at every part, none at complete", async (t) => {
+    test("multipart needs the key at create and at every part, and none at complete", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const values = [patterned(100_000, 1), patterned(100_000, 2), patterned(10, 3)];
       const object = await multipart(bucket, "key", secret, values);
@@ -169,7 +170,7 @@ export function ssecContract(implementation: Implementation): void {
       );
     });
 
-    test("multipart: another key, no key, or a key that does not apply at a part is 10029", async (t) => {
+    test("a part with another key, no key, or a key for a plain upload is refused with 10029", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: secret });
       const plain = await bucket.createMultipartUpload("plain");
@@ -178,7 +179,7 @@ export function ssecContract(implementation: Implementation): void {
       await rejectsWith(expected, () => sealed.uploadPart(1, "hello", {}));
       await rejectsWith(expected, () => sealed.uploadPart(1, "hello", { ssecKey: otherSecret }));
       await rejectsWith(expected, () => plain.uploadPart(1, "hello", { ssecKey: secret }));
-      // The handle's own key is asked for again through a resumed one.
+      // The handle remembers its key, so a resumed handle is used.
       const resumed = bucket.resumeMultipartUpload("sealed", sealed.uploadId);
       await rejectsWith(expected, () => resumed.uploadPart(1, "hello"));
       const part = await resumed.uploadPart(1, "hello", { ssecKey: secret.toUpperCase() });
@@ -188,7 +189,7 @@ export function ssecContract(implementation: Implementation): void {
       assert.equal(await (await bucket.get("plain"))?.text(), "hello");
     });
 
-    test("multipart: a re-uploaded part is read as it was last", async (t) => {
+    test("an encrypted part that is uploaded again is read as it was uploaded last", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key", { ssecKey: secret });
       await upload.uploadPart(1, "first", { ssecKey: secret });

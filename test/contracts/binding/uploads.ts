@@ -1,4 +1,4 @@
-// binding.md, multipart: the life of an upload, from its creation to its being forgotten.
+// binding.md, multipart: the life cycle of an upload, from its creation to its removal.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -9,7 +9,7 @@ const gone = { code: 10024, message: "The specified multipart upload does not ex
 
 export function uploadsContract(implementation: Implementation): void {
   describe("multipart: handles", () => {
-    test("an upload knows its key and its id", async (t) => {
+    test("an upload has its key and its id", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       assert.equal(upload.key, "key");
@@ -19,7 +19,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.notEqual(other.uploadId, upload.uploadId);
     });
 
-    test("resumeMultipartUpload answers synchronously, with no validity check", async (t) => {
+    test("resumeMultipartUpload returns synchronously and does not check the upload", async (t) => {
       const store = await implementation.open(t);
       for (const [key, id] of [
         ["key", "no-such-upload"],
@@ -33,7 +33,7 @@ export function uploadsContract(implementation: Implementation): void {
       }
     });
 
-    test("a resumed handle does all that the first one does", async (t) => {
+    test("a resumed upload supports all operations", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       const created = await bucket.createMultipartUpload("key", { customMetadata: { a: "b" } });
       const first = await created.uploadPart(1, "hello");
@@ -47,7 +47,7 @@ export function uploadsContract(implementation: Implementation): void {
       await rejectsWith({ ...gone, action: "uploadPart" }, () => aborted.uploadPart(1, "hello"));
     });
 
-    test("uploads of the same key do not touch each other", async (t) => {
+    test("uploads of the same key are independent", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const one = await bucket.createMultipartUpload("key");
       const two = await bucket.createMultipartUpload("key");
@@ -61,7 +61,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "of two");
     });
 
-    test("nothing is seen of an upload until it is complete", async (t) => {
+    test("an upload is not visible before it is completed", async (t) => {
       const scene = await furnish(t, implementation);
       await scene.unchangedBy(async () => {
         const upload = await scene.bucket.createMultipartUpload("kept");
@@ -73,7 +73,7 @@ export function uploadsContract(implementation: Implementation): void {
   });
 
   describe("multipart: the end of an upload", () => {
-    test("uploadPart and complete after complete or abort are 10024", async (t) => {
+    test("uploadPart and complete after complete or abort are refused with 10024", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const end of ["complete", "abort"] as const) {
         const upload = await bucket.createMultipartUpload("key");
@@ -87,7 +87,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "hello");
     });
 
-    test("abort twice, or after complete, resolves and changes nothing", async (t) => {
+    test("abort twice, or after complete, succeeds and changes nothing", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const completed = await bucket.createMultipartUpload("key");
       const { version } = await completed.complete([await completed.uploadPart(1, "hello")]);
@@ -101,7 +101,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "hello");
     });
 
-    test("abort of an id that never was is 10024", async (t) => {
+    test("abort of an unknown id is refused with 10024", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const expected = { ...gone, action: "abortMultipartUpload" };
@@ -111,7 +111,7 @@ export function uploadsContract(implementation: Implementation): void {
       await rejectsWith(expected, () => bucket.resumeMultipartUpload("other", upload.uploadId).abort());
     });
 
-    test("a part that arrives while its upload ends is stored whole or refused", async (t) => {
+    test("a part that arrives while its upload ends is stored completely or refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const end of ["complete", "abort"] as const) {
         const upload = await bucket.createMultipartUpload("key");
@@ -127,7 +127,7 @@ export function uploadsContract(implementation: Implementation): void {
       }
     });
 
-    test("a bucket with nothing but uploads in flight can be deleted, and they are gone with it", async (t) => {
+    test("a bucket that contains only uploads in flight can be deleted together with them", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       await upload.uploadPart(1, "hello");
@@ -139,7 +139,7 @@ export function uploadsContract(implementation: Implementation): void {
   });
 
   describe("multipart: seven days", () => {
-    test("an upload not completed 7 days after its creation is aborted", async (t) => {
+    test("an upload that is not completed 7 days after its creation is aborted", async (t) => {
       const created = Date.parse("2024-05-06T07:08:09Z");
       let now = created;
       const { store, bucket } = await openBucket(t, implementation, { now: () => now });
@@ -147,7 +147,7 @@ export function uploadsContract(implementation: Implementation): void {
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, patterned(MiB));
       now = created + 6.9 * day;
-      // Neither a part nor a sweep puts the end off or brings it on.
+      // Neither a part nor a sweep changes the end of the upload.
       const late = await upload.uploadPart(2, patterned(MiB, 2));
       assert.equal((await store.sweep()).uploadsAborted, 0);
       now = created + 7 * day - 1;
@@ -159,7 +159,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal(await upload.abort(), undefined);
     });
 
-    test("its bytes are freed", async (t) => {
+    test("the bytes of an upload that was aborted after 7 days are freed", async (t) => {
       let now = Date.parse("2024-05-06T07:08:09Z");
       const { store, bucket } = await openBucket(t, implementation, { now: () => now });
       const upload = await bucket.createMultipartUpload("key");
@@ -180,7 +180,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal((await youngest.complete([part])).size, MiB);
     });
 
-    test("ended uploads are remembered for 7 days, so that both can be told apart", async (t) => {
+    test("ended uploads are remembered for 7 days, so that completed and aborted ones can be distinguished", async (t) => {
       let now = Date.parse("2024-05-06T07:08:09Z");
       const { store, bucket } = await openBucket(t, implementation, { now: () => now });
       const completed = await bucket.createMultipartUpload("key");
@@ -199,7 +199,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "hello");
     });
 
-    test("the bytes of parts that complete did not take are freed, and the object's stay", async (t) => {
+    test("the bytes of parts that were not completed are freed, and those of the object stay", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       const upload = await bucket.createMultipartUpload("key");
       await upload.uploadPart(1, patterned(MiB, 1));

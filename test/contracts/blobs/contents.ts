@@ -1,4 +1,4 @@
-// Blobs contract: what is read is what was written, by whatever range.
+// Blobs contract: a read returns what was written, for any range.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -9,21 +9,18 @@ const edgeSizes = [0, 1, blockBytes - 1, blockBytes, blockBytes + 1, 3 * 1024 * 
 
 export const contents: Chapter = async (t, { blobs, newBucket }) => {
   for (const size of edgeSizes) {
-    await t.test(
-      `a blob of ${size} bytes is read as it was written, in whatever chunks it came`,
-      async () => {
-        const { stage, reading } = await newBucket();
-        const bytes = sampleBytes(size);
-        const chunkSizes =
-          size > blockBytes * 2 ? [65_521, 1_000_003, size] : [7, 4099, blockBytes, blockBytes + 1];
-        for (const chunkSize of chunkSizes) {
-          const blob = await stage(bytes, chunkSize);
-          assert.equal(blob.size, size);
-          const reader = await reading(blob);
-          assertBytes(await collect(reader.read(blob, { offset: 0, length: size })), bytes);
-        }
-      },
-    );
+    await t.test(`a blob of ${size} bytes is read as it was written, in chunks of any size`, async () => {
+      const { stage, reading } = await newBucket();
+      const bytes = sampleBytes(size);
+      const chunkSizes =
+        size > blockBytes * 2 ? [65_521, 1_000_003, size] : [7, 4099, blockBytes, blockBytes + 1];
+      for (const chunkSize of chunkSizes) {
+        const blob = await stage(bytes, chunkSize);
+        assert.equal(blob.size, size);
+        const reader = await reading(blob);
+        assertBytes(await collect(reader.read(blob, { offset: 0, length: size })), bytes);
+      }
+    });
   }
 
   await t.test("empty chunks and single bytes make no difference", async () => {
@@ -43,20 +40,23 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     assertBytes(await collect(reader.read(blob, { offset: 0, length: 300 })), bytes);
   });
 
-  await t.test("a range gives exactly its bytes, at every edge of a block and of the blob", async () => {
-    const { stage, reading } = await newBucket();
-    for (const size of edgeSizes) {
-      const bytes = sampleBytes(size);
-      const blob = await stage(bytes, 100_000);
-      const reader = await reading(blob);
-      for (const [offset, length] of rangesOf(size)) {
-        const found = await collect(reader.read(blob, { offset, length }));
-        assertBytes(found, bytes.subarray(offset, offset + length), `${length} at ${offset} of ${size}`);
+  await t.test(
+    "a range returns exactly its bytes at every block boundary and at both ends of the blob",
+    async () => {
+      const { stage, reading } = await newBucket();
+      for (const size of edgeSizes) {
+        const bytes = sampleBytes(size);
+        const blob = await stage(bytes, 100_000);
+        const reader = await reading(blob);
+        for (const [offset, length] of rangesOf(size)) {
+          const found = await collect(reader.read(blob, { offset, length }));
+          assertBytes(found, bytes.subarray(offset, offset + length), `${length} at ${offset} of ${size}`);
+        }
       }
-    }
-  });
+    },
+  );
 
-  await t.test("chunks that are windows on the receiver's buffer are each at their place", async () => {
+  await t.test("chunks that are views of the receiver's buffer are at their offset", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(3 * 1024 * 1024 + 17);
     const blob = await stage(bytes, 100_000);
@@ -74,7 +74,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     }
   });
 
-  await t.test("any range gives exactly its bytes", async () => {
+  await t.test("any range returns exactly its bytes", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(5 * blockBytes + 123);
     const blob = await stage(bytes, 77_777);
@@ -91,24 +91,21 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     );
   });
 
-  await t.test(
-    "one reader serves many reads, one after another and at once, also ones left early",
-    async () => {
-      const { stage, reading } = await newBucket();
-      const bytes = sampleBytes(10 * blockBytes);
-      const blob = await stage(bytes, blockBytes);
-      const reader = await reading(blob);
-      for await (const chunk of reader.read(blob, { offset: 0, length: bytes.length })) {
-        assertBytes(chunk, bytes.subarray(0, chunk.length));
-        break;
-      }
-      const whole = { offset: 0, length: bytes.length };
-      const all = await Promise.all([1, 2, 3].map(() => collect(reader.read(blob, whole))));
-      for (const found of all) assertBytes(found, bytes);
-    },
-  );
+  await t.test("one reader serves many reads, sequential, concurrent and abandoned ones", async () => {
+    const { stage, reading } = await newBucket();
+    const bytes = sampleBytes(10 * blockBytes);
+    const blob = await stage(bytes, blockBytes);
+    const reader = await reading(blob);
+    for await (const chunk of reader.read(blob, { offset: 0, length: bytes.length })) {
+      assertBytes(chunk, bytes.subarray(0, chunk.length));
+      break;
+    }
+    const whole = { offset: 0, length: bytes.length };
+    const all = await Promise.all([1, 2, 3].map(() => collect(reader.read(blob, whole))));
+    for (const found of all) assertBytes(found, bytes);
+  });
 
-  await t.test("blobs that are one body are read through one reader, each by itself", async () => {
+  await t.test("blobs of one body are read through one reader, each by its id", async () => {
     const { stage, reading } = await newBucket();
     const bodies = [sampleBytes(0), sampleBytes(70_000), sampleBytes(1), sampleBytes(65_536)];
     const group = await Promise.all(bodies.map((bytes) => stage(bytes)));
@@ -125,7 +122,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
   });
 };
 
-/** Offsets and lengths around the first and last byte and both sides of every block's edge. */
+/** Offsets and lengths around the first and last byte and both sides of every block boundary. */
 function rangesOf(size: number): [offset: number, length: number][] {
   const marks = [0, 1, blockBytes - 1, blockBytes, blockBytes + 1, 2 * blockBytes, size - 1, size];
   const inside = [...new Set(marks)].filter((mark) => mark >= 0 && mark <= size);

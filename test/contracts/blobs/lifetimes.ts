@@ -1,10 +1,10 @@
-// Blobs contract: what is there, from when, until when.
+// Blobs contract: when blobs exist.
 import assert from "node:assert/strict";
 import { assertBytes, collect, inChunks, sampleBytes, toArray } from "../../support/bytes.ts";
 import { type Chapter, named, notNamed } from "./setup.ts";
 
 export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) => {
-  await t.test("every blob there is is listed, kept or not, in its own bucket", async () => {
+  await t.test("every blob is listed in its own bucket, kept or not", async () => {
     const { bucket, stage, left } = await newBucket();
     await createBucket("other");
     assert.deepEqual(await left(), []);
@@ -15,7 +15,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await toArray(blobs.all("other")), [elsewhere.id]);
   });
 
-  await t.test("blobs written at once have names of their own", async () => {
+  await t.test("blobs written concurrently have different ids", async () => {
     const { stage, reading, left } = await newBucket();
     const bodies = Array.from({ length: 30 }, (_, i) => sampleBytes(i * 1000));
     const staged = await Promise.all(bodies.map((bytes) => stage(bytes)));
@@ -27,7 +27,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     }
   });
 
-  await t.test("a discarded blob is gone", async () => {
+  await t.test("a discarded blob is removed", async () => {
     const { bucket, stage, left } = await newBucket();
     const kept = await stage(sampleBytes(100));
     const staged = await blobs.stage(bucket, inChunks(sampleBytes(70_000), 999));
@@ -36,7 +36,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.equal(await blobs.open(bucket, [staged], notNamed), undefined);
   });
 
-  await t.test("a source that fails leaves nothing behind, and its own error is told", async () => {
+  await t.test("a stage whose source fails leaves no blob and rejects with the source's error", async () => {
     const { bucket, left } = await newBucket();
     for (const size of [0, 1, 65_536, 3_000_000]) {
       const failure = new Error(`The sender broke off after ${size} bytes`);
@@ -49,7 +49,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     }
   });
 
-  await t.test("a removed blob is gone, and removing it again is as good", async () => {
+  await t.test("a removed blob is gone, and removing it again succeeds", async () => {
     const { bucket, stage, left } = await newBucket();
     const blob = await stage(sampleBytes(70_000));
     const other = await stage(sampleBytes(70_000));
@@ -68,26 +68,23 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), [other.id]);
   });
 
-  await t.test(
-    "blobs that the records name but that are not there are an error, never an absence",
-    async () => {
-      const { bucket, stage } = await newBucket();
-      const [lost, there] = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
-      await blobs.remove(bucket, [lost.id]);
-      for (const group of [[lost], [there, lost]]) {
-        await assert.rejects(
-          async () => {
-            const reader = await blobs.open(bucket, group, named);
-            assert.notEqual(reader, undefined, "undefined says that no record names them");
-            await collect(reader!.read(lost, { offset: 0, length: 10 })).finally(() => reader!.close());
-          },
-          { name: "StoreError" },
-        );
-      }
-    },
-  );
+  await t.test("opening blobs that the records name but that are missing is an error", async () => {
+    const { bucket, stage } = await newBucket();
+    const [lost, there] = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
+    await blobs.remove(bucket, [lost.id]);
+    for (const group of [[lost], [there, lost]]) {
+      await assert.rejects(
+        async () => {
+          const reader = await blobs.open(bucket, group, named);
+          assert.notEqual(reader, undefined, "undefined says that no record names them");
+          await collect(reader!.read(lost, { offset: 0, length: 10 })).finally(() => reader!.close());
+        },
+        { name: "StoreError" },
+      );
+    }
+  });
 
-  await t.test("what is opened stays readable whatever is removed meanwhile", async () => {
+  await t.test("opened blobs stay readable when they are removed meanwhile", async () => {
     const { bucket, stage, reading, left } = await newBucket();
     const bytes = sampleBytes(3_000_000);
     const blob = await stage(bytes, 100_000);
@@ -104,7 +101,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), []);
   });
 
-  await t.test("a group is not removed while a reader holds it", async () => {
+  await t.test("blobs of one body are not removed while a reader uses them", async () => {
     const { bucket, stage, reading, left } = await newBucket();
     const bytes = sampleBytes(70_000);
     const group = [await stage(bytes), await stage(bytes), await stage(bytes)];
@@ -122,7 +119,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), []);
   });
 
-  await t.test("a group that no record names any more is not opened, and not held", async () => {
+  await t.test("blobs that no record names are not opened, and can be removed", async () => {
     const { bucket, stage, left } = await newBucket();
     const group = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
     assert.equal(await blobs.open(bucket, group, notNamed), undefined);
@@ -132,7 +129,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), []);
   });
 
-  await t.test("a group is held for its reader from the moment the records are asked", async () => {
+  await t.test("blobs are protected from removal from the moment the records are asked", async () => {
     const { bucket, stage } = await newBucket();
     const bytes = sampleBytes(70_000);
     const group = [await stage(bytes), await stage(bytes)];
@@ -149,7 +146,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.equal(await blobs.remove(bucket, ids), true);
   });
 
-  await t.test("when asking the records fails the error is told and nothing stays held", async () => {
+  await t.test("an error while asking the records is passed on, and the blobs are released", async () => {
     const { bucket, stage } = await newBucket();
     const group = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
     const failure = new Error("the records cannot be asked");

@@ -1,4 +1,4 @@
-// What the chapters of the blobs contract share.
+// Shared parts of the blobs contract.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../../../src/engine/blobs.ts";
@@ -6,11 +6,11 @@ import { inChunks, toArray } from "../../support/bytes.ts";
 
 export interface OpenedBlobs {
   readonly blobs: Blobs;
-  /** Bytes have a place once their bucket exists. */
+  /** Blobs can be written once their bucket exists. */
   createBucket(name: string): Promise<void>;
 }
 
-/** Blobs that tests share, each in a bucket of its own. */
+/** Blobs that tests share, each test in its own bucket. */
 export interface SharedBlobs extends OpenedBlobs {
   newBucket(): Promise<BucketOfBlobs>;
 }
@@ -19,7 +19,7 @@ export interface SharedBlobs extends OpenedBlobs {
 export interface BucketOfBlobs {
   readonly bucket: string;
   stage(bytes: Uint8Array, chunkSize?: number): Promise<StagedBlob>;
-  /** A reader of blobs that are there, closed at the end. */
+  /** Opens existing blobs; the reader is closed after the test. */
   reading(...group: StoredBlob[]): Promise<BlobReader>;
   left(): Promise<string[]>;
 }
@@ -35,7 +35,7 @@ export async function share(
   open: (t: TestContext) => Promise<OpenedBlobs>,
 ): Promise<SharedBlobs> {
   const readers: BlobReader[] = [];
-  // Asked for before the blobs are opened, so that it comes before they are closed.
+  // Registered before the blobs are opened, so that it runs before they are closed.
   t.after(() => Promise.all(readers.map((reader) => reader.close())));
   const { blobs, createBucket } = await open(t);
   let buckets = 0;

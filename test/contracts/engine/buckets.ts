@@ -16,7 +16,7 @@ import {
 } from "./setup.ts";
 
 export function buckets(open: OpenEngine): void {
-  test("a bucket is created at the engine's time, with a storage class of its own", async (t) => {
+  test("a bucket is created with the engine's time and the given storage class", async (t) => {
     const time = clock();
     const { engine } = await open(t, time);
     const created = await engine.createBucket("logs", { storageClass: "InfrequentAccess" });
@@ -36,7 +36,7 @@ export function buckets(open: OpenEngine): void {
     );
   });
 
-  test("the name of a bucket with a NUL after it is not that bucket", async (t) => {
+  test("a bucket's name followed by a NUL does not find that bucket", async (t) => {
     const { engine } = await openBucket(open, t);
     await engine.put(bucket, "key", sampleBytes(5));
     for (const name of [`${bucket}\0`, `${bucket}\0x`]) {
@@ -47,7 +47,7 @@ export function buckets(open: OpenEngine): void {
     assert.equal((await engine.head(bucket, "key"))?.key, "key");
   });
 
-  test("a bucket that cannot be is refused", async (t) => {
+  test("an invalid bucket name or storage class is refused", async (t) => {
     const { engine } = await openBucket(open, t);
     await assert.rejects(engine.createBucket(bucket), {
       ...failsWith("BucketConflict"),
@@ -63,7 +63,7 @@ export function buckets(open: OpenEngine): void {
     assert.equal((await engine.listBuckets()).length, 1);
   });
 
-  test("objects and uploads get their bucket's storage class unless they name one", async (t) => {
+  test("objects and uploads get their bucket's storage class by default", async (t) => {
     const { engine } = await open(t);
     await engine.createBucket(bucket, { storageClass: "InfrequentAccess" });
     const put = await engine.put(bucket, "a", sampleBytes(1));
@@ -74,7 +74,7 @@ export function buckets(open: OpenEngine): void {
     assert.equal((await engine.createUpload(bucket, "c")).storageClass, "InfrequentAccess");
   });
 
-  test("a bucket that holds objects is not deleted, and its uploads stay", async (t) => {
+  test("a bucket that contains objects is not deleted, and its uploads stay", async (t) => {
     const { engine } = await openBucket(open, t);
     await engine.put(bucket, "a", sampleBytes(1));
     const upload = await engine.createUpload(bucket, "u");
@@ -87,7 +87,7 @@ export function buckets(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "u"), sampleBytes(10));
   });
 
-  test("uploads in flight go with their bucket, bytes and all", async (t) => {
+  test("uploads in flight are deleted with their bucket, including their bytes", async (t) => {
     const opened = await openBucket(open, t);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(5000));
@@ -102,14 +102,14 @@ export function buckets(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 0);
   });
 
-  test("every operation on a missing bucket fails with NoSuchBucket, as the action it is", async (t) => {
+  test("every operation on a missing bucket fails with NoSuchBucket and its own action", async (t) => {
     const { engine } = await openBucket(open, t);
     for (const name of ["absent", "..", "../bucket", "", "__proto__"]) await failsEverywhere(engine, name);
     const deleting = engine.deleteBucket("absent");
     await assert.rejects(deleting, { ...failsWith("NoSuchBucket"), action: "deleteBucket" });
   });
 
-  test("a put whose bucket goes meanwhile fails and leaves nothing behind", async (t) => {
+  test("a put whose bucket is deleted meanwhile fails and leaves no bytes", async (t) => {
     const opened = await openBucket(open, t);
     const { engine } = opened;
     const [begun, goOn] = [deferred(), deferred()];
@@ -128,7 +128,7 @@ export function buckets(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 0);
   });
 
-  test("a put whose bucket is made anew meanwhile is stored whole or not at all", async (t) => {
+  test("a put whose bucket is deleted and created again meanwhile is stored completely or not at all", async (t) => {
     const opened = await openBucket(open, t);
     const { engine } = opened;
     const [begun, goOn] = [deferred(), deferred()];

@@ -1,4 +1,5 @@
-// Engine contract: what is told of a write, to which rules, and that a write that does not happen tells nothing.
+// Engine contract: which writes append which events for which rules, and that failed writes append
+// none.
 import assert from "node:assert/strict";
 import type { NotificationRule, ObjectEvent } from "../../../src/model/notification.ts";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -15,22 +16,22 @@ const rule = (id: string, fields: Partial<NotificationRule> = {}): NotificationR
 
 export const events: Chapter = async (t, shared) => {
   const { engine, time } = await emptied(shared);
-  const heard = async (id = "all") => {
+  const readEvents = async (id = "all") => {
     const waiting = await engine.waitingEvents(bucket, id, 1000);
-    await engine.strikeEvents(
+    await engine.ackEvents(
       bucket,
       waiting.map(({ entry }) => entry),
     );
     return waiting.map(({ event }) => event!);
   };
 
-  await t.test("without rules nothing is told", async () => {
+  await t.test("without notification rules no event is appended", async () => {
     await engine.put(bucket, "before", sampleBytes(10));
     await engine.delete(bucket, ["before"]);
     assert.deepEqual(await engine.countEvents(bucket), []);
   });
 
-  await t.test("a put is told with what was stored, an overwrite as another creation", async () => {
+  await t.test("a put appends an event with the stored object, and so does an overwrite", async () => {
     await engine.changeSettings(bucket, { notifications: [rule("all")] });
     const records = [];
     for (const size of [10, 100_000]) {
@@ -38,59 +39,59 @@ export const events: Chapter = async (t, shared) => {
       assert.ok(stored.outcome === "stored");
       records.push(stored.record);
     }
-    const told = await heard();
+    const appended = await readEvents();
     assert.deepEqual(
-      told.map(({ name, key, created }) => ({ name, key, created })),
+      appended.map(({ name, key, created }) => ({ name, key, created })),
       records.map(({ size, etag, version }) => ({
         name: "s3:ObjectCreated:Put",
         key: "a",
         created: { size, etag, version },
       })),
     );
-    assert.equal(new Set(told.map(({ id }) => id)).size, 2);
-    assert.ok(told.every((event) => event.time === time.now()));
+    assert.equal(new Set(appended.map(({ id }) => id)).size, 2);
+    assert.ok(appended.every((event) => event.time === time.now()));
   });
 
-  await t.test("a copy and a form are told by their own names", async () => {
+  await t.test("a copy and a form upload have event names of their own", async () => {
     for (const event of ["s3:ObjectCreated:Copy", "s3:ObjectCreated:Post"] as const) {
       await engine.put(bucket, "a", sampleBytes(10), { event });
-      assert.deepEqual(names(await heard()), [event]);
+      assert.deepEqual(names(await readEvents()), [event]);
     }
   });
 
-  await t.test("an upload is told once, when it is complete", async () => {
+  await t.test("an upload appends one event, when it is completed", async () => {
     const upload = await engine.createUpload(bucket, "film");
     const parts = await uploadParts(engine, upload, { 1: sampleBytes(9000), 2: sampleBytes(100) });
-    assert.deepEqual(await heard(), []);
+    assert.deepEqual(await readEvents(), []);
     const record = await engine.completeUpload(bucket, upload, parts);
-    const [event, ...more] = await heard();
+    const [event, ...more] = await readEvents();
     assert.deepEqual(more, []);
     assert.equal(event?.name, "s3:ObjectCreated:CompleteMultipartUpload");
     assert.deepEqual([event.created?.size, event.created?.etag], [9100, record.etag]);
   });
 
-  await t.test("a delete is told of each key that was there, and of no other", async () => {
+  await t.test("a delete appends an event for each existing key, and for no other", async () => {
     for (const key of ["x", "y"]) await engine.put(bucket, key, sampleBytes(5));
-    await heard();
+    await readEvents();
     await engine.delete(bucket, ["x", "never", "y", "x"]);
     await engine.delete(bucket, ["x"]);
-    const told = await heard();
-    assert.deepEqual(names(told), ["s3:ObjectRemoved:Delete", "s3:ObjectRemoved:Delete"]);
-    assert.deepEqual(told.map(({ key }) => key).sort(), ["x", "y"]);
-    assert.ok(told.every(({ created }) => created === undefined));
+    const appended = await readEvents();
+    assert.deepEqual(names(appended), ["s3:ObjectRemoved:Delete", "s3:ObjectRemoved:Delete"]);
+    assert.deepEqual(appended.map(({ key }) => key).sort(), ["x", "y"]);
+    assert.ok(appended.every(({ created }) => created === undefined));
   });
 
-  await t.test("a write that is refused tells nothing", async () => {
+  await t.test("a refused write appends no event", async () => {
     await engine.put(bucket, "a", sampleBytes(5), { condition: { etagDoesNotMatch: "*" } });
     await assert.rejects(
       engine.put(bucket, "a", sampleBytes(5), {
         checksums: [{ algorithm: "md5", value: new Uint8Array(16) }],
       }),
     );
-    assert.deepEqual(names(await heard()), []);
+    assert.deepEqual(names(await readEvents()), []);
   });
 
-  await t.test("each rule hears its events, prefix and suffix only", async () => {
+  await t.test("each rule gets only its own events, prefix and suffix", async () => {
     await engine.changeSettings(bucket, {
       notifications: [
         rule("created", { events: ["s3:ObjectCreated:Put"] }),
@@ -103,14 +104,14 @@ export const events: Chapter = async (t, shared) => {
       await engine.put(bucket, key, sampleBytes(5));
       await engine.delete(bucket, [key]);
     }
-    const keys = async (id: string) => (await heard(id)).map(({ key }) => key);
+    const keys = async (id: string) => (await readEvents(id)).map(({ key }) => key);
     assert.deepEqual(await keys("created"), ["photos/ä.jpg", "photos/a.txt", "films/a.jpg"]);
     assert.deepEqual(await keys("removed"), ["photos/ä.jpg", "photos/a.txt"]);
     assert.deepEqual(await keys("pictures"), ["photos/ä.jpg", "photos/ä.jpg"]);
     assert.deepEqual(await engine.countEvents(bucket), []);
   });
 
-  await t.test("a rule that is set while a body comes in hears of it", async () => {
+  await t.test("a rule that is added while a body is received gets its event", async () => {
     await engine.changeSettings(bucket, { notifications: undefined });
     async function* chunks() {
       yield sampleBytes(5);
@@ -118,19 +119,19 @@ export const events: Chapter = async (t, shared) => {
       yield sampleBytes(5);
     }
     await engine.put(bucket, "slow", { chunks, cancel: async () => {} });
-    assert.deepEqual(names(await heard()), ["s3:ObjectCreated:Put"]);
+    assert.deepEqual(names(await readEvents()), ["s3:ObjectCreated:Put"]);
   });
 
-  await t.test("what expires is told as expired", async () => {
+  await t.test("an expired object has the event of an expiration", async () => {
     await engine.put(bucket, "old/a", sampleBytes(5));
-    await heard();
+    await readEvents();
     const lifecycle = [{ id: "r", isEnabled: true, prefix: "old/", expire: { days: 1 } }];
     await engine.changeSettings(bucket, { lifecycle });
     time.time += 3 * day;
     await engine.sweep();
-    const told = await heard();
+    const appended = await readEvents();
     assert.deepEqual(
-      told.map(({ name, key }) => [name, key]),
+      appended.map(({ name, key }) => [name, key]),
       [["s3:LifecycleExpiration:Delete", "old/a"]],
     );
     await engine.changeSettings(bucket, { lifecycle: undefined, notifications: undefined });

@@ -1,4 +1,4 @@
-// Engine contract: what time alone brings, by a clock that the test moves, and what a sweep reports.
+// Engine contract: expirations, with a clock that the test controls, and the report of a sweep.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
@@ -24,7 +24,7 @@ const nothing = {
 };
 
 export function expiry(open: OpenEngine): void {
-  test("an upload can be completed until seven days have passed, and not from then on", async (t) => {
+  test("an upload can be completed until seven days have passed, and not afterwards", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     const [inTime, late] = [await engine.createUpload(bucket, "a"), await engine.createUpload(bucket, "b")];
@@ -39,7 +39,7 @@ export function expiry(open: OpenEngine): void {
     assert.deepEqual([await exists(engine, "a"), await exists(engine, "b")], [true, false]);
   });
 
-  test("a sweep aborts overdue uploads, frees their bytes, and says how many", async (t) => {
+  test("a sweep aborts overdue uploads, frees their bytes, and reports how many", async (t) => {
     const time = clock();
     const opened = await openBucket(open, t, time);
     const { engine } = opened;
@@ -59,7 +59,7 @@ export function expiry(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "c"), sampleBytes(9000));
   });
 
-  test("an ended upload is forgotten seven days later, and the object it became stays", async (t) => {
+  test("an ended upload is removed after seven days, and its object stays", async (t) => {
     const time = clock();
     const opened = await openBucket(open, t, time);
     const { engine } = opened;
@@ -89,7 +89,7 @@ export function expiry(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 2);
   });
 
-  test("one sweep serves every bucket and any number of uploads", async (t) => {
+  test("one sweep covers all buckets and any number of uploads", async (t) => {
     const time = clock();
     const { engine, blobs } = await openBucket(open, t, time);
     await engine.createBucket("second");
@@ -111,7 +111,7 @@ export function expiry(open: OpenEngine): void {
     assert.deepEqual({ ...(await engine.sweep()) }, { ...nothing, uploadsForgotten: 301 });
   });
 
-  test("objects do not age", async (t) => {
+  test("objects do not expire without a rule", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.put(bucket, "a", sampleBytes(5000));

@@ -1,4 +1,4 @@
-// Engine contract: after a sweep there are exactly the blobs that something names.
+// Engine contract: after a sweep exactly the referenced blobs remain.
 import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -20,7 +20,7 @@ export const leftovers: Chapter = async (t, shared) => {
     await engine.completeUpload(bucket, upload, await uploadParts(engine, upload, bodies));
   }
 
-  await leaves("an overwritten object leaves one body", 1, async (engine) => {
+  await leaves("an object that is overwritten five times leaves one blob", 1, async (engine) => {
     for (let i = 0; i < 5; i++) await engine.put(bucket, "a", large());
   });
 
@@ -29,18 +29,26 @@ export const leftovers: Chapter = async (t, shared) => {
     await engine.put(bucket, "a", sampleBytes(1));
   });
 
-  await leaves("an object of parts overwritten by a put leaves the put's body alone", 1, async (engine) => {
-    await multipart(engine, "a", 1, 2, 3);
-    await engine.put(bucket, "a", large());
-  });
+  await leaves(
+    "an object with parts overwritten by a put leaves only the blob of the put",
+    1,
+    async (engine) => {
+      await multipart(engine, "a", 1, 2, 3);
+      await engine.put(bucket, "a", large());
+    },
+  );
 
-  await leaves("an object overwritten by a completed upload leaves its parts alone", 2, async (engine) => {
-    await engine.put(bucket, "a", large());
-    await multipart(engine, "a", 1, 2, 3);
-    await multipart(engine, "a", 1, 2);
-  });
+  await leaves(
+    "an object overwritten by a completed upload leaves only the upload's parts",
+    2,
+    async (engine) => {
+      await engine.put(bucket, "a", large());
+      await multipart(engine, "a", 1, 2, 3);
+      await multipart(engine, "a", 1, 2);
+    },
+  );
 
-  await leaves("deleted objects leave nothing", 0, async (engine) => {
+  await leaves("deleted objects leave no blobs", 0, async (engine) => {
     await engine.put(bucket, "a", large());
     await engine.put(bucket, "b", large());
     await multipart(engine, "c", 1, 2, 3);
@@ -48,14 +56,14 @@ export const leftovers: Chapter = async (t, shared) => {
     await engine.delete(bucket, ["b"]);
   });
 
-  await leaves("deleting one object leaves all others", 3, async (engine) => {
+  await leaves("deleting one object keeps the blobs of all others", 3, async (engine) => {
     await engine.put(bucket, "a", large());
     await engine.put(bucket, "b", large());
     await multipart(engine, "c", 1, 2);
     await engine.delete(bucket, ["a", "missing"]);
   });
 
-  await leaves("puts that fail leave nothing", 0, async (engine) => {
+  await leaves("failed puts leave no blobs", 0, async (engine) => {
     const checksum = { algorithm: "sha256", value: new Uint8Array(32) } as const;
     await assert.rejects(engine.put(bucket, "a", large(), { checksums: [checksum] }), failsWith("BadDigest"));
     await assert.rejects(engine.put(bucket, "a", probe(large(), { failure: new Error("broke off") })));
@@ -63,7 +71,7 @@ export const leftovers: Chapter = async (t, shared) => {
     await assert.rejects(engine.put(bucket, "a", probe(large(), { length: 8999 })));
   });
 
-  await leaves("sealed puts that fail leave nothing", 0, async (engine) => {
+  await leaves("failed encrypted puts leave no blobs", 0, async (engine) => {
     const customerKey = sampleBytes(32);
     const failing = probe(sampleBytes(200_000), { failure: new Error("broke off") });
     await assert.rejects(engine.put(bucket, "a", failing, { customerKey }));
@@ -71,7 +79,7 @@ export const leftovers: Chapter = async (t, shared) => {
     await assert.rejects(engine.put(bucket, "a", short, { customerKey }));
   });
 
-  await leaves("a put refused at once leaves what was there", 1, async (engine) => {
+  await leaves("a put refused before its body is read leaves only the existing blob", 1, async (engine) => {
     await engine.put(bucket, "a", large());
     const condition = { etagDoesNotMatch: "*" } as const;
     for (const source of [large(), probe(large())]) {
@@ -79,47 +87,51 @@ export const leftovers: Chapter = async (t, shared) => {
     }
   });
 
-  await leaves("a put refused when its body has come leaves what came before it", 1, async (engine) => {
-    const condition = { etagDoesNotMatch: "*" } as const;
-    let interfered = false;
-    const overtaken = probe(large(), {
-      async gate() {
-        if (interfered) return;
-        interfered = true;
-        assert.equal((await engine.put(bucket, "a", large())).outcome, "stored");
-      },
-    });
-    const outcome = await engine.put(bucket, "a", overtaken, { condition });
-    assert.deepEqual(outcome, { outcome: "refused", clause: "etagDoesNotMatch" });
-  });
+  await leaves(
+    "a put refused after its body was read leaves only the blob of the concurrent put",
+    1,
+    async (engine) => {
+      const condition = { etagDoesNotMatch: "*" } as const;
+      let interfered = false;
+      const overtaken = probe(large(), {
+        async gate() {
+          if (interfered) return;
+          interfered = true;
+          assert.equal((await engine.put(bucket, "a", large())).outcome, "stored");
+        },
+      });
+      const outcome = await engine.put(bucket, "a", overtaken, { condition });
+      assert.deepEqual(outcome, { outcome: "refused", clause: "etagDoesNotMatch" });
+    },
+  );
 
-  await leaves("an aborted upload leaves nothing", 0, async (engine) => {
+  await leaves("an aborted upload leaves no blobs", 0, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     await uploadParts(engine, upload, { 1: large(), 2: sampleBytes(1), 3: sampleBytes(0) });
     await engine.abortUpload(bucket, upload);
     await engine.abortUpload(bucket, upload);
   });
 
-  await leaves("a replaced part leaves its replacement alone", 1, async (engine) => {
+  await leaves("a replaced part leaves only its replacement", 1, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     for (let i = 0; i < 4; i++) await uploadParts(engine, upload, { 1: large() });
   });
 
-  await leaves("an upload completed with some of its parts leaves those alone", 2, async (engine) => {
+  await leaves("an upload completed with some of its parts leaves only these", 2, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     const bodies = { 1: large(), 2: large(), 3: large(), 4: large() };
     const parts = await uploadParts(engine, upload, bodies);
     await engine.completeUpload(bucket, upload, [parts[3]!, parts[1]!]);
   });
 
-  await leaves("a part whose upload is aborted meanwhile leaves nothing", 0, async (engine) => {
+  await leaves("a part whose upload is aborted meanwhile leaves no blob", 0, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     await uploadParts(engine, upload, { 1: large() });
     const overtaken = probe(large(), { gate: () => engine.abortUpload(bucket, upload) });
     await assert.rejects(engine.uploadPart(bucket, upload, 1, overtaken), failsWith("NoSuchUpload"));
   });
 
-  await leaves("an upload that goes on keeps its parts", 2, async (engine) => {
+  await leaves("an upload whose completion was refused keeps its parts", 2, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     const parts = await uploadParts(engine, upload, { 1: large(), 2: sampleBytes(9) });
     const wrong = [...parts, { number: 3, etag: "" }];

@@ -1,4 +1,4 @@
-// Engine contract: how many multipart uploads a bucket may have open at one time.
+// Engine contract: the limit of open multipart uploads per bucket.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bucket, clock, failsWith, type OpenEngine, openBucket } from "./setup.ts";
@@ -6,7 +6,7 @@ import { bucket, clock, failsWith, type OpenEngine, openBucket } from "./setup.t
 const refused = { ...failsWith("TooManyUploads"), code: 10058, message: /has 5 multipart uploads open/ };
 
 export function openUploads(open: OpenEngine): void {
-  test("no more uploads are open than the limit, and ended ones make room", async (t) => {
+  test("a bucket never has more open uploads than the limit, and ended uploads do not count", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, { now: time.now, openUploads: 5 });
     const uploads = await Promise.all(
@@ -28,7 +28,7 @@ export function openUploads(open: OpenEngine): void {
     assert.equal((await engine.listUploads(bucket)).uploads.length, 5);
   });
 
-  test("uploads whose time is up do not count", async (t) => {
+  test("overdue uploads do not count toward the limit", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, { now: time.now, openUploads: 5 });
     for (const key of ["a", "b", "c", "d", "e"]) await engine.createUpload(bucket, key);

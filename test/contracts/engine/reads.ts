@@ -1,4 +1,4 @@
-// Engine contract: what a get answers, what its bytes promise, and pages of a listing.
+// Engine contract: outcomes of get and describe, the returned bytes, and pages of a listing.
 import assert from "node:assert/strict";
 import type { Condition } from "../../../src/model/condition.ts";
 import { assertBytes, collect, sampleBytes } from "../../support/bytes.ts";
@@ -16,7 +16,7 @@ import {
 const tag = (value: string) => [{ value, weak: false }];
 
 export const reads: Chapter = async (t, shared) => {
-  await t.test("a get answers found with the record, the range and the bytes", async () => {
+  await t.test("a get of an existing key returns its record, range and bytes", async () => {
     const { engine, time } = await emptied(shared);
     for (const size of [0, 5, 4096, 4097, 200_000]) {
       const put = await engine.put(bucket, "a", sampleBytes(size));
@@ -32,7 +32,7 @@ export const reads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a get of nothing is missing, whatever is asked of it", async () => {
+  await t.test('a get of a missing key is "missing", whatever the options', async () => {
     const { engine } = await emptied(shared);
     const missing = { outcome: "missing" };
     assert.deepEqual(await engine.get(bucket, "a"), missing);
@@ -42,41 +42,38 @@ export const reads: Chapter = async (t, shared) => {
     assert.equal(await engine.head(bucket, "a"), undefined);
   });
 
-  await t.test(
-    "a get that is refused names the clause that refused it, before any range or key",
-    async () => {
-      const { engine } = await emptied(shared);
-      const put = await engine.put(bucket, "a", sampleBytes(5000));
-      assert(put.outcome === "stored");
-      const { etag, uploaded } = put.record;
-      const refusals: [Condition, string][] = [
-        [{ etagMatches: tag("other") }, "etagMatches"],
-        [{ etagMatches: [{ value: etag, weak: true }] }, "etagMatches"],
-        [{ etagDoesNotMatch: tag(etag) }, "etagDoesNotMatch"],
-        [{ etagDoesNotMatch: "*" }, "etagDoesNotMatch"],
-        [{ uploadedBefore: uploaded }, "uploadedBefore"],
-        [{ uploadedAfter: uploaded }, "uploadedAfter"],
-        [{ etagMatches: tag(etag), uploadedAfter: uploaded }, "uploadedAfter"],
-        [{ etagMatches: tag("other"), etagDoesNotMatch: tag(etag) }, "etagMatches"],
-      ];
-      for (const [condition, clause] of refusals) {
-        for (const rest of [{}, { range: { offset: 9999 } }, { customerKey: new Uint8Array(32) }]) {
-          const got = await engine.get(bucket, "a", { condition, ...rest });
-          assert(got.outcome === "refused", clause);
-          assert.equal(got.clause, clause);
-          assert.equal(got.record.version, put.record.version);
-        }
+  await t.test("a refused get names the failed clause, before it checks range and key", async () => {
+    const { engine } = await emptied(shared);
+    const put = await engine.put(bucket, "a", sampleBytes(5000));
+    assert(put.outcome === "stored");
+    const { etag, uploaded } = put.record;
+    const refusals: [Condition, string][] = [
+      [{ etagMatches: tag("other") }, "etagMatches"],
+      [{ etagMatches: [{ value: etag, weak: true }] }, "etagMatches"],
+      [{ etagDoesNotMatch: tag(etag) }, "etagDoesNotMatch"],
+      [{ etagDoesNotMatch: "*" }, "etagDoesNotMatch"],
+      [{ uploadedBefore: uploaded }, "uploadedBefore"],
+      [{ uploadedAfter: uploaded }, "uploadedAfter"],
+      [{ etagMatches: tag(etag), uploadedAfter: uploaded }, "uploadedAfter"],
+      [{ etagMatches: tag("other"), etagDoesNotMatch: tag(etag) }, "etagMatches"],
+    ];
+    for (const [condition, clause] of refusals) {
+      for (const rest of [{}, { range: { offset: 9999 } }, { customerKey: new Uint8Array(32) }]) {
+        const got = await engine.get(bucket, "a", { condition, ...rest });
+        assert(got.outcome === "refused", clause);
+        assert.equal(got.clause, clause);
+        assert.equal(got.record.version, put.record.version);
       }
-      const holding: Condition[] = [
-        { etagMatches: tag(etag), uploadedBefore: uploaded - 1 },
-        { etagDoesNotMatch: tag("other"), uploadedAfter: uploaded + 1 },
-        { uploadedBefore: uploaded + 1, uploadedAfter: uploaded - 1 },
-      ];
-      for (const condition of holding) {
-        assertBytes(await contentOf(engine, "a", { condition }), sampleBytes(5000));
-      }
-    },
-  );
+    }
+    const holding: Condition[] = [
+      { etagMatches: tag(etag), uploadedBefore: uploaded - 1 },
+      { etagDoesNotMatch: tag("other"), uploadedAfter: uploaded + 1 },
+      { uploadedBefore: uploaded + 1, uploadedAfter: uploaded - 1 },
+    ];
+    for (const condition of holding) {
+      assertBytes(await contentOf(engine, "a", { condition }), sampleBytes(5000));
+    }
+  });
 
   await t.test("a range that cannot be satisfied fails with InvalidRange", async () => {
     const { engine } = await emptied(shared);
@@ -91,56 +88,53 @@ export const reads: Chapter = async (t, shared) => {
     await assert.rejects(engine.get(bucket, "empty", { range: { suffix: 1 } }), failsWith("InvalidRange"));
   });
 
-  await t.test(
-    "a range gives exactly its bytes across the edges of blocks and parts, sealed or not",
-    async () => {
-      const { engine } = await emptied(shared);
-      const partSize = 65_536 + 100;
-      const whole = sampleBytes(2 * partSize + 70_000 - 65_536);
-      const sealing = { customerKey: sampleBytes(32) };
-      const keys = ["whole", "whole sealed", "parts", "parts sealed"];
-      for (const key of keys) {
-        const options = key.endsWith("sealed") ? sealing : {};
-        if (key.startsWith("whole")) {
-          await engine.put(bucket, key, whole, options);
-          continue;
-        }
-        const upload = await engine.createUpload(bucket, key, options);
-        const parts = [];
-        for (let number = 1; number <= 3; number++) {
-          const body = whole.subarray((number - 1) * partSize, number * partSize);
-          parts.push(await engine.uploadPart(bucket, upload, number, body, options));
-        }
-        await engine.completeUpload(bucket, upload, parts);
+  await t.test("a range returns exactly its bytes across blocks and parts, encrypted or not", async () => {
+    const { engine } = await emptied(shared);
+    const partSize = 65_536 + 100;
+    const whole = sampleBytes(2 * partSize + 70_000 - 65_536);
+    const sealing = { customerKey: sampleBytes(32) };
+    const keys = ["whole", "whole sealed", "parts", "parts sealed"];
+    for (const key of keys) {
+      const options = key.endsWith("sealed") ? sealing : {};
+      if (key.startsWith("whole")) {
+        await engine.put(bucket, key, whole, options);
+        continue;
       }
-      const marks = [
-        0,
-        1,
-        65_535,
-        65_536,
-        65_537,
-        partSize - 1,
-        partSize,
-        partSize + 1,
-        2 * partSize,
-        whole.length,
-      ];
-      for (const key of keys) {
-        const options = key.endsWith("sealed") ? sealing : {};
-        for (const offset of marks) {
-          for (const end of marks.filter((mark) => mark > offset)) {
-            const range = { offset, length: end - offset };
-            const content = await contentOf(engine, key, { ...options, range });
-            assertBytes(content, whole.subarray(offset, end), `${key} ${offset}-${end}`);
-          }
-        }
-        const last = await contentOf(engine, key, { ...options, range: { suffix: 70 } });
-        assertBytes(last, whole.subarray(-70), key);
+      const upload = await engine.createUpload(bucket, key, options);
+      const parts = [];
+      for (let number = 1; number <= 3; number++) {
+        const body = whole.subarray((number - 1) * partSize, number * partSize);
+        parts.push(await engine.uploadPart(bucket, upload, number, body, options));
       }
-    },
-  );
+      await engine.completeUpload(bucket, upload, parts);
+    }
+    const marks = [
+      0,
+      1,
+      65_535,
+      65_536,
+      65_537,
+      partSize - 1,
+      partSize,
+      partSize + 1,
+      2 * partSize,
+      whole.length,
+    ];
+    for (const key of keys) {
+      const options = key.endsWith("sealed") ? sealing : {};
+      for (const offset of marks) {
+        for (const end of marks.filter((mark) => mark > offset)) {
+          const range = { offset, length: end - offset };
+          const content = await contentOf(engine, key, { ...options, range });
+          assertBytes(content, whole.subarray(offset, end), `${key} ${offset}-${end}`);
+        }
+      }
+      const last = await contentOf(engine, key, { ...options, range: { suffix: 70 } });
+      assertBytes(last, whole.subarray(-70), key);
+    }
+  });
 
-  await t.test("small bodies are at hand all at once, and a range of them too", async () => {
+  await t.test("small bodies, and ranges of them, are available at once", async () => {
     const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(100));
     const { bytes } = await found(engine, "a", { range: { offset: 10, length: 20 } });
@@ -150,7 +144,7 @@ export const reads: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "bytes are those of the version that was found, though it goes before they are read",
+    "a get returns the bytes of the version it found, even if that is replaced before they are read",
     async () => {
       const { engine } = await emptied(shared);
       const upload = await engine.createUpload(bucket, "parts");
@@ -174,7 +168,26 @@ export const reads: Chapter = async (t, shared) => {
     },
   );
 
-  await t.test("bytes that are cancelled, left early or read to their end hold nothing back", async () => {
+  await t.test(
+    "describe evaluates a condition as get does, before it checks the customer's key",
+    async () => {
+      const { engine } = await emptied(shared);
+      assert.deepEqual(await engine.describe(bucket, "a"), { outcome: "missing" });
+      await engine.put(bucket, "a", sampleBytes(3), { customerKey: sampleBytes(32) });
+      const condition = { etagDoesNotMatch: "*" } as const;
+      for (const outcome of [
+        await engine.describe(bucket, "a", { condition }),
+        await engine.get(bucket, "a", { condition }),
+      ]) {
+        assert.ok(outcome.outcome === "refused");
+        assert.equal(outcome.clause, "etagDoesNotMatch");
+        assert.equal(outcome.record.size, 3);
+      }
+      await assert.rejects(engine.describe(bucket, "a", { condition: { etagMatches: "*" } }));
+    },
+  );
+
+  await t.test("bytes that are cancelled, left early or read to their end release their blobs", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     const upload = await engine.createUpload(bucket, "a");
@@ -197,7 +210,7 @@ export const reads: Chapter = async (t, shared) => {
     await Promise.all([begun.bytes.cancel(), read.bytes.cancel()]);
   });
 
-  await t.test("a listing counts, clamps and ends its pages", async () => {
+  await t.test("a listing counts objects and prefixes, clamps the limit and ends its pages", async () => {
     const { engine } = await emptied(shared);
     const keys = Array.from({ length: 12 }, (_, i) => `k/${String(i).padStart(2, "0")}`);
     await Promise.all([...keys, "a/b/c", "z"].map((key) => engine.put(bucket, key, sampleBytes(1))));
@@ -226,7 +239,7 @@ export const reads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a page that will show metadata ends early on much of it", async () => {
+  await t.test("a page with metadata ends early when there is much of it", async () => {
     const { engine } = await emptied(shared);
     const customMetadata = new Map([["note", "x".repeat(8000)]]);
     const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);

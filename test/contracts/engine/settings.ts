@@ -1,4 +1,4 @@
-// Engine contract: what is set on a bucket, and what its lifecycle rules do by a clock that the test moves.
+// Engine contract: settings of a bucket, and lifecycle rules, with a clock that the test controls.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createNotificationRules } from "../../../src/events/rules.ts";
@@ -25,7 +25,7 @@ const rule = (fields: Partial<LifecycleRule>): LifecycleRule => ({
 });
 
 export function settings(open: OpenEngine): void {
-  test("a setting that was changed since it was seen is not replaced, and others do not matter", async (t) => {
+  test("a setting that changed since it was read is not replaced, and other settings do not matter", async (t) => {
     const { engine } = await openBucket(open, t);
     const seen = (await engine.bucket(bucket))!.settings;
     const [first, second] = [[rule({ id: "first" })], [rule({ id: "second" })]];
@@ -39,7 +39,7 @@ export function settings(open: OpenEngine): void {
     assert.equal(await engine.changeSettings(bucket, { lifecycle: second }, now), "conflict");
   });
 
-  test("rules of notifications that are added and removed at the same time all count", async (t) => {
+  test("notification rules that are added and removed concurrently are all applied", async (t) => {
     const { engine } = await openBucket(open, t);
     const { documents } = createMemoryRecords();
     const rules = createNotificationRules(engine, documents, () => Buffer.alloc(32));
@@ -53,7 +53,7 @@ export function settings(open: OpenEngine): void {
     assert.equal(await rules.remove(bucket, "rule-7"), false);
   });
 
-  test("settings are kept one by one, taken back one by one, and gone with their bucket", async (t) => {
+  test("settings are changed and removed independently, and deleted with their bucket", async (t) => {
     const { engine } = await openBucket(open, t);
     assert.deepEqual((await engine.bucket(bucket))?.settings, {});
     const cors = [{ origins: ["*"], methods: ["GET"], headers: [], exposed: [] }];
@@ -71,7 +71,7 @@ export function settings(open: OpenEngine): void {
     await assert.rejects(engine.changeSettings("none", { cors }), { reason: "NoSuchBucket" });
   });
 
-  test("objects expire at the midnight behind their days, by prefix and size, and their bytes go", async (t) => {
+  test("objects expire at the midnight after their days, by prefix and size, and their bytes are freed", async (t) => {
     const time = clock();
     const opened = await openBucket(open, t, time);
     const { engine } = opened;
@@ -92,7 +92,7 @@ export function settings(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 2);
   });
 
-  test("a date ends what is there by then, and a rule that is switched off does nothing", async (t) => {
+  test("a rule with a date expires existing objects, and a disabled rule does nothing", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.put(bucket, "a", sampleBytes(1));
@@ -104,7 +104,7 @@ export function settings(open: OpenEngine): void {
     assert.equal((await engine.sweep()).objectsExpired, 1);
   });
 
-  test("objects of every home change their class and nothing else, once", async (t) => {
+  test("a transition changes the storage class of an object once and nothing else, for every storage of its body", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.put(bucket, "inline", sampleBytes(10));
@@ -132,7 +132,7 @@ export function settings(open: OpenEngine): void {
     assert.deepEqual((await engine.verify()).damages, []);
   });
 
-  test("uploads are given up after their days, sooner than by themselves", async (t) => {
+  test("uploads are aborted after the days of a rule, before the default", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.createUpload(bucket, "tmp/a");

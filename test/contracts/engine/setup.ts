@@ -1,4 +1,4 @@
-// What the chapters of the engine contract share.
+// Shared parts of the engine contract.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Blobs } from "../../../src/engine/blobs.ts";
@@ -7,7 +7,7 @@ import type { Reason } from "../../../src/model/errors.ts";
 import type { PartRecord } from "../../../src/model/upload.ts";
 import { collect, inChunks, toArray } from "../../support/bytes.ts";
 
-/** An engine with its blobs beside it: what is left of them is a promise too. */
+/** An engine with its blobs, so that tests can check which blobs remain. */
 export interface OpenedEngine {
   readonly engine: Engine;
   readonly blobs: Blobs;
@@ -20,18 +20,18 @@ export interface EngineChoices {
 
 export type OpenEngine = (t: TestContext, options?: EngineChoices) => Promise<OpenedEngine>;
 
-/** An engine that tests share, with the clock it goes by. */
+/** An engine that tests share, with its clock. */
 export interface SharedEngine extends OpenedEngine {
   readonly time: ReturnType<typeof clock>;
 }
 
-/** Tests that share one engine, each beginning with an empty bucket. */
+/** Tests that share one engine; each starts with an empty bucket. */
 export type Chapter = (t: TestContext, shared: SharedEngine) => Promise<void>;
 
 export const bucket = "bucket";
 export const day = 24 * 3600 * 1000;
 
-/** An engine with an empty bucket of its own. */
+/** An engine with an empty bucket. */
 export async function openBucket(
   open: OpenEngine,
   t: TestContext,
@@ -42,7 +42,7 @@ export async function openBucket(
   return opened;
 }
 
-/** The engine with its bucket empty, whatever it was before. */
+/** Empties the bucket of a shared engine. */
 export async function emptied(shared: SharedEngine): Promise<SharedEngine> {
   const { engine } = shared;
   if ((await engine.bucket(bucket)) !== undefined) {
@@ -55,7 +55,7 @@ export async function emptied(shared: SharedEngine): Promise<SharedEngine> {
   return shared;
 }
 
-/** A clock that stands until it is moved. */
+/** A clock that stands still until it is set. */
 export function clock() {
   const clock = { time: Date.UTC(2024, 0, 1), now: () => clock.time };
   return clock;
@@ -82,7 +82,7 @@ export async function exists(engine: Engine, key: string): Promise<boolean> {
   return (await engine.head(bucket, key)) !== undefined;
 }
 
-/** How many blobs there are once everything that nothing names has been freed. */
+/** Number of blobs after all unreferenced ones were freed. */
 export async function blobsLeft({ engine, blobs }: OpenedEngine): Promise<number> {
   await engine.sweep();
   return (await toArray(blobs.all(bucket))).length;
@@ -103,13 +103,13 @@ export async function uploadParts(
 export interface ProbeOptions {
   readonly length?: number;
   readonly chunkSize?: number;
-  /** Thrown when all bytes are given. */
+  /** Thrown after all bytes were given. */
   readonly failure?: Error;
   /** Awaited before each chunk. */
   readonly gate?: () => Promise<void>;
 }
 
-/** A stream that remembers what became of it. */
+/** A stream that records how it was used. */
 export interface Probe extends ByteStream {
   readonly seen: { pulled: number; ended: boolean; cancelled: boolean; reason: unknown };
 }
@@ -137,7 +137,7 @@ export function probe(bytes: Uint8Array, options: ProbeOptions = {}): Probe {
   };
 }
 
-/** A promise and what settles it. */
+/** A promise and the function that resolves it. */
 export function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = () => {};
   const promise = new Promise<void>((settle) => {

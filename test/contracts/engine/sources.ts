@@ -1,4 +1,4 @@
-// Engine contract: who gives the engine a stream sees it read to its end, or cancelled.
+// Engine contract: a stream given to the engine is read to its end, or cancelled.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { ByteStream, Engine, PutOptions } from "../../../src/engine/engine.ts";
@@ -19,7 +19,7 @@ import {
 const wrongMd5 = { algorithm: "md5", value: new Uint8Array(16) } as const;
 
 export const sources: Chapter = async (t, shared) => {
-  /** A put that fails as told, with an object of that key stored before and after. */
+  /** A put that must fail with this error and leave the stored object unchanged. */
   async function failingPut(
     engine: Engine,
     reason: Reason,
@@ -43,7 +43,7 @@ export const sources: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("the source of a refused put is cancelled unread", async () => {
+  await t.test("the source of a put refused by a condition is cancelled unread", async () => {
     const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(1));
     const source = probe(sampleBytes(100_000));
@@ -73,7 +73,7 @@ export const sources: Chapter = async (t, shared) => {
     assert.equal(await exists(engine, "a"), false);
   });
 
-  await t.test("the source of a part that has no upload is cancelled unread, with the reason", async () => {
+  await t.test("the source of a part without an upload is cancelled unread, with the reason", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     const sealed = await engine.createUpload(bucket, "u", { customerKey: sampleBytes(32) });
@@ -111,43 +111,43 @@ export const sources: Chapter = async (t, shared) => {
     assert.equal(await blobsLeft(opened), 0);
   });
 
+  await t.test("a body that is longer than declared fails, and is not read to its end", async () => {
+    const opened = await emptied(shared);
+    const { engine } = opened;
+    await engine.put(bucket, "a", sampleBytes(3));
+    for (const length of [0, 10, 5000]) {
+      const source = probe(sampleBytes(1_000_000), { length });
+      await failingPut(engine, "IncompleteBody", source);
+      assert(source.seen.cancelled);
+      assert(source.seen.pulled <= length / 1000 + 2, `${source.seen.pulled} chunks pulled`);
+    }
+    assert.equal(await blobsLeft(opened), 0);
+  });
+
   await t.test(
-    "a body that goes on behind its declared length fails, and is not read to wherever it ends",
+    "a put whose stream fails rejects with the stream's error and keeps the old object",
     async () => {
       const opened = await emptied(shared);
       const { engine } = opened;
       await engine.put(bucket, "a", sampleBytes(3));
-      for (const length of [0, 10, 5000]) {
-        const source = probe(sampleBytes(1_000_000), { length });
-        await failingPut(engine, "IncompleteBody", source);
-        assert(source.seen.cancelled);
-        assert(source.seen.pulled <= length / 1000 + 2, `${source.seen.pulled} chunks pulled`);
+      const upload = await engine.createUpload(bucket, "u");
+      for (const size of [0, 10, 5000, 300_000]) {
+        const failure = new Error(`The sender broke off after ${size} bytes`);
+        const source = () => probe(sampleBytes(size), { failure });
+        await assert.rejects(engine.put(bucket, "a", source()), (error) => error === failure);
+        const uploading = engine.uploadPart(bucket, upload, 1, source());
+        await assert.rejects(uploading, (error) => error === failure);
       }
+      assertBytes(await contentOf(engine, "a"), sampleBytes(3));
+      await assert.rejects(
+        engine.completeUpload(bucket, upload, [{ number: 1, etag: "" }]),
+        failsWith("InvalidPart"),
+      );
       assert.equal(await blobsLeft(opened), 0);
     },
   );
 
-  await t.test("a stream that fails fails the put with its own error and leaves what was there", async () => {
-    const opened = await emptied(shared);
-    const { engine } = opened;
-    await engine.put(bucket, "a", sampleBytes(3));
-    const upload = await engine.createUpload(bucket, "u");
-    for (const size of [0, 10, 5000, 300_000]) {
-      const failure = new Error(`The sender broke off after ${size} bytes`);
-      const source = () => probe(sampleBytes(size), { failure });
-      await assert.rejects(engine.put(bucket, "a", source()), (error) => error === failure);
-      const uploading = engine.uploadPart(bucket, upload, 1, source());
-      await assert.rejects(uploading, (error) => error === failure);
-    }
-    assertBytes(await contentOf(engine, "a"), sampleBytes(3));
-    await assert.rejects(
-      engine.completeUpload(bucket, upload, [{ number: 1, etag: "" }]),
-      failsWith("InvalidPart"),
-    );
-    assert.equal(await blobsLeft(opened), 0);
-  });
-
-  await t.test("a stream whose checksum is wrong leaves what was there", async () => {
+  await t.test("a stream with a wrong checksum keeps the old object", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(3));
@@ -157,41 +157,44 @@ export const sources: Chapter = async (t, shared) => {
     assert.equal(await blobsLeft(opened), 0);
   });
 
-  await t.test("a sender that can fills the engine's buffers itself, with the same outcomes", async () => {
-    const opened = await emptied(shared);
-    const { engine } = opened;
-    const bytes = sampleBytes(6_300_000);
-    const whole = filling(bytes);
-    const put = await engine.put(bucket, "a", whole, { checksums: [{ algorithm: "sha256" }] });
-    const upload = await engine.createUpload(bucket, "u");
-    const part = await engine.uploadPart(bucket, upload, 1, filling(bytes));
-    assert(put.outcome === "stored");
-    assert.equal(put.record.etag, createHash("md5").update(bytes).digest("hex"));
-    assert.equal(part.etag, put.record.etag);
-    const sha256 = createHash("sha256").update(bytes).digest();
-    assertBytes(put.record.checksums.sha256!, sha256);
-    assertBytes(await contentOf(engine, "a"), bytes);
-    assert.deepEqual(whole.seen, { left: 1 });
+  await t.test(
+    "a sender that can write into buffers fills those of the engine, with the same outcomes",
+    async () => {
+      const opened = await emptied(shared);
+      const { engine } = opened;
+      const bytes = sampleBytes(6_300_000);
+      const whole = filling(bytes);
+      const put = await engine.put(bucket, "a", whole, { checksums: [{ algorithm: "sha256" }] });
+      const upload = await engine.createUpload(bucket, "u");
+      const part = await engine.uploadPart(bucket, upload, 1, filling(bytes));
+      assert(put.outcome === "stored");
+      assert.equal(put.record.etag, createHash("md5").update(bytes).digest("hex"));
+      assert.equal(part.etag, put.record.etag);
+      const sha256 = createHash("sha256").update(bytes).digest();
+      assertBytes(put.record.checksums.sha256!, sha256);
+      assertBytes(await contentOf(engine, "a"), bytes);
+      assert.deepEqual(whole.seen, { left: 1 });
 
-    const failure = new Error("The sender broke off");
-    const failures: [ReturnType<typeof filling>, object, PutOptions?][] = [
-      [filling(bytes, { length: bytes.length + 1 }), failsWith("IncompleteBody")],
-      [filling(bytes, { length: bytes.length - 1 }), failsWith("IncompleteBody")],
-      [filling(bytes, { failure }), { message: failure.message }],
-      [filling(bytes), failsWith("BadDigest"), { checksums: [wrongMd5] }],
-    ];
-    for (const [source, expected, options] of failures) {
-      await assert.rejects(engine.put(bucket, "a", source, options), expected);
-      assert.deepEqual(source.seen, { left: 1 });
-    }
-    assertBytes(await contentOf(engine, "a"), bytes);
-    await engine.abortUpload(bucket, upload);
-    await engine.delete(bucket, ["a"]);
-    assert.equal(await blobsLeft(opened), 0);
-  });
+      const failure = new Error("The sender broke off");
+      const failures: [ReturnType<typeof filling>, object, PutOptions?][] = [
+        [filling(bytes, { length: bytes.length + 1 }), failsWith("IncompleteBody")],
+        [filling(bytes, { length: bytes.length - 1 }), failsWith("IncompleteBody")],
+        [filling(bytes, { failure }), { message: failure.message }],
+        [filling(bytes), failsWith("BadDigest"), { checksums: [wrongMd5] }],
+      ];
+      for (const [source, expected, options] of failures) {
+        await assert.rejects(engine.put(bucket, "a", source, options), expected);
+        assert.deepEqual(source.seen, { left: 1 });
+      }
+      assertBytes(await contentOf(engine, "a"), bytes);
+      await engine.abortUpload(bucket, upload);
+      await engine.delete(bucket, ["a"]);
+      assert.equal(await blobsLeft(opened), 0);
+    },
+  );
 };
 
-/** A stream that is only ever asked to fill buffers. */
+/** A stream that only supports writing into buffers. */
 function filling(
   bytes: Uint8Array,
   { length = bytes.length, failure }: { length?: number; failure?: Error } = {},
@@ -207,5 +210,11 @@ function filling(
   };
   const chunks = () => assert.fail("its chunks are not asked for");
   const leave = () => void seen.left++;
-  return { length, seen, chunks, filler: () => ({ fill, leave }), cancel: async () => {} };
+  return {
+    length,
+    seen,
+    chunks,
+    directReader: () => ({ readInto: fill, close: leave }),
+    cancel: async () => {},
+  };
 }

@@ -1,4 +1,4 @@
-// Engine contract: multipart uploads, and the two rules for the sizes of parts.
+// Engine contract: multipart uploads, and the two rules for part sizes.
 import assert from "node:assert/strict";
 import { multipartEtag } from "../../../src/model/upload.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
@@ -7,7 +7,7 @@ import { bucket, type Chapter, contentOf, day, emptied, exists, failsWith, uploa
 const s3PartBytes = 5 * 1024 * 1024;
 
 export const uploads: Chapter = async (t, shared) => {
-  await t.test("an upload is recorded as it was created and lives for seven days", async () => {
+  await t.test("an upload is recorded as it was created and is due after seven days", async () => {
     const { engine, time } = await emptied(shared);
     const customMetadata = new Map([["__proto__", "x"]]);
     const upload = await engine.createUpload(bucket, "film", {
@@ -28,7 +28,7 @@ export const uploads: Chapter = async (t, shared) => {
     assert.deepEqual(structuredClone(await engine.head(bucket, "film")), structuredClone(object));
   });
 
-  await t.test("parts are stored by number in whatever order they are named, gaps and all", async () => {
+  await t.test("parts are stored by number, in whatever order they are given, with gaps", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "a");
     const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
@@ -39,7 +39,7 @@ export const uploads: Chapter = async (t, shared) => {
     assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
   });
 
-  await t.test("uniform parts are all alike but for a smaller last", async () => {
+  await t.test("uniform parts have the same size, except a smaller last part", async () => {
     const { engine } = await emptied(shared);
     const complete = async (...sizes: number[]) => {
       const upload = await engine.createUpload(bucket, "a");
@@ -61,7 +61,7 @@ export const uploads: Chapter = async (t, shared) => {
     assert.equal(await complete(2, 3, 3), "UnevenParts");
   });
 
-  await t.test("parts by the rule of S3 have any size from 5 MiB but for the last", async () => {
+  await t.test("parts by the S3 rule have at least 5 MiB, except the last", async () => {
     const { engine } = await emptied(shared);
     const bodies = { 1: sampleBytes(s3PartBytes + 1), 2: sampleBytes(s3PartBytes), 3: sampleBytes(7) };
     const upload = await engine.createUpload(bucket, "a");
@@ -79,27 +79,30 @@ export const uploads: Chapter = async (t, shared) => {
     assertBytes(await contentOf(engine, "b"), sampleBytes(1));
   });
 
-  await t.test("parts that were not uploaded as named are refused, and the upload goes on", async () => {
-    const { engine } = await emptied(shared);
-    const upload = await engine.createUpload(bucket, "a");
-    const [part] = await uploadParts(engine, upload, { 1: sampleBytes(5) });
-    const other = await engine.uploadPart(bucket, upload, 2, sampleBytes(4));
-    const refused = [
-      [],
-      [{ number: 3, etag: part!.etag }],
-      [{ number: 1, etag: other.etag }],
-      [part!, { number: 2, etag: "" }],
-    ];
-    for (const parts of refused) {
-      await assert.rejects(engine.completeUpload(bucket, upload, parts), failsWith("InvalidPart"));
-    }
-    await assert.rejects(engine.completeUpload(bucket, upload, [part!, part!]), failsWith("UnevenParts"));
-    assert.equal(await exists(engine, "a"), false);
-    await engine.completeUpload(bucket, upload, [part!]);
-    assertBytes(await contentOf(engine, "a"), sampleBytes(5));
-  });
+  await t.test(
+    "parts that differ from the uploaded ones are refused, and the upload stays active",
+    async () => {
+      const { engine } = await emptied(shared);
+      const upload = await engine.createUpload(bucket, "a");
+      const [part] = await uploadParts(engine, upload, { 1: sampleBytes(5) });
+      const other = await engine.uploadPart(bucket, upload, 2, sampleBytes(4));
+      const refused = [
+        [],
+        [{ number: 3, etag: part!.etag }],
+        [{ number: 1, etag: other.etag }],
+        [part!, { number: 2, etag: "" }],
+      ];
+      for (const parts of refused) {
+        await assert.rejects(engine.completeUpload(bucket, upload, parts), failsWith("InvalidPart"));
+      }
+      await assert.rejects(engine.completeUpload(bucket, upload, [part!, part!]), failsWith("UnevenParts"));
+      assert.equal(await exists(engine, "a"), false);
+      await engine.completeUpload(bucket, upload, [part!]);
+      assertBytes(await contentOf(engine, "a"), sampleBytes(5));
+    },
+  );
 
-  await t.test("an ended upload takes nothing more, and is aborted again without effect", async () => {
+  await t.test("an ended upload accepts no parts, and aborting it again has no effect", async () => {
     const { engine } = await emptied(shared);
     const completed = await engine.createUpload(bucket, "a");
     const parts = await uploadParts(engine, completed, { 1: sampleBytes(5) });
@@ -124,7 +127,7 @@ export const uploads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a sealed upload is read with the key of its parts", async () => {
+  await t.test("an encrypted upload is read with the key of its parts", async () => {
     const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     const upload = await engine.createUpload(bucket, "a", { customerKey });

@@ -1,4 +1,4 @@
-// Engine contract: what a put and a delete answer, and what they keep.
+// Engine contract: outcomes of put and delete, and what they store.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { checksumAlgorithms } from "../../../src/model/checksum.ts";
@@ -7,7 +7,7 @@ import { assertBytes, inChunks, sampleBytes } from "../../support/bytes.ts";
 import { bucket, type Chapter, contentOf, emptied, exists, failsWith, found, probe } from "./setup.ts";
 
 export const writes: Chapter = async (t, shared) => {
-  await t.test("a put that is refused names the clause and stores nothing", async () => {
+  await t.test("a put refused by its condition names the failed clause and stores nothing", async () => {
     const { engine } = await emptied(shared);
     const put = await engine.put(bucket, "a", sampleBytes(10));
     assert(put.outcome === "stored");
@@ -38,7 +38,7 @@ export const writes: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a body is stored the same, whole or in chunks of any size", async () => {
+  await t.test("a body is stored the same, whether it comes whole or in chunks of any size", async () => {
     const { engine } = await emptied(shared);
     for (const size of [0, 1, 4095, 4096, 4097, 16_384, 65_536, 300_001]) {
       const bytes = sampleBytes(size);
@@ -52,29 +52,26 @@ export const writes: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test(
-    "each checksum is kept beside the md5 when it matches, and refuses the body when it does not",
-    async () => {
-      const { engine } = await emptied(shared);
-      for (const size of [10, 10_000]) {
-        const bytes = sampleBytes(size);
-        for (const algorithm of checksumAlgorithms) {
-          const value = createHash(algorithm).update(bytes).digest();
-          const put = await engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value }] });
-          assert(put.outcome === "stored");
-          const kept = Object.keys(put.record.checksums).sort();
-          assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
-          assertBytes(put.record.checksums[algorithm]!, value);
-          const wrong = createHash(algorithm).update("other").digest();
-          const failing = engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value: wrong }] });
-          await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
-          assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
-        }
+  await t.test("a matching checksum is stored with the md5, and a mismatch refuses the body", async () => {
+    const { engine } = await emptied(shared);
+    for (const size of [10, 10_000]) {
+      const bytes = sampleBytes(size);
+      for (const algorithm of checksumAlgorithms) {
+        const value = createHash(algorithm).update(bytes).digest();
+        const put = await engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value }] });
+        assert(put.outcome === "stored");
+        const kept = Object.keys(put.record.checksums).sort();
+        assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
+        assertBytes(put.record.checksums[algorithm]!, value);
+        const wrong = createHash(algorithm).update("other").digest();
+        const failing = engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value: wrong }] });
+        await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
+        assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
       }
-    },
-  );
+    }
+  });
 
-  await t.test("what was put does not change with the buffer it was given in", async () => {
+  await t.test("a stored body does not change when the caller changes its buffer", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     for (const size of [10, 5000, 70_000]) {
@@ -87,7 +84,7 @@ export const writes: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a stream may write into its chunk again once the next is asked for", async () => {
+  await t.test("a stream may reuse a chunk's memory once the next chunk is requested", async () => {
     const { engine } = await emptied(shared);
     const bytes = sampleBytes(100_000);
     async function* reusing() {
@@ -101,7 +98,7 @@ export const writes: Chapter = async (t, shared) => {
     assertBytes(await contentOf(engine, "a"), bytes);
   });
 
-  await t.test("versions are told apart though the clock stands or goes back", async () => {
+  await t.test("versions differ even if the clock stands still or goes back", async () => {
     const { engine, time } = await emptied(shared);
     const versions = new Set<string>();
     for (const step of [0, 0, -1000, 500]) {
@@ -116,7 +113,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.equal(versions.size, 4);
   });
 
-  await t.test("metadata is kept as given", async () => {
+  await t.test("metadata is stored as given", async () => {
     const { engine } = await emptied(shared);
     const httpMetadata = { contentType: "text/plain; charset=utf-8", cacheExpiry: 8.64e15 };
     const customMetadata = new Map([
@@ -131,7 +128,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.deepEqual(structuredClone(record.checksums.md5!.length), 16);
   });
 
-  await t.test("a delete is one change: one wrong key and nothing is deleted", async () => {
+  await t.test("a delete of several keys is one change: one invalid key and nothing is deleted", async () => {
     const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(1));
     await engine.put(bucket, "b", sampleBytes(5000));
@@ -145,7 +142,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.deepEqual((await engine.list(bucket)).objects, []);
   });
 
-  await t.test("sealed bytes open with their own key and with no other", async () => {
+  await t.test("encrypted bytes open with their own key only", async () => {
     const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     for (const size of [0, 10, 70_000]) {

@@ -1,4 +1,4 @@
-// Records contract: buckets, and what every other method answers without one.
+// Records contract: buckets, and every other method without its bucket.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";
@@ -16,7 +16,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.equal(await records.bucket("log"), undefined);
   });
 
-  test("a taken bucket name is refused and the bucket stays as it was", async (t) => {
+  test("creating a bucket under a taken name is refused and changes nothing", async (t) => {
     const { records } = await emptyBucket(await open(t));
     await records.commit("bucket", { mutations: [putObject("kept")] });
     const other = bucketRecord("bucket", { storageClass: "InfrequentAccess", created: 1 });
@@ -25,7 +25,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.notEqual(await records.object("bucket", "kept"), undefined);
   });
 
-  test("of many who create one bucket at once exactly one does", async (t) => {
+  test("of many concurrent creations of one bucket exactly one succeeds", async (t) => {
     const { records } = await open(t);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, created) => records.createBucket(bucketRecord("wanted", { created }))),
@@ -45,7 +45,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(plain((await records.buckets())[0]), bucketRecord("abc"));
   });
 
-  test("a bucket with objects stays, an emptied one goes", async (t) => {
+  test("a bucket with objects is not deleted, and an emptied one is", async (t) => {
     const { records } = await emptyBucket(await open(t));
     await records.commit("bucket", { mutations: [putObject("a"), putObject("b")] });
     assert.equal(await records.deleteBucket("bucket"), "not empty");
@@ -57,14 +57,14 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(await records.buckets(), []);
   });
 
-  test("a missing bucket cannot be deleted", async (t) => {
+  test('deleting a missing bucket answers "missing"', async (t) => {
     const { records } = await emptyBucket(await open(t));
     assert.equal(await records.deleteBucket("absent"), "missing");
     assert.equal(await records.deleteBucket("bucket"), "deleted");
     assert.equal(await records.deleteBucket("bucket"), "missing");
   });
 
-  test("uploads in flight go with their bucket and a new one of that name begins empty", async (t) => {
+  test("uploads in flight are deleted with their bucket, and a new bucket of that name is empty", async (t) => {
     const { records, stage } = await emptyBucket(await open(t));
     const blob = await stage("part", "dead");
     const upload = uploadRecord("film", { id: "u1" });
@@ -82,10 +82,10 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(await records.uploads("bucket", { prefix: "", after: undefined, limit: 10 }), []);
     assert.deepEqual(await records.dueUploads("bucket", Number.MAX_SAFE_INTEGER, 10), []);
     assert.deepEqual(await records.parts("bucket", "u1"), []);
-    assert.deepEqual(await records.buried("bucket", 0, 10), []);
+    assert.deepEqual(await records.garbage("bucket", 0, 10), []);
   });
 
-  test("a put and the bucket's deletion at once never both succeed", async (t) => {
+  test("a put and the deletion of its bucket never both succeed", async (t) => {
     const { records } = await open(t);
     for (let round = 0; round < 10; round++) {
       const name = `round-${round}`;
@@ -117,14 +117,14 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(await records.objects("other", scan), { entries: [], next: undefined });
   });
 
-  test("every method but the first four rejects with NoSuchBucket without the bucket", async (t) => {
+  test("every method except the first four rejects with NoSuchBucket when the bucket is missing", async (t) => {
     const { records } = await emptyBucket(await open(t));
     await rejectsEverywhere(records, "never-made");
     await records.deleteBucket("bucket");
     await rejectsEverywhere(records, "bucket");
   });
 
-  test("a name that could be a path or a property is no bucket", async (t) => {
+  test("names like paths or object properties do not find a bucket", async (t) => {
     const { records } = await emptyBucket(await open(t));
     for (const name of [
       "",
@@ -155,8 +155,8 @@ async function rejectsEverywhere(records: Records, name: string): Promise<void> 
     parts: () => records.parts(name, "u1"),
     commit: () => records.commit(name, { mutations: [putObject("a")] }),
     "empty commit": () => records.commit(name, { mutations: [] }),
-    buried: () => records.buried(name, 0, 1),
-    forget: () => records.forget(name, []),
+    buried: () => records.garbage(name, 0, 1),
+    forget: () => records.ackGarbage(name, []),
   };
   for (const [method, call] of Object.entries(calls)) {
     await assert.rejects(call, noSuchBucket, method);

@@ -1,4 +1,4 @@
-// Records contract: checks and changes, applied all or not at all.
+// Records contract: checks and changes, applied completely or not at all.
 import assert from "node:assert/strict";
 import type { Check, Mutation } from "../../../src/engine/records.ts";
 import {
@@ -23,7 +23,7 @@ const missing = (key: string): Check => ({ kind: "object", key, version: undefin
 const has = (key: string, version: string): Check => ({ kind: "object", key, version });
 
 export const commits: Chapter = async (t, ports) => {
-  await t.test("a check of an object holds while it has the version that was seen", async () => {
+  await t.test("a check of an object passes while the object has the expected version", async () => {
     const { records } = await emptyBucket(ports);
     const put = (version: string, check: Check) =>
       records.commit(bucket, { checks: [check], mutations: [putObject("a", inline(version), version)] });
@@ -39,7 +39,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.equal(await put(v3, missing("a")), "committed");
   });
 
-  await t.test("a check of an upload holds while it is active", async () => {
+  await t.test("a check of an upload passes while the upload is active", async () => {
     const { records } = await emptyBucket(ports);
     const check: Check = { kind: "upload", key: "a", id: "u1" };
     await conflicts(records, { checks: [check], mutations: [] });
@@ -55,26 +55,29 @@ export const commits: Chapter = async (t, ports) => {
     await conflicts(records, { checks: [check], mutations: [] });
   });
 
-  await t.test("a check of an upload's revision holds until the upload or a part of it changes", async () => {
-    const { records, stage } = await emptyBucket(ports);
-    const blob = await stage("first", "second");
-    const upload = uploadRecord("a", { id: "u1" });
-    await apply(records, { kind: "put upload", record: upload });
-    const changes: Mutation[] = [
-      { kind: "put part", uploadId: "u1", part: partRecord(1, blob.first) },
-      { kind: "put part", uploadId: "u1", part: partRecord(1, blob.second) },
-      { kind: "put upload", record: upload },
-    ];
-    for (const change of changes) {
-      const { revision } = (await records.upload(bucket, "a", "u1"))!;
-      const checks: Check[] = [{ kind: "upload", key: "a", id: "u1", revision }];
-      assert.equal(await records.commit(bucket, { checks, mutations: [] }), "committed");
-      assert.equal(await records.commit(bucket, { checks, mutations: [change] }), "committed");
-      await conflicts(records, { checks, mutations: [change] });
-    }
-  });
+  await t.test(
+    "a check of an upload's revision passes until the upload or one of its parts changes",
+    async () => {
+      const { records, stage } = await emptyBucket(ports);
+      const blob = await stage("first", "second");
+      const upload = uploadRecord("a", { id: "u1" });
+      await apply(records, { kind: "put upload", record: upload });
+      const changes: Mutation[] = [
+        { kind: "put part", uploadId: "u1", part: partRecord(1, blob.first) },
+        { kind: "put part", uploadId: "u1", part: partRecord(1, blob.second) },
+        { kind: "put upload", record: upload },
+      ];
+      for (const change of changes) {
+        const { revision } = (await records.upload(bucket, "a", "u1"))!;
+        const checks: Check[] = [{ kind: "upload", key: "a", id: "u1", revision }];
+        assert.equal(await records.commit(bucket, { checks, mutations: [] }), "committed");
+        assert.equal(await records.commit(bucket, { checks, mutations: [change] }), "committed");
+        await conflicts(records, { checks, mutations: [change] });
+      }
+    },
+  );
 
-  await t.test("nothing is applied when one of several checks does not hold", async () => {
+  await t.test("nothing is applied when one of several checks fails", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("a1", "a2", "b1", "c1", "p1", "again");
     const upload = uploadRecord("u", { id: "u1" });
@@ -115,7 +118,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("a change of many mutations is applied whole", async () => {
+  await t.test("a change of many mutations is applied completely", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("p1");
     await apply(records, putObject("a"), putObject("b"), putObject("d"));
@@ -158,7 +161,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.a1], [blob.b1]]);
   });
 
-  await t.test("a thousand deletions are one change", async () => {
+  await t.test("a thousand deletions can be one change", async () => {
     const { records } = await emptyBucket(ports);
     const keys = Array.from({ length: 1000 }, (_, i) => `k${i}`);
     await apply(records, ...keys.map((key) => putObject(key)));
@@ -173,7 +176,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.equal(await records.commit(bucket, { checks: [missing("a")], mutations: [] }), "committed");
   });
 
-  await t.test("of a hundred creations of one key at once exactly one is committed", async () => {
+  await t.test("of a hundred concurrent creations of one key exactly one is committed", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const puts = (await stageMany(100)).map((blob) => ({ blob, version: randomHex() }));
     const outcomes = await Promise.all(
@@ -191,7 +194,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("writers who check what they saw lose no update to each other", async () => {
+  await t.test("writers that check the version they read lose no updates", async () => {
     const { records } = await emptyBucket(ports);
     await apply(records, putObject("count"));
     const increment = async (): Promise<void> => {
@@ -205,7 +208,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.equal((await records.object(bucket, "count"))?.size, 12);
   });
 
-  await t.test("changes at once to different keys are all committed", async () => {
+  await t.test("concurrent changes of different keys are all committed", async () => {
     const { records } = await emptyBucket(ports);
     const keys = Array.from({ length: 200 }, (_, i) => `k${i}`);
     await Promise.all(

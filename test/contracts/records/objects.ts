@@ -61,16 +61,16 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("bytes in each home are found where they were put", async () => {
+  await t.test("inline bytes, blobs and parts are found where they were put", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("large");
     const everyByte = Uint8Array.from({ length: 4096 }, (_, i) => i % 256);
     const bodies = {
-      empty: { home: "inline", bytes: new Uint8Array(0) },
-      inline: { home: "inline", bytes: everyByte },
-      blob: { home: "blob", blob: { id: blob.large, size: 5_363_466_240 } },
-      parts: { home: "parts", parts: Array.from({ length: 10_000 }, (_, i) => bodyPart(i + 1, `p${i}`)) },
-      gaps: { home: "parts", parts: [bodyPart(2, "p2"), bodyPart(9999, "p9999")] },
+      empty: { storage: "inline", bytes: new Uint8Array(0) },
+      inline: { storage: "inline", bytes: everyByte },
+      blob: { storage: "blob", blob: { id: blob.large, size: 5_363_466_240 } },
+      parts: { storage: "parts", parts: Array.from({ length: 10_000 }, (_, i) => bodyPart(i + 1, `p${i}`)) },
+      gaps: { storage: "parts", parts: [bodyPart(2, "p2"), bodyPart(9999, "p9999")] },
     } as const;
     for (const [key, body] of Object.entries(bodies)) await apply(records, putObject(key, body));
     for (const [key, body] of Object.entries(bodies)) {
@@ -78,7 +78,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("a body that moves to another home is read from there alone", async () => {
+  await t.test("a body that moves to another storage is read only from there", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("large");
     const homes = [inline("small"), inBlob(blob.large), inline(""), inParts("p1", "p2"), inline("again")];
@@ -88,7 +88,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("the record and its bytes are read at one instant", async () => {
+  await t.test("a record and its body are read at one instant", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const puts = (await stageMany(30)).map((blob) => ({ blob, version: randomHex() }));
     const expected = new Map<string, string>();
@@ -109,8 +109,8 @@ export const objectRecords: Chapter = async (t, ports) => {
     let reads = 0;
     while (writing) {
       const { record, body } = (await records.objectWithBody(bucket, "a"))!;
-      assert(body.home !== "parts");
-      const stored = body.home === "blob" ? body.blob.id : Buffer.from(body.bytes).toString();
+      assert(body.storage !== "parts");
+      const stored = body.storage === "blob" ? body.blob.id : Buffer.from(body.bytes).toString();
       assert.equal(stored, expected.get(record.version));
       if (reads++ % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -118,7 +118,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     assert(reads > 0);
   });
 
-  await t.test("once a commit has resolved every read sees it", async () => {
+  await t.test("every read after a resolved commit sees it", async () => {
     const { records } = await emptyBucket(ports);
     for (let round = 0; round < 20; round++) {
       const record = objectRecord("a", { size: round });
@@ -130,7 +130,7 @@ export const objectRecords: Chapter = async (t, ports) => {
   });
 };
 
-/** The same body in a blob that was staged. */
+/** The same body in a staged blob. */
 function withBlob(body: Body, id: string): Body {
-  return body.home === "blob" ? { home: "blob", blob: { id, size: body.blob.size } } : body;
+  return body.storage === "blob" ? { storage: "blob", blob: { id, size: body.blob.size } } : body;
 }

@@ -1,64 +1,68 @@
-// Records contract: events are written down with the change they tell of, kept in order, and struck out one by one.
+// Records contract: events are appended in the commit of their change, kept in order, and
+// acknowledged one by one.
 import assert from "node:assert/strict";
 import type { Mutation, Records } from "../../../src/engine/records.ts";
 import { putObject } from "../../support/samples.ts";
 import { apply, bucket, bucketRecord, type Chapter, conflicts, emptyBucket } from "./setup.ts";
 
 export const outbox: Chapter = async (t, ports) => {
-  await t.test("what a commit tells is kept for its rule, oldest first, until it is struck out", async () => {
-    const { records } = await emptyBucket(ports);
-    assert.deepEqual(await told(records, "one"), []);
-    await apply(records, putObject("a"), tell("one", "first"), tell("two", "first"));
-    await apply(records, putObject("b"), tell("one", 'sec"ond\n🙂'));
-    await apply(records, putObject("c"), tell("one", "third"));
-    assert.deepEqual(await told(records, "one"), ["first", 'sec"ond\n🙂', "third"]);
-    assert.deepEqual(await told(records, "two"), ["first"]);
-    assert.deepEqual(await told(records, "absent"), []);
-    const [first, second] = await records.told(bucket, "one", 2);
-    assert.ok(second!.entry > first!.entry);
-    assert.equal((await records.told(bucket, "one", 2)).length, 2);
-    await records.strike(bucket, [second!.entry]);
-    assert.deepEqual(await told(records, "one"), ["first", "third"]);
-    await records.strike(bucket, [second!.entry, first!.entry]);
-    await records.strike(bucket, []);
-    assert.deepEqual(await told(records, "one"), ["third"]);
-    assert.deepEqual(await told(records, "two"), ["first"]);
-  });
+  await t.test(
+    "events of a commit are kept for their rule, oldest first, until they are acknowledged",
+    async () => {
+      const { records } = await emptyBucket(ports);
+      assert.deepEqual(await outboxTexts(records, "one"), []);
+      await apply(records, putObject("a"), tell("one", "first"), tell("two", "first"));
+      await apply(records, putObject("b"), tell("one", 'sec"ond\n🙂'));
+      await apply(records, putObject("c"), tell("one", "third"));
+      assert.deepEqual(await outboxTexts(records, "one"), ["first", 'sec"ond\n🙂', "third"]);
+      assert.deepEqual(await outboxTexts(records, "two"), ["first"]);
+      assert.deepEqual(await outboxTexts(records, "absent"), []);
+      const [first, second] = await records.outboxEvents(bucket, "one", 2);
+      assert.ok(second!.entry > first!.entry);
+      assert.equal((await records.outboxEvents(bucket, "one", 2)).length, 2);
+      await records.ackEvents(bucket, [second!.entry]);
+      assert.deepEqual(await outboxTexts(records, "one"), ["first", "third"]);
+      await records.ackEvents(bucket, [second!.entry, first!.entry]);
+      await records.ackEvents(bucket, []);
+      assert.deepEqual(await outboxTexts(records, "one"), ["third"]);
+      assert.deepEqual(await outboxTexts(records, "two"), ["first"]);
+    },
+  );
 
-  await t.test("a change that does not happen tells nothing", async () => {
+  await t.test("a change that is not committed appends no event", async () => {
     const { records } = await emptyBucket(ports);
     await conflicts(records, {
       checks: [{ kind: "object", key: "a", version: "never" }],
       mutations: [putObject("a"), tell("one", "never")],
     });
-    assert.deepEqual(await told(records, "one"), []);
+    assert.deepEqual(await outboxTexts(records, "one"), []);
   });
 
-  await t.test("told with a key, an event counts only when there is an object of that key", async () => {
+  await t.test("an event with a key is appended only if an object with that key exists", async () => {
     const { records } = await emptyBucket(ports);
     await apply(records, putObject("a"));
     await apply(records, ...deleting("a"), ...deleting("b"), ...deleting("a"));
-    assert.deepEqual(await told(records, "one"), ["a is gone"]);
+    assert.deepEqual(await outboxTexts(records, "one"), ["a is gone"]);
     await Promise.all(Array.from({ length: 8 }, () => records.commit(bucket, { mutations: deleting("a") })));
-    assert.deepEqual(await told(records, "one"), ["a is gone"]);
+    assert.deepEqual(await outboxTexts(records, "one"), ["a is gone"]);
     await apply(records, putObject("a"));
     await Promise.all(Array.from({ length: 8 }, () => records.commit(bucket, { mutations: deleting("a") })));
-    assert.deepEqual(await told(records, "one"), ["a is gone", "a is gone"]);
+    assert.deepEqual(await outboxTexts(records, "one"), ["a is gone", "a is gone"]);
   });
 
-  await t.test("entries grow, also behind those that were struck out", async () => {
+  await t.test("entries increase, also after earlier ones were acknowledged", async () => {
     const { records } = await emptyBucket(ports);
     let last = 0;
     for (let round = 0; round < 3; round++) {
       await apply(records, putObject("a"), tell("one", "x"));
-      const [event] = await records.told(bucket, "one", 1);
+      const [event] = await records.outboxEvents(bucket, "one", 1);
       assert.ok(event!.entry > last);
       last = event!.entry;
-      await records.strike(bucket, [last]);
+      await records.ackEvents(bucket, [last]);
     }
   });
 
-  await t.test("events of one key are in the order of its versions, whoever writes them", async () => {
+  await t.test("events of one key have the order of its versions, with several writers too", async () => {
     const { records } = await emptyBucket(ports);
     const versions = Array.from({ length: 24 }, (_, i) => `${i}`.padStart(32, "0"));
     await Promise.all(
@@ -68,16 +72,16 @@ export const outbox: Chapter = async (t, ports) => {
         }),
       ),
     );
-    const all = await told(records, "one");
+    const all = await outboxTexts(records, "one");
     assert.deepEqual([...all].sort(), versions);
     assert.equal(all.at(-1), (await records.object(bucket, "a"))?.version);
   });
 
-  await t.test("events are counted by rule, and gone with their bucket", async () => {
+  await t.test("events are counted by rule, and deleted with their bucket", async () => {
     const { records } = await emptyBucket(ports);
-    assert.deepEqual(await records.toldCounts(bucket), []);
+    assert.deepEqual(await records.eventCounts(bucket), []);
     await apply(records, tell("one", "x"), tell("two", "y"), tell("one", "z"));
-    const counts = await records.toldCounts(bucket);
+    const counts = await records.eventCounts(bucket);
     assert.deepEqual(
       [...counts].sort((a, b) => b.count - a.count),
       [
@@ -86,25 +90,25 @@ export const outbox: Chapter = async (t, ports) => {
       ],
     );
     assert.equal(await records.deleteBucket(bucket), "deleted");
-    await assert.rejects(records.told(bucket, "one", 1), { reason: "NoSuchBucket" });
-    await assert.rejects(records.strike(bucket, [1]), { reason: "NoSuchBucket" });
-    await assert.rejects(records.toldCounts(bucket), { reason: "NoSuchBucket" });
+    await assert.rejects(records.outboxEvents(bucket, "one", 1), { reason: "NoSuchBucket" });
+    await assert.rejects(records.ackEvents(bucket, [1]), { reason: "NoSuchBucket" });
+    await assert.rejects(records.eventCounts(bucket), { reason: "NoSuchBucket" });
     await records.createBucket(bucketRecord(bucket));
-    assert.deepEqual(await told(records, "one"), []);
+    assert.deepEqual(await outboxTexts(records, "one"), []);
   });
 };
 
 function tell(rule: string, event: string): Mutation {
-  return { kind: "tell", rule, event };
+  return { kind: "append event", rule, event };
 }
 
 function deleting(key: string): Mutation[] {
   return [
-    { kind: "tell", rule: "one", event: `${key} is gone`, ifThere: key },
+    { kind: "append event", rule: "one", event: `${key} is gone`, ifExists: key },
     { kind: "delete object", key },
   ];
 }
 
-async function told(records: Records, rule: string): Promise<(string | undefined)[]> {
-  return (await records.told(bucket, rule, 1000)).map(({ text }) => text);
+async function outboxTexts(records: Records, rule: string): Promise<(string | undefined)[]> {
+  return (await records.outboxEvents(bucket, rule, 1000)).map(({ text }) => text);
 }

@@ -21,7 +21,7 @@ export const objectScans: Chapter = async (t, ports) => {
     return records;
   }
 
-  await t.test("a scan gives the records themselves, in order", async () => {
+  await t.test("a scan returns the records, in key order", async () => {
     const { records } = await emptyBucket(ports);
     const given = ["b", "a", "c"].map((key) => objectRecord(key, { customMetadata: new Map([["k", key]]) }));
     await apply(
@@ -33,7 +33,7 @@ export const objectScans: Chapter = async (t, ports) => {
     assert.equal(page.next, undefined);
   });
 
-  await t.test("an empty bucket has one empty page, whatever the limit", async () => {
+  await t.test("an empty bucket has one empty page, for any limit", async () => {
     const { records } = await emptyBucket(ports);
     for (const limit of [0, 1, 1000]) {
       assert.deepEqual(await records.objects(bucket, { ...everything, limit }), {
@@ -52,12 +52,12 @@ export const objectScans: Chapter = async (t, ports) => {
       "\u{10000}",
       "\u{10000}a",
     ]);
-    assert.deepEqual(await walk(records, behind("key", "\uffff")), ordered.slice(-4));
-    assert.deepEqual(await walk(records, behind("prefix", "\u{10000}")), ordered.slice(-2));
-    assert.deepEqual(await walk(records, behind("prefix", "\u{10ffff}")), []);
+    assert.deepEqual(await walk(records, scanAfter("key", "\uffff")), ordered.slice(-4));
+    assert.deepEqual(await walk(records, scanAfter("prefix", "\u{10000}")), ordered.slice(-2));
+    assert.deepEqual(await walk(records, scanAfter("prefix", "\u{10ffff}")), []);
   });
 
-  await t.test("a prefix is compared as it stands", async () => {
+  await t.test("a prefix is compared literally", async () => {
     const records = await filled(["a", "a%", "a%b", "a_b", "aXb", "A%b", "a*", "a?b", "a[b"]);
     for (const prefix of ["a%", "a_", "a*", "a?", "a["]) {
       const found = await walk(records, { ...everything, prefix });
@@ -67,7 +67,7 @@ export const objectScans: Chapter = async (t, ports) => {
   });
 
   await t.test(
-    "a delimiter groups keys behind the prefix, and a key equal to the prefix is an object",
+    "a delimiter groups keys after the prefix, and a key equal to the prefix is an object",
     async () => {
       const records = await filled(["a", "a/", "a/b", "a/b/c", "a/b/d", "a/e", "b", "c/d"]);
       const by = (prefix: string) => walk(records, { ...everything, prefix, delimiter: "/" });
@@ -93,23 +93,23 @@ export const objectScans: Chapter = async (t, ports) => {
     ]);
   });
 
-  await t.test("a scan goes on behind a key, or behind all keys of a prefix", async () => {
+  await t.test("a scan continues after a key, or after all keys with a prefix", async () => {
     const records = await filled(["", "a", "a/1", "a/2", "a0", "b"]);
-    assert.deepEqual(await walk(records, behind("start", "")), ["", "a", "a/1", "a/2", "a0", "b"]);
-    assert.deepEqual(await walk(records, behind("key", "")), ["a", "a/1", "a/2", "a0", "b"]);
-    assert.deepEqual(await walk(records, behind("key", "a")), ["a/1", "a/2", "a0", "b"]);
-    assert.deepEqual(await walk(records, behind("key", "a/11")), ["a/2", "a0", "b"]);
-    assert.deepEqual(await walk(records, behind("prefix", "a/")), ["a0", "b"]);
-    assert.deepEqual(await walk(records, behind("prefix", "a")), ["b"]);
-    assert.deepEqual(await walk(records, behind("key", "b")), []);
-    const within = { ...behind("key", "a/1"), delimiter: "/" };
+    assert.deepEqual(await walk(records, scanAfter("start", "")), ["", "a", "a/1", "a/2", "a0", "b"]);
+    assert.deepEqual(await walk(records, scanAfter("key", "")), ["a", "a/1", "a/2", "a0", "b"]);
+    assert.deepEqual(await walk(records, scanAfter("key", "a")), ["a/1", "a/2", "a0", "b"]);
+    assert.deepEqual(await walk(records, scanAfter("key", "a/11")), ["a/2", "a0", "b"]);
+    assert.deepEqual(await walk(records, scanAfter("prefix", "a/")), ["a0", "b"]);
+    assert.deepEqual(await walk(records, scanAfter("prefix", "a")), ["b"]);
+    assert.deepEqual(await walk(records, scanAfter("key", "b")), []);
+    const within = { ...scanAfter("key", "a/1"), delimiter: "/" };
     assert.deepEqual(await walk(records, within), ["a/…", "a0", "b"]);
-    assert.deepEqual(await walk(records, { ...behind("key", "a"), prefix: "a/" }), ["a/1", "a/2"]);
-    assert.deepEqual(await walk(records, { ...behind("key", "b"), prefix: "a/" }), []);
+    assert.deepEqual(await walk(records, { ...scanAfter("key", "a"), prefix: "a/" }), ["a/1", "a/2"]);
+    assert.deepEqual(await walk(records, { ...scanAfter("key", "b"), prefix: "a/" }), []);
   });
 
   await t.test(
-    "objects and prefixes together count toward the limit, and the last page says that it is",
+    "objects and prefixes together count toward the limit, and the last page has no next position",
     async () => {
       const records = await filled(["a", "b/1", "b/2", "c"]);
       const page = (limit: number) => records.objects(bucket, { ...everything, delimiter: "/", limit });
@@ -123,14 +123,14 @@ export const objectScans: Chapter = async (t, ports) => {
     },
   );
 
-  await t.test("a group is named once though the page ends inside it", async () => {
+  await t.test("a group is returned once even if the page ends inside it", async () => {
     const keys = Array.from({ length: 50 }, (_, i) => `folder/${i}`);
     const records = await filled(["a", ...keys, "z"]);
     const scan = { ...everything, delimiter: "/", limit: 1 };
     assert.deepEqual(await walk(records, scan), ["a", "folder/…", "z"]);
   });
 
-  await t.test("a page ends early once its records carry the budget of metadata", async () => {
+  await t.test("a page ends early once its records contain the maximum of metadata", async () => {
     const { records } = await emptyBucket(ports);
     const heavy = { customMetadata: new Map([["name", "x".repeat(996)]]) };
     const keys = Array.from({ length: 8 }, (_, i) => `heavy/${i}`);
@@ -154,7 +154,7 @@ export const objectScans: Chapter = async (t, ports) => {
   });
 
   await t.test(
-    "paging agrees with a naive listing, whatever the keys, prefix, delimiter, start and limit",
+    "paging agrees with a simple listing for any keys, prefix, delimiter, start and limit",
     async () => {
       const { records } = ports;
       const small = fc.string({
@@ -164,9 +164,9 @@ export const objectScans: Chapter = async (t, ports) => {
       const key = fc.oneof({ arbitrary: small, weight: 5 }, { arbitrary: wellFormed(3), weight: 1 });
       const position: fc.Arbitrary<Position | undefined> = fc.oneof(
         fc.constant(undefined),
-        fc.constant({ behind: "start" as const, value: "" }),
-        key.map((value) => ({ behind: "key" as const, value })),
-        small.filter((value) => value !== "").map((value) => ({ behind: "prefix" as const, value })),
+        fc.constant({ kind: "start" as const, value: "" }),
+        key.map((value) => ({ kind: "key" as const, value })),
+        small.filter((value) => value !== "").map((value) => ({ kind: "prefix" as const, value })),
       );
       const scan = fc.record({
         prefix: fc.oneof(fc.constant(""), small),
@@ -199,11 +199,11 @@ export const objectScans: Chapter = async (t, ports) => {
   );
 };
 
-function behind(kind: Position["behind"], value: string): Scan {
-  return { ...everything, after: { behind: kind, value } };
+function scanAfter(kind: Position["kind"], value: string): Scan {
+  return { ...everything, after: { kind, value } };
 }
 
-/** All pages in one: keys, and groups marked with an ellipsis. */
+/** All pages joined: keys, and groups marked with an ellipsis. */
 async function walk(records: Records, scan: Scan): Promise<string[]> {
   return (await pages(records, scan, bucket)).flat();
 }
@@ -233,8 +233,8 @@ function naivePages(keys: readonly string[], scan: Scan): string[][] {
 }
 
 function isBehind(key: string, after: Position | undefined): boolean {
-  if (after === undefined || after.behind === "start") return true;
-  return byBytes(key, after.value) > 0 && !(after.behind === "prefix" && key.startsWith(after.value));
+  if (after === undefined || after.kind === "start") return true;
+  return byBytes(key, after.value) > 0 && !(after.kind === "prefix" && key.startsWith(after.value));
 }
 
 function byBytes(a: string, b: string): number {

@@ -1,11 +1,11 @@
-// What the chapters of the records contract share.
+// Shared parts of the records contract.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Blobs } from "../../../src/engine/blobs.ts";
 import type { Change, Mutation, Records } from "../../../src/engine/records.ts";
 import type { BucketRecord } from "../../../src/model/bucket.ts";
 
-/** Records with the blobs beside them: what a record names is a blob that was staged for its bucket. */
+/** Records with their blobs: a record may only name a blob that was staged for its bucket. */
 export interface Ports {
   readonly records: Records;
   readonly blobs: Blobs;
@@ -13,14 +13,14 @@ export interface Ports {
 
 export type OpenRecords = (t: TestContext) => Promise<Ports>;
 
-/** Tests that share one pair of ports, each beginning with an empty bucket. */
+/** Tests that share one pair of ports; each starts with an empty bucket. */
 export type Chapter = (t: TestContext, ports: Ports) => Promise<void>;
 
 export interface OpenedBucket {
   readonly records: Records;
-  /** Ids of new blobs, staged for the bucket and named by no record yet, under these labels. */
+  /** Stages new blobs in the bucket, which no record names yet, and returns their ids by label. */
   stage<Label extends string>(...labels: Label[]): Promise<Record<Label, string>>;
-  /** Ids of that many. */
+  /** Stages this many blobs and returns their ids. */
   stageMany(count: number): Promise<string[]>;
 }
 
@@ -30,7 +30,7 @@ export function bucketRecord(name: string, fields: Partial<BucketRecord> = {}): 
   return { name, created: 1_700_000_000_000, storageClass: "Standard", account: "default", ...fields };
 }
 
-/** The bucket, empty, whatever it was before. */
+/** Empties or creates the bucket. */
 export async function emptyBucket({ records, blobs }: Ports): Promise<OpenedBucket> {
   if ((await records.bucket(bucket)) !== undefined) await removeBucket(records);
   assert.equal(await records.createBucket(bucketRecord(bucket)), true);
@@ -72,8 +72,8 @@ export async function conflicts(records: Records, change: Change): Promise<void>
   assert.equal(await records.commit(bucket, change), "conflict");
 }
 
-/** The blobs of every entry, oldest first. */
+/** The blobs of every garbage entry, oldest first. */
 export async function buriedBlobs(records: Records): Promise<string[][]> {
-  const buried = await records.buried(bucket, 0, 1000);
+  const buried = await records.garbage(bucket, 0, 1000);
   return buried.map(({ blobs }) => [...blobs]);
 }

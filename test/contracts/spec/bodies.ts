@@ -30,7 +30,7 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** The same value kept in each of the ways an object can have come to be. */
+/** The same value, stored in every way that an object can be created. */
 async function eachMaking(
   bucket: StoreBucket,
   value: Uint8Array,
@@ -58,7 +58,7 @@ export function bodySentences(implementation: Implementation): void {
     });
 
     for (const size of sizes) {
-      test(`spec 2.3: the object's value, read in every way: ${size} bytes`, async (t) => {
+      test(`spec 2.3: a value of ${size} bytes is the same by every way of reading it`, async (t) => {
         const { bucket } = await open();
         const value = pattern(size);
         await eachMaking(bucket, value, async (key) => {
@@ -90,7 +90,7 @@ export function bodySentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.3: text() is the value as string, whole characters whatever the chunks", async () => {
+    test("spec 2.3: text() is the value as a string, with characters intact across chunks", async () => {
       const { bucket } = await open();
       for (const text of ["", "value", "ä€\u{1f600}", "a€\u{1f600}".repeat(30_000)]) {
         await eachMaking(bucket, new TextEncoder().encode(text), async (key) => {
@@ -117,7 +117,7 @@ export function bodySentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.3: json() of a value that is no JSON is rejected", async () => {
+    test("spec 2.3: json() of a value that is not JSON is rejected", async () => {
       const { bucket } = await open();
       await bucket.put("key", "{");
       await assert.rejects((await mustGet(bucket, "key")).json(), SyntaxError);
@@ -132,7 +132,7 @@ export function bodySentences(implementation: Implementation): void {
     });
 
     for (const [name, consume] of consumers) {
-      test(`spec 2.3: bodyUsed says whether the value has been consumed: by ${name}`, async () => {
+      test(`spec 2.3: bodyUsed is true after the value was consumed by ${name}`, async () => {
         const { bucket } = await open();
         for (const value of ['"small"', `"${"l".repeat(200_000)}"`]) {
           await bucket.put("key", value);
@@ -166,7 +166,7 @@ export function bodySentences(implementation: Implementation): void {
       assert.equal(await two.text(), "value");
     });
 
-    test("spec 2.3: a value that was consumed, and whose bytes were written over or given away, is stored as before", async () => {
+    test("spec 2.3: writing over or transferring consumed bytes does not change the stored value", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         await eachMaking(bucket, pattern(size), async (key) => {
@@ -182,7 +182,7 @@ export function bodySentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.3: a body is the value of the version it was got from, whatever is put or deleted meanwhile", async () => {
+    test("spec 2.3: a body is the value of the version that get returned, whatever is put or deleted meanwhile", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         await eachMaking(bucket, pattern(size), async (key) => {

@@ -1,4 +1,5 @@
-// Spec 2.5 and the hash options of 2.12: checksums that are verified on put and kept with the object.
+// Spec 2.5 and the hash options of 2.12: checksums that are verified on put and stored with the
+// object.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "node:test";
@@ -42,7 +43,7 @@ function option(
   return { [algorithm]: value };
 }
 
-/** Each present checksum is an ArrayBuffer of just its bytes; the others are not there. */
+/** Each expected checksum is an ArrayBuffer of exactly its bytes; the others are absent. */
 function assertChecksums(checksums: StoreChecksums, expected: Partial<Record<Algorithm, Uint8Array>>): void {
   for (const [algorithm] of algorithms) {
     const [actual, wanted] = [checksums[algorithm], expected[algorithm]];
@@ -83,7 +84,7 @@ export function checksumSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.12: ${algorithm} verifies the received object's integrity, whatever kind of value it came as`, async () => {
+      test(`spec 2.12: ${algorithm} verifies the received object's integrity, for every kind of value`, async () => {
         const { bucket } = await open();
         for (const size of fewSizes) {
           const value = pattern(size);
@@ -109,7 +110,7 @@ export function checksumSentences(implementation: Implementation): void {
         assert.equal(await bucket.head("new"), null);
       });
 
-      test(`spec 2.12: a ${algorithm} that does not match is told with both values`, async () => {
+      test(`spec 2.12: the error of a ${algorithm} that does not match contains both values`, async () => {
         const { bucket } = await open();
         const [wrong, actual] = [digest(algorithm, "other"), digest(algorithm, "value")];
         await assert.rejects(bucket.put("key", "value", option(algorithm, wrong)), (error: Error) => {
@@ -122,7 +123,7 @@ export function checksumSentences(implementation: Implementation): void {
         });
       });
 
-      test(`spec 2.12: ${algorithm} is an ArrayBuffer or a string of ${length} bytes, and nothing else`, async () => {
+      test(`spec 2.12: ${algorithm} is an ArrayBuffer or a string of ${length} bytes, otherwise it is refused`, async () => {
         const { bucket } = await open();
         const hex = "a".repeat(length * 2);
         const wrong = [
@@ -165,14 +166,14 @@ export function checksumSentences(implementation: Implementation): void {
       assertChecksums((await mustHead(bucket, "key")).checksums, {});
     });
 
-    test("spec 2.5: a new upload of the key keeps none of the checksums supplied before", async () => {
+    test("spec 2.5: a new put of a key keeps none of the checksums of the previous one", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { sha512: digest("sha512", "value") });
       await bucket.put("key", "value");
       assertChecksums((await mustHead(bucket, "key")).checksums, { md5: digest("md5", "value") });
     });
 
-    test("spec 2.12: at most one hash is given with a put", async () => {
+    test("spec 2.12: a put with more than one hash is refused", async () => {
       const { bucket } = await open();
       const both = { md5: digest("md5", "value"), sha1: digest("sha1", "value") };
       const message = /^You cannot specify multiple hashing algorithms\.$/;

@@ -10,7 +10,7 @@ type Include = StoreListOptions["include"];
 const httpMetadata = { contentType: "text/plain", cacheExpiry: new Date(1_000_000) };
 const customMetadata = { name: "value" };
 
-/** Everything that may be passed, with which of the two metadata a list that honours it carries. */
+/** Every value of include, and which of the two metadata a list that honours it returns. */
 const includes: readonly (readonly [Include, http: boolean, custom: boolean])[] = [
   [undefined, false, false],
   [[], false, false],
@@ -87,7 +87,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 4 list rule 3: where include is not honoured, whatever was passed counts for nothing: not even a wrong one", async () => {
+    test("spec 4 list rule 3: where include is not honoured, every value is ignored, even an invalid one", async () => {
       const { store, bucket } = await open();
       await bucket.put("key", "value", { httpMetadata, customMetadata });
       const binding = store.bucket("bucket", { compatibilityDate: "2022-08-03" });
@@ -112,7 +112,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       assertCarries(await listed(bucket, ["customMetadata"]), false, true);
     });
 
-    test("spec 2.12: an item that has no metadata carries an empty one when it is included", async () => {
+    test("spec 2.12: an item without metadata has an empty one when it is included", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       const object = await listed(bucket, ["httpMetadata", "customMetadata"]);
@@ -121,7 +121,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       assert.ok(object.httpMetadata !== undefined && object.customMetadata !== undefined);
     });
 
-    test("spec 2.12: writeHttpMetadata of an item listed without httpMetadata says to include it", async () => {
+    test("spec 2.12: writeHttpMetadata of an item listed without httpMetadata throws an error that names include", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata });
       for (const include of [undefined, ["customMetadata" as const]]) {
@@ -133,7 +133,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 9.1: the compatibility date and flag change what list carries, and nothing of what is listed", async () => {
+    test("spec 9.1: the compatibility date and flag change the metadata in a list, and not which keys are listed", async () => {
       const { store, bucket } = await open();
       await Promise.all(["a/1", "a/2", "b"].map((key) => bucket.put(key, "value", { customMetadata })));
       for (const options of [...honouring, ...ignoring].map(([, each]) => each)) {

@@ -53,14 +53,14 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: If-Modified-Since is supported: the operation does not proceed if the object is not newer, by the second", async () => {
+    test("spec 2.7: If-Modified-Since is supported: the operation does not proceed if the object is not newer, in whole seconds", async () => {
       const subject = await storedObject();
       for (const later of [0, 1000, day]) {
         await isRefused(subject, new Headers({ "If-Modified-Since": httpDate(subject.time + later) }));
       }
     });
 
-    test("spec 2.7: If-Unmodified-Since is supported: the operation proceeds if the object is not newer, by the second", async () => {
+    test("spec 2.7: If-Unmodified-Since is supported: the operation proceeds if the object is not newer, in whole seconds", async () => {
       for (const later of [0, 1000, day]) {
         const subject = await storedObject();
         await proceeds(subject, new Headers({ "If-Unmodified-Since": httpDate(subject.time + later) }));
@@ -101,7 +101,7 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: headers that are no conditions, as a request carries them, change nothing", async () => {
+    test("spec 2.7: headers of a request that are not conditions change nothing", async () => {
       const headers = {
         accept: "*/*",
         "user-agent": "test",
@@ -111,13 +111,13 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       await proceeds(await storedObject(), new Headers(headers));
     });
 
-    test("spec 2.7: a date no one can read is ignored, as in RFC 7232", async () => {
+    test("spec 2.7: a date that cannot be parsed is ignored, as in RFC 7232", async () => {
       for (const name of ["If-Modified-Since", "If-Unmodified-Since"]) {
         await proceeds(await storedObject(), new Headers({ [name]: "not a date" }));
       }
     });
 
-    test("spec 2.7: an etag list no one can read is a wrong argument", async () => {
+    test("spec 2.7: an etag list that cannot be parsed is an invalid argument", async () => {
       const { bucket, stored } = await storedObject();
       for (const name of ["If-Match", "If-None-Match"]) {
         const message = new RegExp(`^Invalid ETag in ${name.toLowerCase()} header`);
@@ -128,7 +128,7 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 2.7: If-None-Match: * on put creates and never replaces", async () => {
+    test("spec 2.7: put with If-None-Match: * creates and never replaces", async () => {
       const { bucket } = await storedObject();
       await bucket.delete("key");
       const onlyIf = new Headers({ "If-None-Match": "*" });

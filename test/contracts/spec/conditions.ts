@@ -19,11 +19,11 @@ type OnlyIf = StoreConditional | Headers;
 interface Subject {
   readonly bucket: StoreBucket;
   readonly stored: StoreObject;
-  /** When it was stored. */
+  /** When the object was stored. */
   readonly time: number;
 }
 
-/** One stored object, anew for every call, uploaded a day before the present of its store. */
+/** One stored object, new for every call, uploaded a day before the current time of its store. */
 export function sharedSubject(implementation: Implementation): () => Promise<Subject> {
   const clock = stoppedClock();
   const open = sharedBucket(implementation, { now: clock.now });
@@ -35,7 +35,7 @@ export function sharedSubject(implementation: Implementation): () => Promise<Sub
   };
 }
 
-/** Get and put both go ahead. */
+/** Get and put both proceed. */
 export async function proceeds(subject: Subject, onlyIf: OnlyIf): Promise<void> {
   const { bucket, stored } = subject;
   const object = await bucket.get("key", { onlyIf });
@@ -48,7 +48,7 @@ export async function proceeds(subject: Subject, onlyIf: OnlyIf): Promise<void> 
   assert.equal((await mustHead(bucket, "key")).version, put.version);
 }
 
-/** Get answers without a body, put answers null and stores nothing. */
+/** Get returns no body, put returns null and stores nothing. */
 export async function isRefused(subject: Subject, onlyIf: OnlyIf): Promise<void> {
   const { bucket, stored } = subject;
   const object = await bucket.get("key", { onlyIf });
@@ -132,7 +132,7 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: all fields are optional: no condition at all lets the operation proceed", async () => {
+    test("spec 2.7: all fields are optional: an empty condition lets the operation proceed", async () => {
       await proceeds(await storedObject(), {});
       await proceeds(await storedObject(), new Headers());
       const { bucket } = await storedObject();
@@ -167,7 +167,7 @@ export function conditionSentences(implementation: Implementation): void {
       await proceeds(again, all);
     });
 
-    test("spec 2.7: an etag condition outranks the date beside it, as in the RFC", async () => {
+    test("spec 2.7: an etag condition takes precedence over the date condition, as in the RFC", async () => {
       const matching = await storedObject();
       await proceeds(matching, {
         etagMatches: matching.stored.etag,
@@ -177,7 +177,7 @@ export function conditionSentences(implementation: Implementation): void {
       await proceeds(differing, { etagDoesNotMatch: "other", uploadedAfter: new Date(differing.time) });
     });
 
-    test("spec 2.7: the etag of a condition is a bare string: one in quotes is a wrong argument", async () => {
+    test("spec 2.7: a quoted etag in a condition is an invalid argument", async () => {
       const { bucket, stored } = await storedObject();
       for (const onlyIf of [{ etagMatches: stored.httpEtag }, { etagDoesNotMatch: stored.httpEtag }]) {
         await wrongArgument(bucket.get("key", { onlyIf }), TypeError);
@@ -205,7 +205,7 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: of puts that only create, run side by side, exactly one proceeds", async () => {
+    test("spec 2.7: of concurrent puts that only create, exactly one proceeds", async () => {
       const { bucket } = await storedObject();
       for (let round = 0; round < 5; round++) {
         const results = await Promise.all(
@@ -224,7 +224,7 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: of puts that replace the same version, run side by side, exactly one proceeds", async () => {
+    test("spec 2.7: of concurrent puts that replace the same version, exactly one proceeds", async () => {
       const { bucket } = await storedObject();
       let { etag } = await bucket.put("key", "first");
       for (let round = 0; round < 5; round++) {

@@ -1,4 +1,4 @@
-// Spec 7: what stands for a failure, where the spec shows it, and the one shape of all that is thrown.
+// Spec 7: results and errors of failures, and the common shape of all errors.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -55,13 +55,13 @@ export function errorSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["key"]);
     });
 
-    test("spec 7: put precondition fails: the stream that was given is cancelled, not waited for", async () => {
+    test("spec 7: put precondition fails: the given stream is cancelled without waiting for its end", async () => {
       const { bucket } = await open();
       await bucket.put("key", "before");
       const onlyIf = { etagMatches: "other" };
       await new Promise<void>((cancelled, failed) => {
         let chunks = 0;
-        // A few chunks and then silence: a put that waits for the end never comes back.
+        // A few chunks and then silence: a put that waits for the end would never return.
         const stalling = new ReadableStream<Uint8Array>({
           pull: (controller) => (chunks++ < 5 ? controller.enqueue(pattern(1000)) : new Promise(() => {})),
           cancel: () => cancelled(),
@@ -78,7 +78,7 @@ export function errorSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 7: what fails rejects with a StoreError that names the action and the code", async () => {
+    test("spec 7: every failure rejects with a StoreError that has the action and the code", async () => {
       const { store } = await open();
       const missing = store.bucket("no-such-bucket");
       const upload = missing.resumeMultipartUpload("key", "id");
@@ -95,7 +95,7 @@ export function errorSentences(implementation: Implementation): void {
       await refused(upload.abort(), "abortMultipartUpload", 10006);
     });
 
-    test("spec 7: a key that cannot be one is refused by every method", async () => {
+    test("spec 7: an invalid key is refused by every method", async () => {
       const { bucket } = await open();
       for (const key of ["k".repeat(1025), "€".repeat(342), "\ud800"]) {
         await refused(bucket.head(key), "head", 10020);

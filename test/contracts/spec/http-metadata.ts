@@ -1,4 +1,4 @@
-// Spec 2.4 and writeHttpMetadata of 2.2: the HTTP headers an object carries.
+// Spec 2.4 and writeHttpMetadata of 2.2: the HTTP headers stored with an object.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreHTTPMetadata } from "../../../src/index.ts";
@@ -17,7 +17,7 @@ import {
 
 const expiry = new Date(Date.UTC(2031, 1, 3, 4, 5, 6));
 
-/** Each field with a value, and the header it stands for. */
+/** Each field with a value, and its header. */
 const fields: readonly (readonly [keyof StoreHTTPMetadata, StoreHTTPMetadata, string, string])[] = [
   ["contentType", { contentType: "text/plain; charset=utf-8" }, "content-type", "text/plain; charset=utf-8"],
   ["contentLanguage", { contentLanguage: "en-GB" }, "content-language", "en-GB"],
@@ -41,7 +41,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
     const open = sharedBucket(implementation);
 
     for (const [field, given, header, value] of fields) {
-      test(`spec 2.4: ${field} matches what was given when the object was created, and needs no other field`, async () => {
+      test(`spec 2.4: ${field} has the value given when the object was created, and needs no other field`, async () => {
         const { bucket } = await open();
         const put = await bucket.put("key", "value", { httpMetadata: given });
         const completed = await putInParts(bucket, "in parts", ["value"], { httpMetadata: given });
@@ -97,7 +97,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       assert.equal(cacheExpiry.getTime(), expiry.getTime());
     });
 
-    test("spec 2.4: a new upload of the key brings its own HTTP metadata and keeps none of the old", async () => {
+    test("spec 2.4: a new put of a key has its own HTTP metadata and keeps none of the old", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata: everything });
       await bucket.put("key", "value", { httpMetadata: { contentType: "text/new" } });
@@ -116,7 +116,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.4: HTTP metadata overridden on get by Headers is echoed, by writeHttpMetadata too", async () => {
+    test("spec 2.4: HTTP metadata overridden on get by Headers is returned, also by writeHttpMetadata", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", {
         httpMetadata: { contentType: "stored/type", cacheControl: "stored" },
@@ -147,7 +147,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: writeHttpMetadata of a get that was refused copies the object's httpMetadata too", async () => {
+    test("spec 2.2: writeHttpMetadata of a get without a body copies the object's httpMetadata too", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata: everything });
       const refusal = await bucket.get("key", { onlyIf: { etagMatches: "other" } });
@@ -155,7 +155,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       assert.deepEqual(written(refusal), Object.fromEntries(everyHeader));
     });
 
-    test("spec 2.4: the metadata says nothing of the bytes: a contentEncoding neither packs nor unpacks them", async () => {
+    test("spec 2.4: metadata does not change the bytes: contentEncoding neither compresses nor decompresses them", async () => {
       const { bucket } = await open();
       const value = pattern(5000);
       await bucket.put("key", value, { httpMetadata: { contentEncoding: "gzip" } });

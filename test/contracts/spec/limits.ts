@@ -1,5 +1,5 @@
-// Spec 8: the rows of the table of limits, but for entries per list and the seven days, which stand
-// with the suites of list and of the upload life cycle.
+// Spec 8: the table of limits, except entries per list and the seven days, which are in the suites
+// of list and of the upload life cycle.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -85,7 +85,7 @@ export function limitSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 8: the final part is the one with the highest number, whatever was uploaded last", async () => {
+    test("spec 8: the final part is the one with the highest number, whichever was uploaded last", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const final = await upload.uploadPart(3, "c");
@@ -94,7 +94,7 @@ export function limitSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "aabbc");
     });
 
-    test("spec 8: only the parts that are given to complete must be uniform", async () => {
+    test("spec 8: only the parts given to complete must be uniform", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, , three] = await uploadParts(upload, ["aa", "odd one", "b"]);
@@ -103,7 +103,7 @@ export function limitSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "aab");
     });
 
-    test("spec 8: an upload refused for its part sizes is still active, and completes once the part is replaced", async () => {
+    test("spec 8: an upload refused for its part sizes stays active, and completes once the part is replaced", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, two] = await uploadParts(upload, ["a", "bb"]);

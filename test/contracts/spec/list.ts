@@ -9,7 +9,7 @@ function keysOf(page: StoreObjects): string[] {
   return page.objects.map((object) => object.key);
 }
 
-/** Every page, by the rule: go on with the cursor while truncated is true. */
+/** Every page: continues with the cursor while truncated is true. */
 async function pages(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects[]> {
   const all = [await bucket.list(options)];
   for (let last = all[0]; last?.truncated; last = all.at(-1)) {
@@ -43,7 +43,7 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.8: a bucket without objects lists none, and nothing remains", async () => {
+    test("spec 2.8: a list of a bucket without objects is empty and not truncated", async () => {
       const { bucket } = await open();
       const page = await bucket.list();
       assert.deepEqual(page.objects, []);
@@ -124,7 +124,7 @@ export function listSentences(implementation: Implementation): void {
       assert.ok(!("cursor" in second));
     });
 
-    test("spec 2.12: limit is the number of results", async () => {
+    test("spec 2.12: limit is the maximum number of results", async () => {
       const { bucket } = await open();
       const keys = ["a", "b", "c", "d", "e"];
       await putAll(bucket, keys);
@@ -134,7 +134,7 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: limit may be 0, and then says whether there is anything", async () => {
+    test("spec 2.12: limit may be 0, and truncated then says whether there are any keys", async () => {
       const { bucket } = await open();
       assert.equal((await bucket.list({ limit: 0 })).truncated, false);
       await putAll(bucket, ["a", "b"]);
@@ -145,7 +145,7 @@ export function listSentences(implementation: Implementation): void {
       assert.equal((await bucket.list({ limit: 0, prefix: "c" })).truncated, false);
     });
 
-    test("spec 2.12: limit is a count: a negative one or none at all is refused", async () => {
+    test("spec 2.12: a limit that is negative or not a number is refused", async () => {
       const { bucket } = await open();
       for (const limit of [-1, Number.NaN]) await refused(bucket.list({ limit }), "list", 10022);
     });
@@ -173,7 +173,7 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: cursor is an opaque token from a previous list, and anything else is refused", async () => {
+    test("spec 2.12: cursor is an opaque token from a previous list, and any other text is refused", async () => {
       const { bucket } = await open();
       await putAll(bucket, ["a", "b", "c"]);
       const { cursor } = await bucket.list({ limit: 1 });
@@ -185,7 +185,7 @@ export function listSentences(implementation: Implementation): void {
       await wrongArgument(bucket.list({ cursor: 5 as unknown as string }), TypeError);
     });
 
-    test("spec 4, list rule 1: fewer objects than limit may be returned, particularly when include is given, and truncated tells", async () => {
+    test("spec 4, list rule 1: fewer objects than limit may be returned, particularly with include, and truncated is then true", async () => {
       const { bucket } = await open();
       const keys = Array.from({ length: 60 }, (_, i) => `key ${String(i).padStart(2, "0")}`);
       const customMetadata = { text: "m".repeat(8000) };
@@ -212,7 +212,7 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4 list rule 2: a cursor goes on behind the page before, also when that page's objects are gone", async () => {
+    test("spec 4 list rule 2: a cursor continues after the previous page, even if that page's objects were deleted", async () => {
       const { bucket } = await open();
       await putAll(bucket, ["a", "b", "c", "d"]);
       const first = await bucket.list({ limit: 2 });
@@ -254,7 +254,7 @@ export function listSentences(implementation: Implementation): void {
         }
       });
 
-      await t.test("spec 4: set limit to choose a count", async () => {
+      await t.test("spec 4: limit chooses the number of entries", async () => {
         for (const limit of [1, 500, 999]) {
           assert.deepEqual(keysOf(await bucket.list({ limit })), sorted.slice(0, limit));
         }

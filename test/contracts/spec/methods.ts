@@ -1,4 +1,4 @@
-// Spec 4: what each method of the bucket takes, returns and does.
+// Spec 4: arguments, results and effects of each method of the bucket.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -37,7 +37,7 @@ export function methodSentences(implementation: Implementation): void {
       await Promise.all(results);
     });
 
-    test("spec 4: a wrong argument rejects the Promise and is never thrown at the call", async () => {
+    test("spec 4: an invalid argument rejects the Promise and is never thrown synchronously", async () => {
       const { bucket } = await open();
       const wrong = Symbol("key") as unknown as string;
       const upload = await bucket.createMultipartUpload("key");
@@ -107,7 +107,7 @@ export function methodSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4: if a precondition fails, the body is not fetched: not even the range is looked at", async () => {
+    test("spec 4: if a precondition fails, the body is not read and the range is not checked", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       const object = await bucket.get("key", { onlyIf: { etagMatches: "other" }, range: { offset: 42 } });
@@ -156,7 +156,7 @@ export function methodSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["key"]);
     });
 
-    test("spec 4: put replaces what was there, with its metadata", async () => {
+    test("spec 4: put replaces the previous object with its metadata", async () => {
       const { bucket } = await open();
       await putInParts(bucket, "key", [pattern(70_000), pattern(1)], { customMetadata: { old: "yes" } });
       await bucket.put("key", "new value", { customMetadata: { new: "yes" } });
@@ -165,7 +165,7 @@ export function methodSentences(implementation: Implementation): void {
       assert.equal(await object.text(), "new value");
     });
 
-    test("spec 4: delete deletes the key, and returns nothing", async () => {
+    test("spec 4: delete deletes one key and resolves to undefined", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       await putInParts(bucket, "in parts", ["value"]);
@@ -176,7 +176,7 @@ export function methodSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["stays"]);
     });
 
-    test("spec 4: delete deletes the keys, and returns nothing", async () => {
+    test("spec 4: delete deletes several keys and resolves to undefined", async () => {
       const { bucket } = await open();
       await Promise.all(["a", "b", "c", "d"].map((key) => bucket.put(key, "value")));
       assert.equal(await bucket.delete(["a", "c", "a", "never was"]), undefined);
@@ -185,13 +185,13 @@ export function methodSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["b", "d"]);
     });
 
-    test("spec 4: delete of a key that does not exist is no error", async () => {
+    test("spec 4: delete of a key that does not exist is not an error", async () => {
       const { bucket } = await open();
       assert.equal(await bucket.delete("never was"), undefined);
       assert.equal(await bucket.delete("never was"), undefined);
     });
 
-    test("spec 4: delete takes keys and no patterns: a key that begins alike stays", async () => {
+    test("spec 4: delete takes keys, not patterns: a key with the same beginning stays", async () => {
       const { bucket } = await open();
       await Promise.all(["a", "a/b", "ab", "a%", "_"].map((key) => bucket.put(key, key)));
       await bucket.delete(["a", "%", "a/", "_%"]);

@@ -1,4 +1,4 @@
-// Spec 2.1 and 2.2: what addresses an object, and every field its metadata has.
+// Spec 2.1 and 2.2: keys, and every field of an object's metadata.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "node:test";
@@ -19,7 +19,7 @@ import {
   textOf,
 } from "./support.ts";
 
-/** Keys that a path, a normaliser, a database or JavaScript could take for one another. */
+/** Keys that a path, a normaliser, a database or JavaScript could confuse. */
 const distinctKeys = [
   ...["", " ", ".", "..", "/", "//", "a", "A", "a/", "/a", "a//b", "a/b", "a/../b", "a/./b", "a\\b"],
   ...["%2e", "%", "_", "a%2Fb", "a?b", "a#b", "a\0b", "a\nb", "\u00e9", "e\u0301", "\u{1f600}", "\uffff"],
@@ -45,7 +45,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.equal((await bucket.list()).objects.length, distinctKeys.length - 1);
     });
 
-    test("spec 2.1: a key addresses an object within its bucket, and none in another", async () => {
+    test("spec 2.1: a key addresses an object in its own bucket only", async () => {
       const { store, bucket } = await open();
       await store.createBucket("other");
       const other = store.bucket("other");
@@ -62,7 +62,7 @@ export function objectSentences(implementation: Implementation): void {
   describe("object fields", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 2.2: a StoreObject is created for every object put, and head, put, get and list return it alike", async () => {
+    test("spec 2.2: every put object has a StoreObject, and head, put, get and list return the same", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         for (const ssecKey of [undefined, "5".repeat(64)]) {
@@ -72,7 +72,7 @@ export function objectSentences(implementation: Implementation): void {
             storageClass: "InfrequentAccess",
             ssecKey,
           });
-          // Hashes of what a key has encrypted are for those who bring the key.
+          // Checksums of an encrypted object are returned only to callers with the key.
           const seen = ssecKey === undefined ? fieldsOf(put) : { ...fieldsOf(put), checksums: {} };
           assert.deepEqual(fieldsOf(await mustHead(bucket, "key")), seen);
           assert.deepEqual(fieldsOf(await mustList(bucket, "key")), seen);
@@ -140,7 +140,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.notDeepEqual(versions, sorted.reverse());
     });
 
-    test("spec 2.2: the version of an upload is never seen again once the key is uploaded anew", async () => {
+    test("spec 2.2: the version of a put is never returned again once the key is put again", async () => {
       const { bucket } = await open();
       const first = await bucket.put("key", "value");
       await bucket.delete("key");
@@ -204,7 +204,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.equal((await putInParts(bucket, "key", ["value"])).uploaded.getTime(), time + day);
     });
 
-    test("spec 2.2: uploaded is the present time when no clock is given", async () => {
+    test("spec 2.2: uploaded is the current time when no clock is given", async () => {
       const { bucket } = await open();
       const before = Date.now();
       const { uploaded } = await bucket.put("key", "value");

@@ -1,4 +1,4 @@
-// Spec 2.6: ranges of bytes, asked for in three variations and reported on the object.
+// Spec 2.6: byte ranges, requested in three forms and reported on the object.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreObjectBody, StoreRange } from "../../../src/index.ts";
@@ -18,7 +18,9 @@ const ssecKey = pattern(32, 5);
 
 type Reader = (range: StoreRange) => Promise<StoreObjectBody>;
 
-/** The same bytes as one put, in parts, and encrypted: a range must be the same in all of them. */
+/**
+ * The same bytes as a single put, in parts, and encrypted: ranges must be the same in all of them.
+ */
 async function makings(bucket: StoreBucket, value: Uint8Array): Promise<Reader[]> {
   await bucket.put("single", value);
   const third = Math.max(1, Math.ceil(value.byteLength / 3));
@@ -36,7 +38,7 @@ async function makings(bucket: StoreBucket, value: Uint8Array): Promise<Reader[]
   );
 }
 
-/** Places where blocks, parts and bodies may begin and end. */
+/** Offsets where blocks, parts and bodies may begin and end. */
 function places(size: number): number[] {
   const all = [0, 1, size / 3 - 1, size / 3, size / 3 + 1, 65_535, 65_536, 65_537, size / 2, size - 1];
   return [...new Set(all.map(Math.floor))].filter((place) => place >= 0 && place < size);
@@ -47,7 +49,7 @@ export function rangeSentences(implementation: Implementation): void {
     const open = sharedBucket(implementation);
 
     for (const size of [1, 4097, 65_537, 300_001]) {
-      test(`spec 2.6: ranges of ${size} bytes`, async (t) => {
+      test(`spec 2.6: ranges of an object of ${size} bytes`, async (t) => {
         const { bucket } = await open();
         const value = pattern(size);
         const readers = await makings(bucket, value);
@@ -116,7 +118,7 @@ export function rangeSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.12: range of the get options returns only the given bytes, by every way to read them", async () => {
+    test("spec 2.12: range in the get options returns only the given bytes, by every way of reading them", async () => {
       const { bucket } = await open();
       await bucket.put("key", '0123[1,2]"6789"');
       const range = { offset: 4, length: 5 };
@@ -128,7 +130,7 @@ export function rangeSentences(implementation: Implementation): void {
       assert.equal(await new Response(body).text(), "[1,2]");
     });
 
-    test("spec 2.12: without a range, or with none of its fields, the whole object is returned", async () => {
+    test("spec 2.12: without a range, or with an empty one, the whole object is returned", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       for (const range of [undefined, null, {} as StoreRange]) {
@@ -136,7 +138,7 @@ export function rangeSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.6: a range that holds no byte of the object cannot be satisfied", async () => {
+    test("spec 2.6: a range that contains no byte of the object cannot be satisfied", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       await bucket.put("empty", "");
@@ -147,7 +149,7 @@ export function rangeSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.6: offset, length and suffix are counts of bytes: a negative or fractional one is refused by its name", async () => {
+    test("spec 2.6: a negative or fractional offset, length or suffix is refused with an error that names it", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       for (const wrong of [-1, 0.5, Number.NaN]) {
@@ -157,7 +159,7 @@ export function rangeSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.6: suffix is a variation of its own, and goes with neither offset nor length", async () => {
+    test("spec 2.6: suffix cannot be combined with offset or length", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       for (const beside of [{ offset: 1 }, { length: 1 }, { offset: 1, length: 1 }]) {

@@ -1,4 +1,4 @@
-// Spec 1: what a bucket can do, and that writes and deletes are strongly consistent.
+// Spec 1: capabilities of a bucket, and strong consistency of writes and deletes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -58,7 +58,7 @@ export function serviceSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 1.5: puts that run side by side are each seen by the reads that follow them", async () => {
+    test("spec 1.5: concurrent puts are each visible to the reads that follow them", async () => {
       const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
       const keys = Array.from({ length: 40 }, (_, i) => `key ${i}`);
@@ -99,7 +99,7 @@ export function serviceSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(elsewhere), ["stays"]);
     });
 
-    test("spec 1.5: what was written stays as it was given when the caller changes its buffers afterwards", async () => {
+    test("spec 1.5: a stored value does not change when the caller changes its buffers afterwards", async () => {
       const { bucket } = await open();
       for (const size of fewSizes.slice(1)) {
         const given = pattern(size);

@@ -29,7 +29,7 @@ const hex = Buffer.from(bytes).toString("hex");
 const md5 = createHash("md5").update(bytes).digest("hex");
 const otherKey = pattern(32, 22);
 
-/** One and the same key, in every form it may be given. */
+/** The same key in every accepted form. */
 const forms: readonly (readonly [string, Key])[] = [
   ["an ArrayBuffer", arrayBufferOf(bytes)],
   ["a hex-encoded string", hex],
@@ -73,7 +73,7 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key", { ssecKey: bytes }), "value");
     });
 
-    test("spec 2.12: an object put with an ssecKey is got with that key, whatever its size and kind", async () => {
+    test("spec 2.12: an object put with an ssecKey is returned with that key, for every size and kind of value", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         for (const value of [pattern(size), unknownLength(pattern(size))]) {
@@ -84,7 +84,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: an upload created with an ssecKey takes parts with that key, and is got with it", async () => {
+    test("spec 2.12: an upload created with an ssecKey takes parts with that key, and its object is returned with it", async () => {
       const { bucket } = await open();
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(1, 3)];
       await putInParts(bucket, "key", values, { ssecKey: bytes });
@@ -92,7 +92,7 @@ export function ssecSentences(implementation: Implementation): void {
       assertBytes(await contentOf(bucket, "key", { ssecKey: bytes }), whole);
     });
 
-    test("spec 2.12: a part comes with the key of its upload, and with no other", async () => {
+    test("spec 2.12: a part needs the key of its upload, and any other is refused", async () => {
       const { bucket } = await open();
       const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: bytes });
       await refused(sealed.uploadPart(1, "value"), "uploadPart", 10029);
@@ -103,7 +103,7 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "sealed", { ssecKey: bytes }), "value");
     });
 
-    test("spec 2.12: without the key, or with another, not one byte of the object is returned", async () => {
+    test("spec 2.12: without the key, or with another, no byte of the object is returned", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         await bucket.put("single", pattern(size), { ssecKey: bytes });
@@ -125,7 +125,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: head needs no key, and tells which one is needed", async () => {
+    test("spec 2.2: head needs no key, and reports which one is needed", async () => {
       const { bucket } = await open();
       const put = await bucket.put("key", "value", { ssecKey: bytes });
       const object = await mustHead(bucket, "key");
@@ -133,7 +133,7 @@ export function ssecSentences(implementation: Implementation): void {
       assert.deepEqual(fieldsOf(object), { ...fieldsOf(put), checksums: {} });
     });
 
-    test("spec 2.12: range and onlyIf go with ssecKey", async () => {
+    test("spec 2.12: range and onlyIf can be combined with ssecKey", async () => {
       const { bucket } = await open();
       const { etag } = await bucket.put("key", pattern(200_000), { ssecKey: bytes });
       const range = { offset: 65_530, length: 70_000 };
@@ -144,7 +144,7 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(refusal.ssecKeyMd5, md5);
     });
 
-    test("spec 2.12: hashes of a put with ssecKey are those of the value as it was given", async () => {
+    test("spec 2.12: hashes of a put with ssecKey are those of the plain value", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         const sha256 = createHash("sha256").update(pattern(size)).digest();
@@ -158,7 +158,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: a put without a key over an object with one stores it without", async () => {
+    test("spec 2.12: a put without a key over an encrypted object stores it unencrypted", async () => {
       const { bucket } = await open();
       await bucket.put("key", "sealed", { ssecKey: bytes });
       assert.equal((await bucket.put("key", "plain")).ssecKeyMd5, undefined);

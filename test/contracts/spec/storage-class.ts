@@ -1,4 +1,4 @@
-// Spec 2.11 and the storageClass options of 2.12: the class an object is kept in.
+// Spec 2.11 and the storageClass options of 2.12: the storage class of an object.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -38,7 +38,7 @@ export function storageClassSentences(implementation: Implementation): void {
       assert.equal((await putInParts(bucket, "in parts", ["value"])).storageClass, "Standard");
     });
 
-    test("spec 2.11: no other storage class is allowed, and nothing is stored", async () => {
+    test("spec 2.11: any other storage class is refused, and nothing is stored", async () => {
       const { bucket } = await open();
       for (const other of ["", "standard", "STANDARD", "Glacier"]) {
         const storageClass = other as "Standard";

@@ -1,4 +1,4 @@
-// What the sentences share: a bucket to work on, bytes to put in it, and what a refusal looks like.
+// Shared parts of the spec suites: a bucket, test values, and checks of errors.
 import assert from "node:assert/strict";
 import { after, before, type TestContext } from "node:test";
 import {
@@ -19,10 +19,10 @@ import type { Implementation } from "../../support/stores.ts";
 
 export const day = 24 * 3600 * 1000;
 
-/** Sizes on both sides of where an implementation may change how it keeps bytes. */
+/** Sizes on both sides of where an implementation may change how it stores bytes. */
 export const sizes = [0, 1, 4096, 4097, 65_536, 65_537, 300_001] as const;
 
-/** Nothing, a little, and more than one block: where the size is not what is looked at. */
+/** Empty, small, and more than one block: for tests where the size matters little. */
 export const fewSizes = [0, 5, 70_001] as const;
 
 export interface OpenBucket {
@@ -41,8 +41,8 @@ export async function openBucket(
 }
 
 /**
- * One store for all tests of a suite, since opening takes longer than most of them. They run one after
- * another, and each finds the bucket empty.
+ * One store for all tests of a suite, since opening takes longer than most tests. They run one
+ * after another, and each starts with an empty bucket.
  */
 export function sharedBucket(
   implementation: Implementation,
@@ -88,7 +88,7 @@ export function stoppedClock(): StoppedClock {
   };
 }
 
-/** Bytes that repeat only after 64 KiB and more, so that a misplaced block shows. */
+/** Bytes that repeat only after more than 64 KiB, so that a misplaced block is noticed. */
 export function pattern(length: number, seed = 0): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let i = 0; i < length; i++) bytes[i] = (i * 31 + (i >> 8) * 7 + (i >> 16) * 101 + seed) & 0xff;
@@ -99,14 +99,14 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A buffer of its own, neither shared nor longer than the bytes. */
+/** A buffer of exactly these bytes, not shared. */
 export function arrayBufferOf(bytes: Uint8Array): ArrayBuffer {
   const buffer = new ArrayBuffer(bytes.byteLength);
   new Uint8Array(buffer).set(bytes);
   return buffer;
 }
 
-/** A stream that does not say how long it is. */
+/** A stream of unknown length. */
 export function unknownLength(bytes: Uint8Array, chunk = 10_007): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>({
@@ -118,14 +118,14 @@ export function unknownLength(bytes: Uint8Array, chunk = 10_007): ReadableStream
   });
 }
 
-/** A stream that says how long it is. */
+/** A stream of known length. */
 export function knownLength(bytes: Uint8Array): ReadableStream<Uint8Array> {
   const fixed = new FixedLengthStream(bytes.byteLength);
   void unknownLength(bytes).pipeTo(fixed.writable);
   return fixed.readable;
 }
 
-/** Names the first byte that differs, where a plain comparison would print all of them. */
+/** Reports the first byte that differs, where a plain comparison would print all of them. */
 export function assertBytes(actual: Uint8Array | ArrayBuffer, expected: Uint8Array, what = "bytes"): void {
   const bytes = new Uint8Array(actual);
   assert.equal(bytes.byteLength, expected.byteLength, `${what}: the length`);
@@ -159,7 +159,7 @@ export async function keysIn(bucket: StoreBucket): Promise<string[]> {
   return (await bucket.list()).objects.map((object) => object.key);
 }
 
-/** The one entry of the key, as a list carries it with everything included. */
+/** The one entry of the key in a list with everything included. */
 export async function mustList(bucket: StoreBucket, key: string): Promise<StoreObject> {
   const { objects } = await bucket.list({ prefix: key, include: ["httpMetadata", "customMetadata"] });
   const object = objects.find((entry) => entry.key === key);
@@ -167,7 +167,7 @@ export async function mustList(bucket: StoreBucket, key: string): Promise<StoreO
   return object;
 }
 
-/** All fields of an object that do not depend on how it was asked for. */
+/** All fields of an object that do not depend on the method that returned it. */
 export function fieldsOf(object: StoreObject): Record<string, unknown> {
   const { key, version, size, etag, httpEtag, uploaded, checksums, storageClass, ssecKeyMd5 } = object;
   return {
@@ -186,7 +186,7 @@ export async function uploadParts(
   return Promise.all(values.map((value, i) => upload.uploadPart(i + 1, value, options)));
 }
 
-/** An object made of parts. */
+/** Creates an object from parts. */
 export async function putInParts(
   bucket: StoreBucket,
   key: string,
@@ -198,7 +198,7 @@ export async function putInParts(
   return upload.complete(await uploadParts(upload, values, ssecKey === undefined ? undefined : { ssecKey }));
 }
 
-/** Waits for the refusal and holds it to the one shape all refusals have. */
+/** Checks that the call is refused with an error of the common shape. */
 export async function refused(work: Promise<unknown>, action: string, code: number): Promise<void> {
   await assert.rejects(work, (error) => {
     assert.ok(error instanceof StoreError, `a StoreError, not ${String(error)}`);
@@ -212,7 +212,7 @@ export async function refused(work: Promise<unknown>, action: string, code: numb
   });
 }
 
-/** Waits for the error of a wrong argument: no action, no code. */
+/** Checks that the call fails with the error of an invalid argument: no action, no code. */
 export async function wrongArgument(
   work: Promise<unknown>,
   kind: typeof TypeError | typeof RangeError,

@@ -1,4 +1,4 @@
-// Spec 3: the rows of the multipart upload life cycle.
+// Spec 3: the table of the multipart upload life cycle.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreMultipartUpload, StoreUploadedPart } from "../../../src/index.ts";
@@ -20,7 +20,7 @@ import {
   uploadParts,
 } from "./support.ts";
 
-/** Neither this handle nor a resumed one can go on. */
+/** Neither this handle nor a resumed one can continue. */
 async function isOver(
   bucket: StoreBucket,
   upload: StoreMultipartUpload,
@@ -36,7 +36,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
   describe("upload life cycle", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 3: none, createMultipartUpload: always makes an active upload", async () => {
+    test("spec 3: none, createMultipartUpload: always creates an active upload", async () => {
       const { bucket } = await open();
       await bucket.put("taken", "value");
       for (const key of ["new", "taken", "new", ""]) {
@@ -54,7 +54,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 3: an active upload is no object yet", async () => {
+    test("spec 3: an active upload is not visible as an object", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       await upload.uploadPart(1, "value");
@@ -63,7 +63,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), []);
     });
 
-    test("spec 3: none, resumeMultipartUpload: any uploadId gives a handle to an upload", async () => {
+    test("spec 3: none, resumeMultipartUpload: any uploadId returns a handle", async () => {
       const { bucket } = await open();
       for (const uploadId of ["", "nonsense", "\0", "../..", "0".repeat(5000)]) {
         const upload = bucket.resumeMultipartUpload("key", uploadId);
@@ -85,7 +85,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       for (const handle of handles) assert.equal(typeof handle.uploadPart, "function");
     });
 
-    test("spec 3: a handle to no active upload says so when it is used", async () => {
+    test("spec 3: using a handle without an active upload fails with NoSuchUpload", async () => {
       const { bucket } = await open();
       const handle = bucket.resumeMultipartUpload("key", "never was");
       await refused(handle.uploadPart(1, "value"), "uploadPart", 10024);
@@ -93,7 +93,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       await refused(handle.abort(), "abortMultipartUpload", 10024);
     });
 
-    test("spec 3: a resumed handle does all that the created one does", async () => {
+    test("spec 3: a resumed handle supports all operations of the created one", async () => {
       const { bucket } = await open();
       const created = await bucket.createMultipartUpload("key");
       const resumed = bucket.resumeMultipartUpload("key", created.uploadId);
@@ -158,7 +158,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 3: of completes that run side by side, exactly one completes the upload", async () => {
+    test("spec 3: of concurrent completes exactly one completes the upload", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const parts = await uploadParts(upload, ["value"]);
@@ -168,7 +168,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal((await mustHead(bucket, "key")).version, versions[0]);
     });
 
-    test("spec 3: active, abort: the promise resolves when the abort has succeeded, to nothing", async () => {
+    test("spec 3: active, abort: the promise resolves to undefined when the abort has succeeded", async () => {
       const { store, bucket } = await open();
       await bucket.put("key", "before");
       const upload = await bucket.createMultipartUpload("key");
@@ -179,7 +179,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["key"]);
     });
 
-    test("spec 3: an upload that is aborted already may be aborted again", async () => {
+    test("spec 3: an aborted upload may be aborted again", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       await upload.abort();
@@ -187,7 +187,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await bucket.resumeMultipartUpload("key", upload.uploadId).abort(), undefined);
     });
 
-    test("spec 3: an aborted upload leaves other uploads of the key as they are", async () => {
+    test("spec 3: aborting an upload does not affect other uploads of the key", async () => {
       const { bucket } = await open();
       const [one, two] = [
         await bucket.createMultipartUpload("key"),
@@ -229,7 +229,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "one two");
     });
 
-    test("spec 3: the 7 days count from the creation: uploading parts does not prolong them", async (t) => {
+    test("spec 3: the 7 days count from the creation: uploading parts does not extend them", async (t) => {
       const clock = stoppedClock();
       const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
       const upload = await bucket.createMultipartUpload("key");

@@ -40,7 +40,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(new Set(uploads.map((upload) => upload.uploadId)).size, uploads.length);
     });
 
-    test("spec 2.9: the identifier tells uploads of one key apart", async () => {
+    test("spec 2.9: uploads of one key have different identifiers", async () => {
       const { bucket } = await open();
       const [one, two] = [
         await bucket.createMultipartUpload("key"),
@@ -54,7 +54,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "two");
     });
 
-    test("spec 2.9: an identifier belongs to its key and its bucket", async () => {
+    test("spec 2.9: an identifier is valid only with its key and its bucket", async () => {
       const { store, bucket } = await open();
       await store.createBucket("other");
       const { uploadId } = await bucket.createMultipartUpload("key");
@@ -105,7 +105,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "onetwo");
     });
 
-    test("spec 2.10: the list may be kept as JSON between calls", async () => {
+    test("spec 2.10: the list of parts may be stored as JSON between calls", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const kept = JSON.stringify(await uploadParts(upload, ["one", "two"]));
@@ -128,7 +128,7 @@ export function uploadSentences(implementation: Implementation): void {
       ["customMetadata", { customMetadata: { reel: "1", take: "2" } }],
       ["storageClass", { storageClass: "InfrequentAccess" }],
     ] as const) {
-      test(`spec 2.12: ${field} given to createMultipartUpload is that of the object`, async () => {
+      test(`spec 2.12: ${field} given to createMultipartUpload becomes that of the object`, async () => {
         const { bucket } = await open();
         await bucket.put("key", "before", {
           customMetadata: { old: "yes" },
@@ -145,7 +145,7 @@ export function uploadSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 4: uploadPart takes options, and what they say of the object is said by createMultipartUpload", async () => {
+    test("spec 4: uploadPart accepts options, but metadata of the object comes from createMultipartUpload", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key", { customMetadata: { by: "create" } });
       const options: StoreMultipartOptions = {
@@ -157,7 +157,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(object.storageClass, "Standard");
     });
 
-    test("spec 4: uploadPart takes a part number from 1 to 10000", async () => {
+    test("spec 4: uploadPart accepts part numbers from 1 to 10000", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       for (const partNumber of [0, -1, 10_001, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -168,7 +168,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "first last");
     });
 
-    test("spec 4: complete completes with the given parts, stored by part number whatever their order", async () => {
+    test("spec 4: complete stores the given parts by part number, in whatever order they are given", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(70_000, 3), pattern(5, 4)];
@@ -181,7 +181,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(object.etag, `${etag}-4`);
     });
 
-    test("spec 4: complete completes with the given parts, and none that was not given", async () => {
+    test("spec 4: complete uses only the given parts", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [first] = await uploadParts(upload, ["one", "two", "six"]);
@@ -192,7 +192,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "oneend");
     });
 
-    test("spec 4: a part uploaded again replaces the part of that number", async () => {
+    test("spec 4: uploading a part number again replaces the part", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const before = await upload.uploadPart(1, "before");
@@ -202,14 +202,14 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "after");
     });
 
-    test("spec 4: a part that is uploaded twice in the list is refused", async () => {
+    test("spec 4: complete with a list that contains a part twice is refused", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, "value");
       await refused(upload.complete([part, part]), "completeMultipartUpload", 10048);
     });
 
-    test("spec 4: complete replaces the object of that key at once", async () => {
+    test("spec 4: complete replaces the object of that key atomically", async () => {
       const { bucket } = await open();
       const before = await bucket.put("key", "before");
       const upload = await bucket.createMultipartUpload("key");

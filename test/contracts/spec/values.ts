@@ -1,4 +1,4 @@
-// Spec 4: every kind of value that put and uploadPart take.
+// Spec 4: every kind of value that put and uploadPart accept.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, type StorePartValue } from "../../../src/index.ts";
@@ -20,10 +20,10 @@ import {
   wrongArgument,
 } from "./support.ts";
 
-/** A kind of value, made of bytes whose number is a multiple of eight. */
+/** A kind of value, made from bytes whose number is a multiple of eight. */
 type Kind = readonly [name: string, make: (bytes: Uint8Array) => StorePartValue];
 
-/** The bytes in the middle of a larger buffer, so that a byteOffset that is overlooked shows. */
+/** The bytes in the middle of a larger buffer, so that an ignored byteOffset is noticed. */
 function embedded(bytes: Uint8Array): { buffer: ArrayBuffer; offset: number; length: number } {
   const buffer = arrayBufferOf(new Uint8Array(bytes.byteLength + 48).fill(0xaa));
   new Uint8Array(buffer, 16).set(bytes);
@@ -77,7 +77,7 @@ function subarrays(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** What the value stands for, when it does not keep all of the given bytes. */
+/** The stored bytes, for kinds that do not keep all of the given bytes. */
 function expected(name: string, bytes: Uint8Array): Uint8Array {
   return name.includes("tiny chunks") ? bytes.slice(0, 4000) : bytes;
 }
@@ -87,7 +87,7 @@ export function valueSentences(implementation: Implementation): void {
     const open = sharedBucket(implementation);
 
     for (const [name, make] of kinds) {
-      test(`spec 4: put takes ${name}`, async () => {
+      test(`spec 4: put accepts ${name}`, async () => {
         const { bucket } = await open();
         for (const size of [0, 8, 4096, 4104, 300_008]) {
           const bytes = expected(name, pattern(size));
@@ -97,7 +97,7 @@ export function valueSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 4: uploadPart takes ${name}`, async () => {
+      test(`spec 4: uploadPart accepts ${name}`, async () => {
         const { bucket } = await open();
         const [first, last] = [pattern(100_008, 1), pattern(2008, 2)];
         const object = await putInParts(bucket, "key", [make(first), make(last)]);
@@ -107,7 +107,7 @@ export function valueSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 4: put takes a string, and stores it as UTF-8", async () => {
+    test("spec 4: put accepts a string, and stores it as UTF-8", async () => {
       const { bucket } = await open();
       for (const text of ["", "value", "ä€\u{1f600}", "€".repeat(50_000)]) {
         await bucket.put("key", text);
@@ -115,13 +115,13 @@ export function valueSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4: uploadPart takes a string, and stores it as UTF-8", async () => {
+    test("spec 4: uploadPart accepts a string, and stores it as UTF-8", async () => {
       const { bucket } = await open();
       await putInParts(bucket, "key", ["ä€", "€"]);
       assertBytes(await contentOf(bucket, "key"), utf8("ä€€"));
     });
 
-    test("spec 4: put takes null, and stores an empty value", async () => {
+    test("spec 4: put accepts null, and stores an empty value", async () => {
       const { bucket } = await open();
       await bucket.put("key", "something");
       const object = await bucket.put("key", null, { customMetadata: { kept: "yes" } });
@@ -130,14 +130,14 @@ export function valueSentences(implementation: Implementation): void {
       assert.deepEqual({ ...(await mustHead(bucket, "key")).customMetadata }, { kept: "yes" });
     });
 
-    test("spec 4: uploadPart takes no null", async () => {
+    test("spec 4: uploadPart refuses null", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       // @ts-expect-error: only put takes null.
       await wrongArgument(upload.uploadPart(1, null), TypeError);
     });
 
-    test("spec 4: put and uploadPart take no other kind of value, and nothing is stored", async () => {
+    test("spec 4: put and uploadPart refuse any other kind of value, and store nothing", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       for (const value of [undefined, 5, true, {}, [1, 2], new Date(), Symbol("s"), () => "value"]) {
@@ -148,7 +148,7 @@ export function valueSentences(implementation: Implementation): void {
       await refused(upload.complete([{ partNumber: 1, etag: "x" }]), "completeMultipartUpload", 10025);
     });
 
-    test("spec 4: put stores nothing when the stream fails, and the previous object stays", async () => {
+    test("spec 4: a put whose stream fails stores nothing, and the previous object stays", async () => {
       const { bucket } = await open();
       const before = await bucket.put("key", "before");
       for (const size of fewSizes) {
@@ -162,7 +162,7 @@ export function valueSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "before");
     });
 
-    test("spec 4: put stores nothing when a stream of known length is shorter or longer than it said", async () => {
+    test("spec 4: a put whose stream is shorter or longer than its known length stores nothing", async () => {
       const { bucket } = await open();
       for (const [declared, sent] of [
         [10, 9],

@@ -1,4 +1,4 @@
-// The AWS command line: its `s3` commands as people type them, and `s3api` where those show too little.
+// The AWS command line: its `s3` commands, and `s3api` for details they do not show.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
@@ -36,14 +36,14 @@ aws_secret_access_key = ${key.secretAccessKey}
     return { environment, args: ["--endpoint-url", url] };
   },
   async (t, { run, call, path, parts, s3 }) => {
-    // An answer of nothing, such as an empty listing, is printed as nothing.
+    // The client prints nothing for an empty result, such as an empty listing.
     const json = async (...args: string[]) => JSON.parse((await run("s3api", ...args)) || "{}");
     const keysUnder = async (prefix: string) => {
       const listed = await json("list-objects-v2", "--bucket", "photos", "--prefix", prefix);
       return ((listed.Contents ?? []) as { Key: string }[]).map(({ Key }) => Key.slice(prefix.length));
     };
 
-    await t.test("makes a bucket and lists it beside the others", async () => {
+    await t.test("aws creates a bucket and lists it with the others", async () => {
       await run("s3", "mb", "s3://photos");
       const lines = (await run("s3", "ls")).trim().split("\n");
       assert.deepEqual(
@@ -52,7 +52,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       );
     });
 
-    await t.test("uploads files with odd names, lists them and downloads the same", async () => {
+    await t.test("aws uploads, lists and downloads files with unusual names", async () => {
       await writeOddFiles(path("odd"));
       await run("s3", "cp", "--recursive", "--quiet", path("odd"), "s3://photos/odd/");
       assert.deepEqual((await keysUnder("odd/")).sort(), [...oddNames].sort());
@@ -62,12 +62,12 @@ aws_secret_access_key = ${key.secretAccessKey}
       await assertSameFolders(path("odd back"), path("odd"));
     });
 
-    await t.test("lists a folder as one line", async () => {
+    await t.test("aws lists a folder as one line", async () => {
       const lines = (await run("s3", "ls", "s3://photos/odd/d")).trim();
       assert.equal(lines, "PRE deep/");
     });
 
-    await t.test("uploads a large file in parts and downloads the same bytes", async () => {
+    await t.test("aws uploads a large file in parts and downloads the same bytes", async () => {
       const bytes = await writeBigFile(path("big.bin"));
       await run("s3", "cp", "--quiet", path("big.bin"), "s3://photos/big.bin");
       assert.equal(await parts("photos", "big.bin"), 5);
@@ -75,26 +75,26 @@ aws_secret_access_key = ${key.secretAccessKey}
       await assertFile(path("big back.bin"), bytes);
     });
 
-    await t.test("streams from stdin and to stdout", async () => {
+    await t.test("aws streams an object from stdin and to stdout", async () => {
       const input = "said by another program\n".repeat(1000);
       assertDone(await call(["s3", "cp", "-", "s3://photos/stream"], { input }), "s3 cp -");
       assert.equal(await run("s3", "cp", "s3://photos/stream", "-"), input);
     });
 
-    await t.test("syncs changes and deletions up, and down again", async () => {
+    await t.test("aws syncs changes and deletions in both directions", async () => {
       await run("s3", "sync", path("odd"), "s3://photos/sync/");
       await run("s3", "sync", "s3://photos/sync/", path("synced"));
       await assertSameFolders(path("synced"), path("odd"));
       await changeFiles(path("odd"));
-      const said = await run("s3", "sync", "--delete", path("odd"), "s3://photos/sync/");
-      assert.equal(said.match(/upload: /g)?.length, 3, said);
-      assert.equal(said.match(/delete: /g)?.length, 1, said);
+      const output = await run("s3", "sync", "--delete", path("odd"), "s3://photos/sync/");
+      assert.equal(output.match(/upload: /g)?.length, 3, output);
+      assert.equal(output.match(/delete: /g)?.length, 1, output);
       await run("s3", "sync", "--delete", "--exact-timestamps", "s3://photos/sync/", path("synced"));
       await assertSameFolders(path("synced"), path("odd"));
       assert.equal(await run("s3", "sync", "--delete", path("odd"), "s3://photos/sync/"), "");
     });
 
-    await t.test("keeps the type and the metadata of an object through a copy and a move", async () => {
+    await t.test("aws keeps content type and metadata of an object through a copy and a move", async () => {
       const described = ["--content-type", "text/x-poem", "--metadata", "author=Jo,year=1912"];
       await run("s3", "cp", "--quiet", ...described, path("odd", "plain.txt"), "s3://photos/poem");
       await run("s3", "cp", "--quiet", "s3://photos/poem", "s3://photos/poem copy");
@@ -105,7 +105,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       assert.deepEqual(head.Metadata, { author: "Jo", year: "1912" });
     });
 
-    await t.test("copies and moves a large object in parts, without a byte through the client", async () => {
+    await t.test("aws copies and moves a large object on the server, in parts", async () => {
       await run("s3", "cp", "--quiet", "s3://photos/big.bin", "s3://bucket/copied ü.bin");
       await run("s3", "mv", "--quiet", "s3://bucket/copied ü.bin", "s3://bucket/moved.bin");
       assert.equal(await parts("bucket", "moved.bin"), 5);
@@ -113,21 +113,21 @@ aws_secret_access_key = ${key.secretAccessKey}
       await assertFile(path("moved.bin"), await readFile(path("big.bin")));
     });
 
-    await t.test("verifies checksums, and reads ranges and attributes", async () => {
-      const place = ["--bucket", "photos", "--key", "summed"];
+    await t.test("aws verifies checksums and reads ranges and attributes", async () => {
+      const object = ["--bucket", "photos", "--key", "summed"];
       await writeFiles(path(), { summed: "0123456789" });
       const sha256 = createHash("sha256").update("0123456789").digest("base64");
       const summed = ["--body", path("summed"), "--checksum-algorithm", "SHA256"];
-      assert.equal((await json("put-object", ...place, ...summed)).ChecksumSHA256, sha256);
-      const part = await json("get-object", ...place, "--range", "bytes=2-5", path("part"));
+      assert.equal((await json("put-object", ...object, ...summed)).ChecksumSHA256, sha256);
+      const part = await json("get-object", ...object, "--range", "bytes=2-5", path("part"));
       assert.equal(part.ContentRange, "bytes 2-5/10");
       await assertFile(path("part"), Buffer.from("2345"));
-      const asked = ["--object-attributes", "ETag", "ObjectSize", "Checksum"];
-      const attributes = await json("get-object-attributes", ...place, ...asked);
+      const requested = ["--object-attributes", "ETag", "ObjectSize", "Checksum"];
+      const attributes = await json("get-object-attributes", ...object, ...requested);
       assert.deepEqual([attributes.ObjectSize, attributes.Checksum.ChecksumSHA256], [10, sha256]);
     });
 
-    await t.test("encrypts with a key of the customer's, without which nothing is read", async () => {
+    await t.test("aws encrypts with a customer-provided key, and cannot read without it", async () => {
       const key = createHash("sha256").update("a key of 32 bytes").digest();
       await writeFiles(path(), { "customer.key": key });
       const encryption = ["--sse-c", "AES256", "--sse-c-key", `fileb://${path("customer.key")}`];
@@ -138,18 +138,18 @@ aws_secret_access_key = ${key.secretAccessKey}
       assert.notEqual((await call(["s3", "cp", "s3://photos/secret", path("secret")])).code, 0);
     });
 
-    await t.test("signs a URL that anybody can read, until its signature is changed", async () => {
+    await t.test("a URL presigned by aws is readable, and refused with an altered signature", async () => {
       const signed = (await run("s3", "presign", "s3://photos/poem + moved", "--expires-in", "60")).trim();
       const answer = await fetch(signed);
       assert.equal(answer.status, 200, await answer.text());
       assert.equal(answer.headers.get("content-type"), "text/x-poem");
-      const spoiled = signed.replace(/Signature=./, (text) =>
+      const altered = signed.replace(/Signature=./, (text) =>
         text.endsWith("0") ? "Signature=1" : "Signature=0",
       );
-      assert.equal((await fetch(spoiled)).status, 403);
+      assert.equal((await fetch(altered)).status, 403);
     });
 
-    await t.test("finds a bucket by its name in front of ours", async () => {
+    await t.test("aws finds a bucket by virtual-hosted-style requests", async () => {
       const environment = { HTTP_PROXY: (await proxyTo(t, s3.url)).href };
       const named = ["--endpoint-url", `http://${domain}`, "s3"];
       const copy = (...args: string[]) => call([...named, "cp", "--quiet", ...args], { environment });
@@ -158,20 +158,20 @@ aws_secret_access_key = ${key.secretAccessKey}
       await assertFile(path("named"), await readFile(path("odd", 'it\'s "quoted".txt')));
     });
 
-    await t.test("stores what the script of the bucket reads", async () => {
+    await t.test("an object that aws stores is readable by a script", async () => {
       await run("s3", "cp", "--quiet", path("odd", "two words.txt"), "s3://bucket/two words.txt");
       const answer = await s3.server.ask("/two%20words.txt");
       assert.equal(answer.status, 200);
     });
 
-    await t.test("is refused with a key that is not ours, and says why", async () => {
+    await t.test("aws reports InvalidAccessKeyId for an unknown access key", async () => {
       const environment = { AWS_ACCESS_KEY_ID: "AKIANOTOURS", AWS_SECRET_ACCESS_KEY: "none" };
       const { code, stderr } = await call(["s3", "ls", "s3://photos"], { environment });
       assert.notEqual(code, 0);
       assert.match(stderr, /InvalidAccessKeyId/);
     });
 
-    await t.test("removes a folder, and a bucket with all that is in it", async () => {
+    await t.test("aws deletes a folder, and a bucket with its objects", async () => {
       await run("s3", "rm", "--recursive", "--quiet", "s3://photos/odd/");
       assert.deepEqual(await keysUnder("odd/"), []);
       assert.equal((await call(["s3", "rb", "s3://photos"])).code, 1);

@@ -19,12 +19,12 @@ everydayJobs(
     ],
   }),
   async (t, { run, call, path, s3 }) => {
-    const place = "boto3+s3://bucket/backups/of this machine";
+    const target = "boto3+s3://bucket/backups/of this machine";
 
-    await t.test("backs up a folder with odd names and a large file, in volumes", async () => {
+    await t.test("duplicity backs up unusual names and a large file in volumes", async () => {
       await writeOddFiles(path("files"));
       await writeBigFile(path("files", "big.bin"));
-      assert.match(await run("full", path("files"), place), /^Errors 0$/m);
+      assert.match(await run("full", path("files"), target), /^Errors 0$/m);
       const listed = await s3.client().send(new ListObjectsV2Command({ Bucket: "bucket" }));
       assert.match(
         listed.Contents!.map(({ Key }) => Key).join("\n"),
@@ -32,32 +32,32 @@ everydayJobs(
       );
     });
 
-    await t.test("backs up again and stores only what changed", async () => {
+    await t.test("duplicity stores only changes in an incremental backup", async () => {
       await changeFiles(path("files"));
-      const told = await run("incremental", path("files"), place);
-      assert.match(told, /^NewFiles 3$/m);
-      assert.match(told, /^DeletedFiles 1$/m);
+      const output = await run("incremental", path("files"), target);
+      assert.match(output, /^NewFiles 3$/m);
+      assert.match(output, /^DeletedFiles 1$/m);
     });
 
-    await t.test("finds no difference, and one when there is one", async () => {
-      await run("verify", "--compare-data", place, path("files"));
+    await t.test("duplicity verify finds a difference only if there is one", async () => {
+      await run("verify", "--compare-data", target, path("files"));
       await writeOddFiles(path("others"));
-      assert.notEqual((await call(["verify", "--compare-data", place, path("others")])).code, 0);
+      assert.notEqual((await call(["verify", "--compare-data", target, path("others")])).code, 0);
     });
 
-    await t.test("restores what was backed up, and lists it without a copy of its own", async () => {
-      await run("restore", place, path("restored"));
+    await t.test("duplicity restores a backup, and lists it without its local archive", async () => {
+      await run("restore", target, path("restored"));
       await assertSameFolders(path("restored"), path("files"));
-      const listed = await run("list-current-files", "--archive-dir", path("other archive"), place);
+      const listed = await run("list-current-files", "--archive-dir", path("other archive"), target);
       assert.match(listed, / deep\/er\/and\/deeper\/still\/file\.bin$/m);
     });
 
-    await t.test("removes the backups that are older than the newest", async () => {
-      await run("full", path("files"), place);
-      await run("remove-all-but-n-full", "1", "--force", place);
-      const status = await run("collection-status", place);
+    await t.test("duplicity removes all backups but the newest", async () => {
+      await run("full", path("files"), target);
+      await run("remove-all-but-n-full", "1", "--force", target);
+      const status = await run("collection-status", target);
       assert.match(status, /Number of contained backup sets: 1$/m);
-      await run("verify", "--compare-data", place, path("files"));
+      await run("verify", "--compare-data", target, path("files"));
     });
   },
 );

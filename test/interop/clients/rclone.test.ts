@@ -1,4 +1,4 @@
-// rclone: copies and syncs that carry times as metadata, streams of unknown length, and its own checks.
+// rclone: copies, syncs with times in metadata, streams of unknown length, and its own checks.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import {
@@ -33,15 +33,15 @@ list_chunk = 5
     return { args: ["--config", `${directory}/rclone.conf`, "--retries", "1", "--low-level-retries", "1"] };
   },
   async (t, { run, call, path, parts, s3 }) => {
-    const namesUnder = async (place: string) =>
-      (await run("lsf", "--recursive", "--files-only", place)).split("\n").slice(0, -1);
+    const namesUnder = async (remotePath: string) =>
+      (await run("lsf", "--recursive", "--files-only", remotePath)).split("\n").slice(0, -1);
 
-    await t.test("makes a bucket and lists it", async () => {
+    await t.test("rclone creates a bucket and lists it", async () => {
       await run("mkdir", "store:photos");
       assert.deepEqual((await run("lsf", "store:")).split("\n"), ["bucket/", "photos/", ""]);
     });
 
-    await t.test("copies files with odd names up, lists them and copies the same down", async () => {
+    await t.test("rclone uploads, lists and downloads files with unusual names", async () => {
       await writeOddFiles(path("odd"));
       await run("copy", path("odd"), "store:photos/odd");
       assert.deepEqual((await namesUnder("store:photos/odd")).sort(), [...oddNames].sort());
@@ -49,13 +49,13 @@ list_chunk = 5
       await assertSameFolders(path("odd back"), path("odd"));
     });
 
-    await t.test("lists one folder of many, and sums up what is in it", async () => {
+    await t.test("rclone lists folders and counts the objects in one", async () => {
       const folders = await run("lsf", "--dirs-only", "store:photos/odd");
       assert.deepEqual(folders.split("\n").slice(0, -1).sort(), [".folder/", "deep/", "ünï cödé/"]);
       assert.equal(JSON.parse(await run("size", "--json", "store:photos/odd")).count, oddNames.length);
     });
 
-    await t.test("copies a large file up in parts and the same bytes down", async () => {
+    await t.test("rclone uploads a large file in parts and downloads the same bytes", async () => {
       const bytes = await writeBigFile(path("big.bin"));
       await run("copyto", path("big.bin"), "store:photos/big.bin");
       assert.equal(await parts("photos", "big.bin"), 5);
@@ -63,7 +63,7 @@ list_chunk = 5
       await assertFile(path("big back.bin"), bytes);
     });
 
-    await t.test("streams what it does not know the length of", async () => {
+    await t.test("rclone uploads a stream of unknown length and reads a range of it", async () => {
       const input = "said by another program\n".repeat(500_000);
       assertDone(await call(["rcat", "store:photos/stream"], { input }), "rcat");
       assert.equal(await parts("photos", "stream"), 2);
@@ -72,7 +72,7 @@ list_chunk = 5
       assert.equal(await run("cat", ...piece), "said by another program\n");
     });
 
-    await t.test("syncs changes and deletions up, and down again", async () => {
+    await t.test("rclone syncs changes and deletions in both directions", async () => {
       await run("sync", path("odd"), "store:photos/sync");
       await run("sync", "store:photos/sync", path("synced"));
       await assertSameFolders(path("synced"), path("odd"));
@@ -84,35 +84,38 @@ list_chunk = 5
       await assertSameFolders(path("synced"), path("odd"));
     });
 
-    await t.test("finds no difference by its own checks, and one when there is one", async () => {
+    await t.test("rclone check finds a difference only if there is one", async () => {
       await run("check", path("odd"), "store:photos/sync");
       await run("check", "--download", path("odd"), "store:photos/sync");
       await writeFiles(path("odd"), { "deep/er/one more": "not yet there" });
       assert.equal((await call(["check", path("odd"), "store:photos/sync"])).code, 1);
     });
 
-    await t.test("keeps type, metadata and time of an object through a copy and a move", async () => {
-      const described = [
-        "--header-upload",
-        "Content-Type: text/x-poem",
-        "--header-upload",
-        "x-amz-meta-author: Jo",
-      ];
-      await run("copyto", ...described, path("odd", "plain.txt"), "store:photos/poem");
-      await run("copyto", "store:photos/poem", "store:photos/poem copy");
-      await run("moveto", "store:photos/poem copy", "store:photos/poem + moved");
-      const listed = JSON.parse(await run("lsjson", "--metadata", "store:photos", "--include", "/poem*"));
-      assert.deepEqual(
-        listed.map(({ Name }: { Name: string }) => Name),
-        ["poem", "poem + moved"],
-      );
-      const [first, moved] = listed;
-      assert.equal(moved.MimeType, "text/x-poem");
-      assert.equal(moved.Metadata.author, "Jo");
-      assert.equal(moved.ModTime, first.ModTime);
-    });
+    await t.test(
+      "rclone keeps content type, metadata and time of an object through a copy and a move",
+      async () => {
+        const described = [
+          "--header-upload",
+          "Content-Type: text/x-poem",
+          "--header-upload",
+          "x-amz-meta-author: Jo",
+        ];
+        await run("copyto", ...described, path("odd", "plain.txt"), "store:photos/poem");
+        await run("copyto", "store:photos/poem", "store:photos/poem copy");
+        await run("moveto", "store:photos/poem copy", "store:photos/poem + moved");
+        const listed = JSON.parse(await run("lsjson", "--metadata", "store:photos", "--include", "/poem*"));
+        assert.deepEqual(
+          listed.map(({ Name }: { Name: string }) => Name),
+          ["poem", "poem + moved"],
+        );
+        const [first, moved] = listed;
+        assert.equal(moved.MimeType, "text/x-poem");
+        assert.equal(moved.Metadata.author, "Jo");
+        assert.equal(moved.ModTime, first.ModTime);
+      },
+    );
 
-    await t.test("copies and moves a large object in parts, without a byte through the client", async () => {
+    await t.test("rclone copies and moves a large object on the server, in parts", async () => {
       await run("copyto", "store:photos/big.bin", "store:bucket/copied ü.bin");
       await run("moveto", "store:bucket/copied ü.bin", "store:bucket/moved.bin");
       assert.equal(await parts("bucket", "moved.bin"), 5);
@@ -120,18 +123,18 @@ list_chunk = 5
       await assertFile(path("moved.bin"), await readFile(path("big.bin")));
     });
 
-    await t.test("sets the time of an object that is there, without sending it again", async () => {
+    await t.test("rclone sets the time of an object without uploading it again", async () => {
       await run("touch", "--timestamp", "2001-02-03T04:05:06", "store:photos/poem");
       assert.match(await run("lsl", "store:photos/poem"), /2001-02-03 04:05:06/);
     });
 
-    await t.test("signs a URL that anybody can read", async () => {
+    await t.test("a URL presigned by rclone is readable", async () => {
       const answer = await fetch((await run("link", "--expire", "60s", "store:photos/poem + moved")).trim());
       assert.equal(answer.status, 200);
       assert.equal(await answer.text(), String(await readFile(path("odd", "plain.txt"))));
     });
 
-    await t.test("finds a bucket by its name in front of ours", async () => {
+    await t.test("rclone finds a bucket by virtual-hosted-style requests", async () => {
       const environment = { HTTP_PROXY: (await proxyTo(t, s3.url)).href };
       const named = ["--s3-endpoint", `http://${domain}`, "--s3-force-path-style=false"];
       const sync = (from: string, to: string) => call([...named, "sync", from, to], { environment });
@@ -140,12 +143,12 @@ list_chunk = 5
       await assertSameFolders(path("named"), path("odd"));
     });
 
-    await t.test("stores what the script of the bucket reads", async () => {
+    await t.test("an object that rclone stores is readable by a script", async () => {
       await run("copyto", path("odd", "two words.txt"), "store:bucket/two words.txt");
       assert.equal((await s3.server.ask("/two%20words.txt")).status, 200);
     });
 
-    await t.test("removes one object, a folder, and a bucket with all that is in it", async () => {
+    await t.test("rclone deletes an object, a folder, and a bucket with its objects", async () => {
       await run("deletefile", "store:photos/poem");
       await run("delete", "store:photos/odd");
       assert.deepEqual(await namesUnder("store:photos/odd"), []);

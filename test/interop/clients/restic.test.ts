@@ -1,4 +1,4 @@
-// restic: a backup in a bucket, checked to its last byte, restored and thinned out.
+// restic: backups in a bucket, checked completely, restored and pruned.
 import assert from "node:assert/strict";
 import { readlink, symlink } from "node:fs/promises";
 import { assertSameFolders, changeFiles, writeBigFile, writeFiles, writeOddFiles } from "../files.ts";
@@ -22,12 +22,12 @@ everydayJobs(
     const snapshots = async () =>
       (JSON.parse(await run("snapshots", "--json")) as { id: string }[]).map(({ id }) => id);
 
-    await t.test("makes a repository, and the bucket for it", async () => {
+    await t.test("restic creates a repository and its bucket", async () => {
       await run("init");
-      assert.notEqual((await call(["init"])).code, 0, "not a second one over it");
+      assert.notEqual((await call(["init"])).code, 0, "a second init is refused");
     });
 
-    await t.test("backs up a folder with odd names, a large file and a link", async () => {
+    await t.test("restic backs up unusual names, a large file and a symbolic link", async () => {
       await writeOddFiles(path("files"));
       await writeBigFile(path("files", "big.bin"));
       await symlink("plain.txt", path("files", "link"));
@@ -35,26 +35,26 @@ everydayJobs(
       assert.equal((await snapshots()).length, 1);
     });
 
-    await t.test("restores what was backed up", async () => {
+    await t.test("restic restores a backup", async () => {
       await run("restore", "latest", "--target", path("restored"));
       await assertSameFolders(path("restored", path("files")), path("files"));
       assert.equal(await readlink(path("restored", path("files"), "link")), "plain.txt");
     });
 
-    await t.test("backs up again and stores only what changed", async () => {
+    await t.test("restic stores only changes in a second backup", async () => {
       await changeFiles(path("files"));
-      const told = await run("backup", "--json", path("files"));
-      const summary = JSON.parse(told.trim().split("\n").at(-1)!);
+      const output = await run("backup", "--json", path("files"));
+      const summary = JSON.parse(output.trim().split("\n").at(-1)!);
       assert.deepEqual([summary.files_new, summary.files_changed], [1, 2]);
       assert.ok(summary.data_added < 1_000_000, `${summary.data_added} bytes added`);
       assert.equal((await snapshots()).length, 2);
     });
 
-    await t.test("finds no error when it reads every byte back", async () => {
+    await t.test("restic check reads all data without an error", async () => {
       assert.match(await run("check", "--read-data", "--no-cache"), /no errors were found/);
     });
 
-    await t.test("restores the newer backup, and one file of the older", async () => {
+    await t.test("restic restores the newer backup and one file of the older", async () => {
       await run("restore", "latest", "--target", path("newer"));
       await assertSameFolders(path("newer", path("files")), path("files"));
       const [first] = await snapshots();
@@ -62,7 +62,7 @@ everydayJobs(
       assert.match(dumped, /^100%\.txt\n/);
     });
 
-    await t.test("forgets the older backup, removes what only that needed, and is whole still", async () => {
+    await t.test("restic forgets and prunes the older backup, and the newer one stays intact", async () => {
       await run("forget", "--keep-last", "1", "--prune", "--max-unused", "0");
       assert.equal((await snapshots()).length, 1);
       assert.match(await run("check", "--read-data", "--no-cache"), /no errors were found/);
@@ -70,7 +70,7 @@ everydayJobs(
       await assertSameFolders(path("last", path("files")), path("files"));
     });
 
-    await t.test("leaves no lock behind, and can remove one", async () => {
+    await t.test("restic leaves no lock and can remove locks", async () => {
       assert.equal((await run("list", "locks", "--no-lock")).trim(), "");
       await run("unlock", "--remove-all");
     });

@@ -1,4 +1,4 @@
-// s3fs: a bucket as a folder, used by calls of the file system alone.
+// s3fs: a mounted bucket, used through file system calls only.
 import assert from "node:assert/strict";
 import {
   appendFile,
@@ -53,7 +53,7 @@ everydayJobs(
     const inside = (...names: string[]) => join(first.folder, ...names);
     const big = await writeBigFile(path("big.bin"));
 
-    await t.test("writes files with odd names, and lists and reads the same", async () => {
+    await t.test("s3fs writes, lists and reads files with unusual names", async () => {
       await writeOddFiles(path("odd"));
       await writeOddFiles(inside("odd"));
       const atTop = new Set(oddNames.map((name) => name.split("/")[0]!));
@@ -61,10 +61,10 @@ everydayJobs(
       await assertSameFolders(inside("odd"), path("odd"));
     });
 
-    await t.test("writes a large file in parts and reads it back, whole and from the middle", async () => {
+    await t.test("s3fs writes a large file in parts and reads it whole and from the middle", async () => {
       await copyFile(path("big.bin"), inside("big.bin"));
       assert.equal((await stat(inside("big.bin"))).size, big.length);
-      assert.ok((await parts("bucket", "big.bin")) > 1, "it joins small parts to their neighbours");
+      assert.ok((await parts("bucket", "big.bin")) > 1, "s3fs merges small parts with their neighbours");
       await assertFile(inside("big.bin"), big);
       const file = await open(inside("big.bin"));
       try {
@@ -75,7 +75,7 @@ everydayJobs(
       }
     });
 
-    await t.test("renames a file, a large one and a folder", async () => {
+    await t.test("s3fs renames a small file, a large file and a folder", async () => {
       await rename(inside("odd", "two words.txt"), inside("odd", "now + three words.txt"));
       await rename(path("odd", "two words.txt"), path("odd", "now + three words.txt"));
       await rename(inside("big.bin"), inside("big ü.bin"));
@@ -85,7 +85,7 @@ everydayJobs(
       assert.deepEqual((await readdir(inside())).sort(), ["big ü.bin", "odd, renamed"]);
     });
 
-    await t.test("appends to a file, small or large, cuts it and writes into it", async () => {
+    await t.test("s3fs appends to, truncates and overwrites parts of files", async () => {
       await writeFile(inside("log"), "one\n");
       await appendFile(inside("log"), "two\n");
       assert.equal(await readFile(inside("log"), "utf8"), "one\ntwo\n");
@@ -103,21 +103,21 @@ everydayJobs(
       await assertFile(inside("big ü.bin"), expected);
     });
 
-    await t.test("shows what others store, and stores what others read", async () => {
+    await t.test("s3fs and other clients read each other's objects", async () => {
       const put = { Bucket: "bucket", Key: "from elsewhere/file.txt", Body: "by the SDK" };
       await s3.client().send(new PutObjectCommand(put));
       assert.equal(await readFile(inside("from elsewhere", "file.txt"), "utf8"), "by the SDK");
       assert.equal((await s3.server.ask("/log")).status, 200);
     });
 
-    await t.test("keeps mode and time of a file", async () => {
+    await t.test("s3fs keeps mode and time of a file", async () => {
       await chmod(inside("log"), 0o640);
       await utimes(inside("log"), 981_173_106, 981_173_106);
       const { mode, mtimeMs } = await stat(inside("log"));
       assert.deepEqual([mode & 0o777, mtimeMs], [0o640, 981_173_106_000]);
     });
 
-    await t.test("finds everything again after it was unmounted", async () => {
+    await t.test("s3fs finds all files after unmounting and mounting again", async () => {
       await first.unmount();
       const second = await mount("listobjectsv2");
       await assertSameFolders(join(second.folder, "odd, renamed"), path("odd"));
@@ -126,7 +126,7 @@ everydayJobs(
       await second.unmount();
     });
 
-    await t.test("makes and removes folders and files", async () => {
+    await t.test("s3fs creates and deletes folders and files", async () => {
       const { folder, unmount } = await mount();
       await mkdir(join(folder, "new"));
       await rmdir(join(folder, "new"));

@@ -1,8 +1,8 @@
-// A chart of lines over time, drawn as SVG: the lines alone are stretched to the room there is, and every text around them is
-// text. What it shows is also told in words and as a table, for those who do not see it.
+// A line chart over time, as SVG with HTML labels. For accessibility it has a text summary and a
+// table.
 import { h } from "../dom.js";
 import { time } from "../format.js";
-import { lines } from "./lines.js";
+import { drawLines } from "./lines.js";
 
 /**
  * @typedef {object} Line
@@ -20,12 +20,12 @@ import { lines } from "./lines.js";
 
 /** @param {ChartOptions} options */
 export function chart({ title, times, lines: drawn, format }) {
-  const most = Math.max(0, ...drawn.flatMap(({ values }) => values.map((value) => value ?? 0)));
-  const top = niceTop(most);
-  const latest = drawn.map(({ name, values }) => `${name} ${shown(values.at(-1), format)}`).join(", ");
-  const svg = lines({ times, drawn, top });
+  const maxValue = Math.max(0, ...drawn.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const top = niceTop(maxValue);
+  const latest = drawn.map(({ name, values }) => `${name} ${formatValue(values.at(-1), format)}`).join(", ");
+  const svg = drawLines({ times, drawn, top });
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${title}: ${latest}; at most ${format(most)} in this time`);
+  svg.setAttribute("aria-label", `${title}: ${latest}; maximum ${format(maxValue)}`);
   return h(
     "section",
     { class: "card chart", "aria-label": title },
@@ -39,7 +39,7 @@ export function chart({ title, times, lines: drawn, format }) {
           { class: `line-${i + 1}` },
           h("span", { class: "swatch", "aria-hidden": "true" }),
           `${name} `,
-          h("strong", {}, shown(values.at(-1), format)),
+          h("strong", {}, formatValue(values.at(-1), format)),
         ),
       ),
     ),
@@ -54,25 +54,25 @@ export function chart({ title, times, lines: drawn, format }) {
   );
 }
 
-/** The last few, newest first. */
+/** The latest values, newest first. */
 const rowsShown = 20;
 
 /** @param {ChartOptions} options */
 function table({ title, times, lines: drawn, format }) {
   const body = h("tbody", {});
   for (let i = times.length - 1; i >= Math.max(0, times.length - rowsShown); i--) {
-    const cells = drawn.map(({ values }) => h("td", { class: "number" }, shown(values[i], format)));
+    const cells = drawn.map(({ values }) => h("td", { class: "number" }, formatValue(values[i], format)));
     body.append(h("tr", {}, h("th", { scope: "row" }, time(times[i] ?? 0)), ...cells));
   }
   const heads = drawn.map(({ name }) => h("th", { scope: "col", class: "number" }, name));
   return h(
     "details",
     {},
-    h("summary", {}, "As a table", h("span", { class: "unseen" }, `: ${title}`)),
+    h("summary", {}, "Show as table", h("span", { class: "unseen" }, `: ${title}`)),
     h(
       "div",
       { class: "table-scroll" },
-      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Until"), ...heads)), body),
+      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Time"), ...heads)), body),
     ),
   );
 }
@@ -81,7 +81,7 @@ function table({ title, times, lines: drawn, format }) {
  * @param {number | undefined} value
  * @param {(value: number) => string} format
  */
-function shown(value, format) {
+function formatValue(value, format) {
   return value === undefined ? "–" : format(value);
 }
 
@@ -91,12 +91,12 @@ function clock(at) {
 }
 
 /**
- * The next of 1, 2 and 5 with zeros: so the scale does not jump with every value.
+ * Rounds up to 1, 2 or 5 times a power of ten, so that the scale rarely changes.
  *
- * @param {number} most
+ * @param {number} maxValue
  */
-function niceTop(most) {
-  if (most <= 0) return 1;
-  const tens = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 5, 10].map((step) => step * tens).find((step) => step >= most) ?? most;
+function niceTop(maxValue) {
+  if (maxValue <= 0) return 1;
+  const tens = 10 ** Math.floor(Math.log10(maxValue));
+  return [1, 2, 5, 10].map((step) => step * tens).find((step) => step >= maxValue) ?? maxValue;
 }

@@ -1,4 +1,4 @@
-// The lines of a chart, on a field that is stretched as its place is.
+// The lines of a chart, in an SVG that stretches to its container.
 
 /** @import { Line } from "./chart.js" */
 
@@ -13,7 +13,7 @@ const height = 160;
  * @param {number} options.top what the upper edge stands for; the lower one is nothing
  * @returns {SVGSVGElement}
  */
-export function lines({ times, drawn, top }) {
+export function drawLines({ times, drawn, top }) {
   const svg = document.createElementNS(svgSpace, "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("preserveAspectRatio", "none");
@@ -23,7 +23,7 @@ export function lines({ times, drawn, top }) {
   /** @param {number} i */
   const across = (i) => (((times[i] ?? first) - first) / span) * width;
   for (const [index, { values }] of drawn.entries()) {
-    svg.append(path(`line line-${index + 1}`, drawing(values, across, top)));
+    svg.append(path(`line line-${index + 1}`, pathData(values, across, top)));
   }
   return svg;
 }
@@ -33,19 +33,19 @@ export function lines({ times, drawn, top }) {
  * @param {(i: number) => number} across
  * @param {number} top
  */
-function drawing(values, across, top) {
+function pathData(values, across, top) {
   let text = "";
-  let isDown = false;
+  let isPenDown = false;
   for (const [i, value] of values.entries()) {
     if (value === undefined) {
-      isDown = false;
+      isPenDown = false;
       continue;
     }
     const x = across(i).toFixed(1);
     const y = (height - (Math.min(value, top) / top) * height).toFixed(1);
-    // One that stands alone is a dot, a line of no length with round ends; the only one there is holds for all the time.
-    text += isDown ? `L${x} ${y}` : `M${x} ${y}h${values.length === 1 ? width : 0}`;
-    isDown = true;
+    // An isolated value becomes a dot; the only value becomes a line over the whole width.
+    text += isPenDown ? `L${x} ${y}` : `M${x} ${y}h${values.length === 1 ? width : 0}`;
+    isPenDown = true;
   }
   return text;
 }

@@ -1,11 +1,11 @@
-// Deleting many: in steps, with how far it is and a way to stop.
+// Deletes many objects in batches, with progress and a stop button.
 import { ask } from "../api.js";
 import { openDialog, openForm } from "../dialog.js";
 import { h } from "../dom.js";
 import { counted, number } from "../format.js";
 import { note, noteFailure } from "../notices.js";
 
-/** @import { DeletedDocument } from "../../wire.ts" */
+/** @import { DeletedDocument } from "../../wire-types.ts" */
 /** @import { Entry } from "./listing.js" */
 
 const stepKeys = 500;
@@ -20,7 +20,7 @@ export function openDeletion(bucket, entries, done) {
   const objects = entries.length - folders;
   const parts = [
     ...(objects > 0 ? [counted(objects, "object")] : []),
-    ...(folders > 0 ? [`${counted(folders, "folder")} with everything in them`] : []),
+    ...(folders > 0 ? [`${counted(folders, "folder")} with all objects in them`] : []),
   ];
   openForm({
     title: `Delete ${parts.join(" and ")}?`,
@@ -38,7 +38,7 @@ export function openDeletion(bucket, entries, done) {
 }
 
 /**
- * Tells how many are gone.
+ * Returns the number of deleted objects.
  *
  * @param {string} bucket
  * @param {readonly Entry[]} entries
@@ -56,7 +56,7 @@ async function deleteAll(bucket, entries) {
 }
 
 /**
- * Everything in a bucket.
+ * Deletes all objects of a bucket.
  *
  * @param {string} bucket
  */
@@ -91,7 +91,7 @@ function step(what) {
 async function withProgress(work) {
   let deleted = 0;
   let isStopped = false;
-  const told = h("p", { role: "status" }, "Deleting…");
+  const statusText = h("p", { role: "status" }, "Deleting…");
   const stop = () => {
     isStopped = true;
   };
@@ -100,7 +100,7 @@ async function withProgress(work) {
       "div",
       {},
       h("h2", { id: "dialog-title" }, "Deleting"),
-      told,
+      statusText,
       h("div", { class: "actions" }, h("button", { type: "button", onclick: stop }, "Stop")),
     ),
   );
@@ -113,10 +113,12 @@ async function withProgress(work) {
       isStopped: () => isStopped,
       add(done) {
         deleted += done.deleted;
-        told.textContent = `${counted(deleted, "object")} deleted so far.`;
+        statusText.textContent = `${counted(deleted, "object")} deleted so far.`;
       },
     });
-    note(`Deleted ${counted(deleted, "object")}.${isStopped ? " Stopped; the rest is still there." : ""}`);
+    note(
+      `Deleted ${counted(deleted, "object")}.${isStopped ? " Stopped; the other objects were not deleted." : ""}`,
+    );
   } catch (error) {
     noteFailure(error);
   } finally {

@@ -1,14 +1,14 @@
-// What is known of a bucket's objects so far: pages come as they are asked for, and what is selected is kept by name.
+// The loaded objects of a bucket: pages are loaded on demand, and the selection is kept by name.
 import { ask } from "../api.js";
 
-/** @import { ObjectRow, ObjectsDocument } from "../../wire.ts" */
+/** @import { ObjectRow, ObjectsDocument } from "../../wire-types.ts" */
 
 /** @typedef {{ name: string, folder: true } | { name: string, folder: false, row: ObjectRow }} Entry */
 
 const pageEntries = 200;
 
 /**
- * @typedef {object} Wanted
+ * @typedef {object} ListingRequest
  * @property {string} bucket
  * @property {string} prefix
  * @property {"folders" | "flat"} view
@@ -22,23 +22,23 @@ export function createListing(signal) {
   const selected = new Map();
   /** @type {string | undefined} */
   let cursor;
-  /** @type {Wanted | undefined} */
-  let wanted;
+  /** @type {ListingRequest | undefined} */
+  let request;
   /** @type {Promise<void> | undefined} */
   let loading;
   let round = 0;
 
-  /** @param {Wanted} wanted */
+  /** @param {ListingRequest} request */
   async function load({ bucket, prefix, view }) {
-    const mine = round;
+    const ownRound = round;
     const delimiter = view === "folders" ? "/" : undefined;
     /** @type {ObjectsDocument} */
     const page = await ask("/api/objects", {
       query: { bucket, prefix, delimiter, cursor, limit: pageEntries },
       signal,
     });
-    // Another listing was asked for meanwhile.
-    if (mine !== round) return;
+    // Another listing was requested meanwhile.
+    if (ownRound !== round) return;
     entries.push(
       ...page.prefixes.map((name) => ({ name, folder: /** @type {const} */ (true) })),
       ...page.objects.map((row) => ({ name: row.key, folder: /** @type {const} */ (false), row })),
@@ -47,11 +47,11 @@ export function createListing(signal) {
   }
 
   return {
-    /** @param {Wanted} next */
+    /** @param {ListingRequest} next */
     async begin(next) {
       round++;
-      wanted = next;
-      const before = entries;
+      request = next;
+      const previous = entries;
       entries = [];
       cursor = undefined;
       selected.clear();
@@ -61,14 +61,14 @@ export function createListing(signal) {
       try {
         await loading;
       } catch (error) {
-        entries = before;
+        entries = previous;
         throw error;
       }
     },
-    /** The next page, if there is one and it is not on its way. Tells whether something came. */
+    /** Loads the next page unless it is being loaded; returns whether entries were added. */
     async more() {
-      if (cursor === undefined || loading !== undefined || wanted === undefined) return false;
-      loading = load(wanted).finally(() => {
+      if (cursor === undefined || loading !== undefined || request === undefined) return false;
+      loading = load(request).finally(() => {
         loading = undefined;
       });
       await loading;
@@ -97,7 +97,7 @@ export function createListing(signal) {
         selected.set(entry.name, entry);
       }
     },
-    /** All that was loaded, or none when all of it was selected. */
+    /** Selects all loaded entries, or clears the selection if all were selected. */
     toggleAll() {
       const isAll = entries.length > 0 && entries.every(({ name }) => selected.has(name));
       selected.clear();

@@ -1,13 +1,13 @@
-// Changing what is said of an object: HTTP metadata, metadata of one's own, and the storage class.
+// Form to change an object's HTTP metadata, custom metadata and storage class.
 import { ask } from "../api.js";
 import { openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
 import { icons } from "../icons.js";
 import { note } from "../notices.js";
 
-/** @import { ObjectDocument } from "../../wire.ts" */
+/** @import { ObjectDocument } from "../../wire-types.ts" */
 
-/** The fields by the names of the headers that they become. */
+/** Field names and the HTTP headers they become. */
 export const httpFields = /** @type {const} */ ([
   ["contentType", "Content-Type"],
   ["contentDisposition", "Content-Disposition"],
@@ -49,7 +49,7 @@ export function openMetadataForm(bucket, object, done) {
       h(
         "p",
         { class: "quiet" },
-        "The object is stored anew with the same bytes, unless somebody changes it meanwhile.",
+        "Saving rewrites the object with the same bytes. It fails if the object is changed meanwhile.",
       ),
       h(
         "div",
@@ -59,7 +59,7 @@ export function openMetadataForm(bucket, object, done) {
         ),
         h("div", {}, h("label", { for: "field-class" }, "Storage class"), storageClass),
       ),
-      h("h3", {}, "Metadata of your own"),
+      h("h3", {}, "Custom metadata"),
       rows,
       h(
         "button",
@@ -74,7 +74,7 @@ export function openMetadataForm(bucket, object, done) {
         json: {
           ...{ bucket, key: object.key, etag: object.etag, storageClass: storageClass.value },
           httpMetadata: Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()])),
-          customMetadata: pairsOf(rows),
+          customMetadata: readPairs(rows),
         },
       });
       note("Saved the metadata.");
@@ -105,7 +105,7 @@ function pairRow(name, value) {
 }
 
 /** @param {HTMLElement} rows */
-function pairsOf(rows) {
+function readPairs(rows) {
   /** @type {[string, string][]} */
   const pairs = [];
   for (const row of rows.children) {

@@ -1,15 +1,15 @@
-// Shows an object's content. Pictures, video and sound go into elements that run nothing, text is read and shown as
-// text, and the server sends all of it in a sandbox, whatever it says it is. A PDF is framed from another origin.
-import { address, ask, refused } from "../api.js";
+// Shows an object's content without running it: media in their elements, text as text, a PDF in a frame
+// from another origin. The server sends all content with a sandbox policy.
+import { address, ask, toApiError } from "../api.js";
 import { h } from "../dom.js";
 import { bytes } from "../format.js";
 import { failure, isAbort } from "../notices.js";
 
-/** @import { LinkDocument, ObjectDocument } from "../../wire.ts" */
+/** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
 
-const mostTextBytes = 256 * 1024;
-/** Larger ones are shown when asked for. */
-const mostPictureBytes = 25 * 1024 * 1024;
+const maxTextBytes = 256 * 1024;
+/** Larger images are only shown on request. */
+const maxImageBytes = 25 * 1024 * 1024;
 
 /**
  * @param {string} bucket
@@ -17,22 +17,26 @@ const mostPictureBytes = 25 * 1024 * 1024;
  * @param {AbortSignal} signal
  */
 export function preview(bucket, object, signal) {
-  const place = h("div", { class: "preview" });
+  const container = h("div", { class: "preview" });
   const { preview: kind, size, encryptionKeyMd5 } = object;
-  const show = () => place.replaceChildren(contentOf(bucket, object, signal));
+  const show = () => container.replaceChildren(createContent(bucket, object, signal));
   if (encryptionKeyMd5 !== undefined) {
-    place.append(
-      h("p", { class: "quiet" }, "It is encrypted under a customer's key, without which nobody can read it."),
+    container.append(
+      h(
+        "p",
+        { class: "quiet" },
+        "This object is encrypted with a customer-provided key and cannot be shown without it.",
+      ),
     );
-  } else if (size === 0) place.append(h("p", { class: "quiet" }, "It is empty."));
+  } else if (size === 0) container.append(h("p", { class: "quiet" }, "This object is empty."));
   else if (kind === "none") {
-    place.append(
-      h("p", { class: "quiet" }, "Its content type is none that can be shown here. Download it instead."),
+    container.append(
+      h("p", { class: "quiet" }, "This content type cannot be shown here. Download the object instead."),
     );
-  } else if (kind === "image" && size > mostPictureBytes) {
-    place.append(h("button", { type: "button", onclick: show }, `Show this picture of ${bytes(size)}`));
+  } else if (kind === "image" && size > maxImageBytes) {
+    container.append(h("button", { type: "button", onclick: show }, `Show image (${bytes(size)})`));
   } else show();
-  return place;
+  return container;
 }
 
 /**
@@ -41,7 +45,7 @@ export function preview(bucket, object, signal) {
  * @param {AbortSignal} signal
  * @returns {Node}
  */
-function contentOf(bucket, { key, etag, preview: kind, size }, signal) {
+function createContent(bucket, { key, etag, preview: kind, size }, signal) {
   const src = address("/api/content", { bucket, key, etag, as: "preview" });
   const title = `Preview of ${key}`;
   switch (kind) {
@@ -54,12 +58,12 @@ function contentOf(bucket, { key, etag, preview: kind, size }, signal) {
     case "pdf":
       return pdfFrame(bucket, key, { title, signal });
     default:
-      return textOf(src, { size, kind, title, signal });
+      return textPreview(src, { size, kind, title, signal });
   }
 }
 
 /**
- * No browser shows a PDF in a sandbox: it comes from the S3 API, another origin, by a link that lasts for a moment.
+ * Browsers show no PDF in a sandbox, so it comes from the origin of the S3 API, by a short-lived link.
  *
  * @param {string} bucket
  * @param {string} key
@@ -84,27 +88,27 @@ function pdfFrame(bucket, key, { title, signal }) {
  * @param {string} src
  * @param {{ size: number, kind: string, title: string, signal: AbortSignal }} options
  */
-function textOf(src, { size, kind, title, signal }) {
-  const place = h("pre", { tabindex: 0, role: "region", "aria-label": title }, "…");
+function textPreview(src, { size, kind, title, signal }) {
+  const element = h("pre", { tabindex: 0, role: "region", "aria-label": title }, "…");
   async function load() {
     try {
-      const headers = size > mostTextBytes ? { range: `bytes=0-${mostTextBytes - 1}` } : undefined;
+      const headers = size > maxTextBytes ? { range: `bytes=0-${maxTextBytes - 1}` } : undefined;
       const response = await fetch(src, headers === undefined ? { signal } : { headers, signal });
-      if (!response.ok) throw await refused(response.status, () => response.json());
+      if (!response.ok) throw await toApiError(response.status, () => response.json());
       const text = await response.text();
-      place.textContent = kind === "json" && size <= mostTextBytes ? pretty(text) : text;
-      if (size > mostTextBytes)
-        place.after(h("p", { class: "quiet" }, `The first ${bytes(mostTextBytes)} of ${bytes(size)}.`));
+      element.textContent = kind === "json" && size <= maxTextBytes ? formatJson(text) : text;
+      if (size > maxTextBytes)
+        element.after(h("p", { class: "quiet" }, `The first ${bytes(maxTextBytes)} of ${bytes(size)}.`));
     } catch (error) {
-      if (!isAbort(error)) place.replaceWith(failure(error, load));
+      if (!isAbort(error)) element.replaceWith(failure(error, load));
     }
   }
   void load();
-  return place;
+  return element;
 }
 
 /** @param {string} text */
-function pretty(text) {
+function formatJson(text) {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
   } catch {

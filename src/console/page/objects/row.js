@@ -1,15 +1,15 @@
-// One row of the objects: a folder or an object.
+// A row of the object list: a folder or an object.
 import { h, icon } from "../dom.js";
 import { bytes, time } from "../format.js";
 import { icons } from "../icons.js";
-import { placeOf } from "../router.js";
+import { pageHref } from "../router.js";
 
 /** @import { Entry } from "./listing.js" */
 
 /**
  * @typedef {object} RowOptions
  * @property {string} bucket
- * @property {string} prefix what every name begins with, not shown again
+ * @property {string} prefix common prefix of all names, which is not shown
  * @property {boolean} isSelected
  * @property {(range: boolean) => void} onToggle
  */
@@ -18,7 +18,7 @@ import { placeOf } from "../router.js";
  * @param {Entry} entry
  * @param {RowOptions} options
  */
-export function rowOf(entry, { bucket, prefix, isSelected, onToggle }) {
+export function objectRow(entry, { bucket, prefix, isSelected, onToggle }) {
   const { name } = entry;
   const shown = name.slice(prefix.length) || name;
   const box = h("input", {
@@ -31,8 +31,8 @@ export function rowOf(entry, { bucket, prefix, isSelected, onToggle }) {
   box.checked = isSelected;
   const link = h(
     "a",
-    { href: hrefOf(bucket, entry), tabindex: -1, title: name },
-    h("bdi", {}, visible(shown)),
+    { href: entryHref(bucket, entry), tabindex: -1, title: name },
+    h("bdi", {}, maskControls(shown)),
   );
   const [size, storageClass, uploaded] = entry.folder
     ? ["", "", ""]
@@ -57,17 +57,17 @@ export function rowOf(entry, { bucket, prefix, isSelected, onToggle }) {
  * @param {string} bucket
  * @param {Entry} entry
  */
-export function hrefOf(bucket, entry) {
+export function entryHref(bucket, entry) {
   return entry.folder
-    ? placeOf("objects", { bucket, prefix: entry.name })
-    : placeOf("object", { bucket, key: entry.name });
+    ? pageHref("objects", { bucket, prefix: entry.name })
+    : pageHref("object", { bucket, key: entry.name });
 }
 
 /**
- * Control characters, and those that turn the direction of text, as marks: a name must not look like another one.
+ * Replaces control and text-direction characters, so that a name cannot look like another one.
  *
  * @param {string} text
  */
-export function visible(text) {
+export function maskControls(text) {
   return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd") || "(no name)";
 }

@@ -1,15 +1,15 @@
-// The buckets: what each holds, and making, emptying and deleting them.
+// Page of buckets with their totals; creates, empties and deletes them.
 import { ask } from "../api.js";
 import { openConfirmation, openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
 import { bytes, number, time } from "../format.js";
 import { icons } from "../icons.js";
-import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
 import { emptyBucket } from "../objects/deletion.js";
-import { placeOf } from "../router.js";
+import { pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
-/** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire.ts" */
+/** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -26,9 +26,9 @@ export async function render({ signal }) {
       h("h1", {}, "Buckets"),
       h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket"),
     );
-    const rows = buckets.map((bucket) => rowOf(bucket, refresh));
-    content.replaceChildren(head, rows.length === 0 ? nothingYet() : table(rows.map(({ row }) => row)));
-    void tellTotals(rows, signal);
+    const rows = buckets.map((bucket) => bucketRow(bucket, refresh));
+    content.replaceChildren(head, rows.length === 0 ? emptyState() : table(rows.map(({ row }) => row)));
+    void loadTotals(rows, signal);
   }
 
   addShortcuts(signal, [{ key: "c", does: "Create a bucket", run: () => openCreation(refresh) }]);
@@ -36,15 +36,11 @@ export async function render({ signal }) {
   return content;
 }
 
-function nothingYet() {
-  return h(
-    "div",
-    { class: "card" },
-    empty(
-      "There are no buckets yet",
-      "Objects live in buckets. Create one here, or with ",
-      h("code", {}, "store bucket create"),
-    ),
+function emptyState() {
+  return emptyCard(
+    "There are no buckets yet",
+    "Buckets contain objects. Create one here, or with ",
+    h("code", {}, "store bucket create"),
   );
 }
 
@@ -74,13 +70,13 @@ function table(rows) {
  * @param {BucketDocument} bucket
  * @param {() => Promise<void>} refresh
  */
-function rowOf({ name, created, storageClass }, refresh) {
+function bucketRow({ name, created, storageClass }, refresh) {
   const objects = h("td", { class: "number", "data-name": "Objects" }, "…");
   const size = h("td", { class: "number", "data-name": "Size" }, "…");
   const row = h(
     "tr",
     {},
-    h("th", { scope: "row" }, h("a", { href: placeOf("objects", { bucket: name }) }, name)),
+    h("th", { scope: "row" }, h("a", { href: pageHref("objects", { bucket: name }) }, name)),
     objects,
     size,
     h("td", { "data-name": "Default class" }, storageClass),
@@ -93,7 +89,7 @@ function rowOf({ name, created, storageClass }, refresh) {
         { class: "row-tools" },
         h(
           "button",
-          { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptying(name, refresh) },
+          { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptyDialog(name, refresh) },
           "Empty",
         ),
         h(
@@ -108,12 +104,12 @@ function rowOf({ name, created, storageClass }, refresh) {
 }
 
 /**
- * One after the other: the list is there already, and a large store is not asked for everything at once.
+ * Loads totals one after the other, to limit the load on a large store. The list is already shown.
  *
- * @param {readonly ReturnType<typeof rowOf>[]} rows
+ * @param {readonly ReturnType<typeof bucketRow>[]} rows
  * @param {AbortSignal} signal
  */
-async function tellTotals(rows, signal) {
+async function loadTotals(rows, signal) {
   for (const { name, objects, size } of rows) {
     try {
       /** @type {TotalsDocument} */
@@ -155,7 +151,7 @@ function openCreation(refresh) {
         { id: "bucket-name-help", class: "quiet" },
         "3 to 63 lowercase letters, digits, dots and dashes.",
       ),
-      h("label", { for: "bucket-class" }, "Class of objects put without one"),
+      h("label", { for: "bucket-class" }, "Default storage class"),
       storageClass,
     ],
     async run() {
@@ -179,7 +175,7 @@ function openDeletion(name, refresh) {
     name,
     title: `Delete bucket ${name}?`,
     submit: "Delete bucket",
-    content: [h("p", {}, "A bucket must be empty to be deleted. Uploads in flight go with it.")],
+    content: [h("p", {}, "Only an empty bucket can be deleted. Its uploads in progress are aborted.")],
     async run() {
       await ask("/api/buckets", { method: "DELETE", query: { bucket: name } });
       note(`Deleted bucket ${name}.`);
@@ -192,13 +188,13 @@ function openDeletion(name, refresh) {
  * @param {string} name
  * @param {() => Promise<void>} refresh
  */
-function openEmptying(name, refresh) {
+function openEmptyDialog(name, refresh) {
   openConfirmation({
     name,
     title: `Empty bucket ${name}?`,
     submit: "Delete all objects",
     content: [
-      h("p", {}, "All objects in it are deleted, not to be brought back. The bucket and its rules stay."),
+      h("p", {}, "This permanently deletes all objects in the bucket. The bucket and its rules stay."),
     ],
     async run() {
       void emptyBucket(name).then(refresh).catch(noteFailure);

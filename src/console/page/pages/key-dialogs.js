@@ -1,4 +1,4 @@
-// The dialogs of an access key: making one with grants and an end, rotating one, and the secret, which is shown once.
+// Dialogs for access keys: create, rotate, and show the secret once.
 import { ask } from "../api.js";
 import { openDialog, openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
@@ -6,16 +6,16 @@ import { time } from "../format.js";
 import { icons } from "../icons.js";
 import { note } from "../notices.js";
 
-/** @import { KeySecretDocument } from "../../wire.ts" */
+/** @import { KeySecretDocument } from "../../wire-types.ts" */
 
 /**
- * @typedef {object} Creation
+ * @typedef {object} CreationOptions
  * @property {readonly string[]} buckets
  * @property {readonly string[]} rights
  * @property {() => Promise<void>} refresh
  */
 
-/** @param {Creation} creation */
+/** @param {CreationOptions} options */
 export function openCreation({ buckets, rights, refresh }) {
   const everything = h("input", { type: "radio", name: "may", id: "may-everything", checked: true });
   const some = h("input", { type: "radio", name: "may", id: "may-some" });
@@ -39,14 +39,18 @@ export function openCreation({ buckets, rights, refresh }) {
       h(
         "fieldset",
         {},
-        h("legend", {}, "It may"),
-        h("label", { class: "choice" }, everything, "do everything of its account"),
-        h("label", { class: "choice" }, some, "do what is granted here"),
+        h("legend", {}, "Permissions"),
+        h("label", { class: "choice" }, everything, "Full access to the account"),
+        h("label", { class: "choice" }, some, "Selected permissions"),
         grants.element,
       ),
       h("label", { for: "key-expires" }, "Expires after"),
       expires,
-      h("p", { id: "key-expires-help", class: "quiet" }, "Such as 12h, 30d or 8w; never when left empty."),
+      h(
+        "p",
+        { id: "key-expires-help", class: "quiet" },
+        "Such as 12h, 30d or 8w. Leave empty for no expiry.",
+      ),
       h("label", { for: "key-account" }, "Account"),
       account,
     ],
@@ -61,14 +65,14 @@ export function openCreation({ buckets, rights, refresh }) {
         },
       });
       await refresh();
-      opened.dialog.addEventListener("close", () => showSecret("The new access key", made));
+      opened.dialog.addEventListener("close", () => showSecret("New access key", made));
     },
   });
   everything.focus();
 }
 
 /**
- * A row of rights for each bucket, and one for all of them.
+ * One row of permissions for each bucket, and one for all buckets.
  *
  * @param {readonly string[]} buckets
  * @param {readonly string[]} rights
@@ -88,10 +92,10 @@ function grantsField(buckets, rights) {
   const heads = ["Bucket", ...rights].map((name) => h("th", { scope: "col" }, name));
   const element = h(
     "div",
-    { class: "grants table-scroll", tabindex: 0, role: "group", "aria-label": "Grants" },
+    { class: "grants table-scroll", tabindex: 0, role: "group", "aria-label": "Permissions" },
     h("table", {}, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows)),
   );
-  /** As the command line writes them. */
+  /** Grants in the format of the command line. */
   function texts() {
     return ["*", ...buckets].flatMap((bucket) => {
       const given = boxes.filter((one) => one.bucket === bucket && one.box.checked).map(({ right }) => right);
@@ -113,15 +117,15 @@ export function openRotation(accessKeyId, refresh) {
     "aria-describedby": "key-keep-help",
   });
   const opened = openForm({
-    title: `Give ${accessKeyId} a new secret`,
+    title: `Rotate the secret of ${accessKeyId}`,
     submit: "Rotate",
     content: [
-      h("label", { for: "key-keep" }, "Take the secret before for"),
+      h("label", { for: "key-keep" }, "Keep the previous secret valid for"),
       keep,
       h(
         "p",
         { id: "key-keep-help", class: "quiet" },
-        "So that no client falls out before it has the new one. Not at all when left empty.",
+        "Gives clients time to switch to the new secret. Leave empty to end the previous secret now.",
       ),
     ],
     async run() {
@@ -132,7 +136,7 @@ export function openRotation(accessKeyId, refresh) {
         json: { keep: keep.value.trim() || undefined },
       });
       await refresh();
-      opened.dialog.addEventListener("close", () => showSecret("The new secret", rotated));
+      opened.dialog.addEventListener("close", () => showSecret("New secret", rotated));
     },
   });
   keep.focus();
@@ -149,16 +153,16 @@ function showSecret(title, { accessKeyId, secretAccessKey, previousUntil }) {
       "div",
       {},
       h("h2", { id: "dialog-title" }, title),
-      h("p", { class: "notice" }, "Keep the secret now: it is not shown again."),
+      h("p", { class: "notice" }, "Save the secret now: it is not shown again."),
       copyField("Access key id", accessKeyId),
       copyField("Secret access key", secretAccessKey),
       previousUntil === null
         ? undefined
-        : h("p", { class: "quiet" }, `The secret before is taken until ${time(previousUntil)}.`),
+        : h("p", { class: "quiet" }, `The previous secret is valid until ${time(previousUntil)}.`),
       h(
         "div",
         { class: "actions" },
-        h("button", { class: "primary", type: "button", onclick: () => dialog.close() }, "I have kept it"),
+        h("button", { class: "primary", type: "button", onclick: () => dialog.close() }, "I have saved it"),
       ),
     ),
   );
@@ -177,7 +181,10 @@ function copyField(name, value) {
       await navigator.clipboard.writeText(value);
       note(`Copied the ${name.toLowerCase()}.`);
     } catch {
-      note("The browser does not let this page copy: it is selected now, copy it by keyboard.", "failed");
+      note(
+        "The browser blocked access to the clipboard. The text is selected: copy it with the keyboard.",
+        "failed",
+      );
     }
   };
   const button = h(

@@ -1,14 +1,14 @@
-// The access keys of the S3 API: what each may do and when it was last used; making, rotating, disabling and deleting.
+// Page of access keys with permissions and last use; creates, rotates, disables and deletes them.
 import { ask } from "../api.js";
 import { openConfirmation } from "../dialog.js";
 import { h, icon } from "../dom.js";
 import { time } from "../format.js";
 import { icons } from "../icons.js";
-import { empty, note, noteFailure } from "../notices.js";
+import { emptyCard, note, noteFailure } from "../notices.js";
 import { addShortcuts } from "../shortcuts.js";
 import { openCreation, openRotation } from "./key-dialogs.js";
 
-/** @import { BucketsDocument, KeyDocument, KeysDocument } from "../../wire.ts" */
+/** @import { BucketsDocument, KeyDocument, KeysDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -34,8 +34,8 @@ export async function render({ signal }) {
         "Create key",
       ),
     );
-    const rows = keys.map((key) => rowOf(key, refresh));
-    content.replaceChildren(head, rows.length === 0 ? nothingYet() : table(rows));
+    const rows = keys.map((key) => keyRow(key, refresh));
+    content.replaceChildren(head, rows.length === 0 ? emptyState() : table(rows));
   }
 
   /** @type {() => Promise<void>} */
@@ -45,21 +45,17 @@ export async function render({ signal }) {
   return content;
 }
 
-function nothingYet() {
-  return h(
-    "div",
-    { class: "card" },
-    empty(
-      "There are no access keys yet",
-      "S3 clients sign their requests with a key. Create one here, or with ",
-      h("code", {}, "store key create"),
-    ),
+function emptyState() {
+  return emptyCard(
+    "There are no access keys yet",
+    "S3 clients sign requests with an access key. Create one here, or with ",
+    h("code", {}, "store key create"),
   );
 }
 
 /** @param {readonly HTMLTableRowElement[]} rows */
 function table(rows) {
-  const names = ["Access key id", "Account", "State", "May", "Created", "Expires", "Last used"];
+  const names = ["Access key id", "Account", "State", "Permissions", "Created", "Expires", "Last used"];
   return h(
     "div",
     { class: "card table-scroll" },
@@ -85,31 +81,31 @@ function table(rows) {
  * @param {KeyDocument} key
  * @param {() => Promise<void>} refresh
  */
-function rowOf(key, refresh) {
+function keyRow(key, refresh) {
   const { accessKeyId, account, state, created, expires, lastUsed } = key;
   return h(
     "tr",
     {},
     h("th", { scope: "row", class: "mono" }, accessKeyId),
     h("td", { "data-name": "Account" }, account),
-    h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousOf(key)),
-    h("td", { "data-name": "May" }, ...grantsOf(key)),
+    h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousSecretNote(key)),
+    h("td", { "data-name": "Permissions" }, ...grantItems(key)),
     h("td", { "data-name": "Created" }, time(created)),
     h("td", { "data-name": "Expires" }, expires === null ? "never" : time(expires)),
     h("td", { "data-name": "Last used" }, lastUsed === null ? "never" : time(lastUsed)),
-    h("td", {}, toolsOf(key, refresh)),
+    h("td", {}, keyTools(key, refresh)),
   );
 }
 
 /** @param {KeyDocument} key */
-function previousOf({ previousUntil }) {
+function previousSecretNote({ previousUntil }) {
   if (previousUntil === null) return undefined;
-  return h("p", { class: "quiet" }, `secret before taken until ${time(previousUntil)}`);
+  return h("p", { class: "quiet" }, `previous secret valid until ${time(previousUntil)}`);
 }
 
 /** @param {KeyDocument} key */
-function grantsOf({ grants }) {
-  if (grants === null) return ["everything of the account"];
+function grantItems({ grants }) {
+  if (grants === null) return ["Full access"];
   return grants.map(({ bucket, rights }) =>
     h("p", {}, bucket === "*" ? "every bucket" : bucket, ": ", rights.join(", ")),
   );
@@ -119,17 +115,21 @@ function grantsOf({ grants }) {
  * @param {KeyDocument} key
  * @param {() => Promise<void>} refresh
  */
-function toolsOf({ accessKeyId, state }, refresh) {
-  const act = state === "disabled" ? "enable" : "disable";
+function keyTools({ accessKeyId, state }, refresh) {
+  const action = state === "disabled" ? "enable" : "disable";
   const change = async () => {
-    await ask(`/api/keys/${act}`, { method: "POST", query: { key: accessKeyId }, json: {} });
-    note(`Access key ${accessKeyId} is ${act}d.`);
+    await ask(`/api/keys/${action}`, { method: "POST", query: { key: accessKeyId }, json: {} });
+    note(`Access key ${accessKeyId} is ${action}d.`);
     await refresh();
   };
   return h(
     "div",
     { class: "row-tools" },
-    toolButton(act === "enable" ? "Enable" : "Disable", accessKeyId, () => void change().catch(noteFailure)),
+    toolButton(
+      action === "enable" ? "Enable" : "Disable",
+      accessKeyId,
+      () => void change().catch(noteFailure),
+    ),
     toolButton("Rotate", accessKeyId, () => openRotation(accessKeyId, refresh)),
     toolButton("Delete", accessKeyId, () => openDeletion(accessKeyId, refresh)),
   );
@@ -153,7 +153,7 @@ function openDeletion(accessKeyId, refresh) {
     name: accessKeyId,
     title: "Delete this access key?",
     submit: "Delete key",
-    content: [h("p", {}, "Clients that use it are refused from now on. It cannot be brought back.")],
+    content: [h("p", {}, "Clients that use this key lose access immediately. This cannot be undone.")],
     async run() {
       await ask("/api/keys", { method: "DELETE", query: { key: accessKeyId } });
       note(`Deleted access key ${accessKeyId}.`);

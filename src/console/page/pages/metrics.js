@@ -1,4 +1,4 @@
-// What the server has done of late: requests, how long they took, bytes, errors, what is stored, and the scrub.
+// Page of metrics: requests, latency, bytes, errors, stored data, and the scrub.
 import { ask } from "../api.js";
 import { chart } from "../charts/chart.js";
 import { h } from "../dom.js";
@@ -6,13 +6,13 @@ import { bytes, duration, number, time } from "../format.js";
 import { isAbort, noteFailure } from "../notices.js";
 import { go } from "../router.js";
 
-/** @import { MetricsDocument, MetricsPoint } from "../../wire.ts" */
+/** @import { MetricsDocument, MetricsPoint } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 const refreshMilliseconds = 10_000;
-const spans = { hour: "The last hour", day: "The last day", week: "The last week" };
-const faces = {
-  "": "Everything but the console",
+const spans = { hour: "Last hour", day: "Last day", week: "Last week" };
+const frontEnds = {
+  "": "All except the console",
   s3: "S3 API",
   script: "Scripts",
   public: "Public buckets",
@@ -22,15 +22,15 @@ const faces = {
 /** @param {View} view */
 export async function render({ params, signal }) {
   const span = params.get("span") ?? "hour";
-  const face = params.get("face") ?? "";
+  const frontEnd = params.get("face") ?? "";
   const charts = h("div", { class: "charts" });
 
   async function refresh() {
     /** @type {MetricsDocument} */
-    const metrics = await ask("/api/metrics", { query: { span, face: face || undefined }, signal });
-    // Whoever reads a table is not interrupted.
+    const metrics = await ask("/api/metrics", { query: { span, face: frontEnd || undefined }, signal });
+    // Do not redraw while a table is open.
     if (charts.querySelector("details[open]") !== null || charts.contains(document.activeElement)) return;
-    charts.replaceChildren(...chartsOf(metrics));
+    charts.replaceChildren(...createCharts(metrics));
   }
 
   await refresh();
@@ -48,11 +48,15 @@ export async function render({ params, signal }) {
       h(
         "div",
         { class: "choices" },
-        choice("Requests to", "metrics-face", faces, face, (chosen) => go("metrics", { span, face: chosen })),
-        choice("Time", "metrics-span", spans, span, (chosen) => go("metrics", { span: chosen, face })),
+        choice("Requests to", "metrics-face", frontEnds, frontEnd, (chosen) =>
+          go("metrics", { span, face: chosen }),
+        ),
+        choice("Time range", "metrics-span", spans, span, (chosen) =>
+          go("metrics", { span: chosen, face: frontEnd }),
+        ),
       ),
     ),
-    h("p", { class: "quiet" }, "Since this server was started, as far as that is within the time chosen."),
+    h("p", { class: "quiet" }, "Values since the start of this server, within the selected time range."),
     charts,
   );
 }
@@ -76,43 +80,43 @@ function choice(label, id, options, chosen, choose) {
 }
 
 /** @param {MetricsDocument} metrics */
-function chartsOf({ points, scrub }) {
+function createCharts({ points, scrub }) {
   const times = points.map((point) => point.time);
   /** @param {(point: MetricsPoint) => number | undefined} value */
-  const of = (value) => points.map(value);
+  const series = (value) => points.map(value);
   return [
     chart({
-      ...{ title: "Requests a second", times, format: rate },
-      lines: [{ name: "Requests", values: of((point) => point.requests) }],
+      ...{ title: "Requests per second", times, format: rate },
+      lines: [{ name: "Requests", values: series((point) => point.requests) }],
     }),
     chart({
       ...{ title: "Latency", times, format: seconds },
       lines: [
-        { name: "p50", values: of((point) => point.median) },
-        { name: "p99", values: of((point) => point.slowest) },
+        { name: "p50", values: series((point) => point.median) },
+        { name: "p99", values: series((point) => point.slowest) },
       ],
     }),
     chart({
-      ...{ title: "Bytes a second", times, format: bytes },
+      ...{ title: "Bytes per second", times, format: bytes },
       lines: [
-        { name: "In", values: of((point) => point.bytesIn) },
-        { name: "Out", values: of((point) => point.bytesOut) },
+        { name: "In", values: series((point) => point.bytesIn) },
+        { name: "Out", values: series((point) => point.bytesOut) },
       ],
     }),
     chart({
-      ...{ title: "Errors a second", times, format: rate },
+      ...{ title: "Errors per second", times, format: rate },
       lines: [
-        { name: "4xx", values: of((point) => point.clientErrors) },
-        { name: "5xx", values: of((point) => point.serverErrors) },
+        { name: "4xx", values: series((point) => point.clientErrors) },
+        { name: "5xx", values: series((point) => point.serverErrors) },
       ],
     }),
     chart({
       ...{ title: "Stored bytes", times, format: bytes },
-      lines: [{ name: "Bytes", values: of((point) => point.stored) }],
+      lines: [{ name: "Bytes", values: series((point) => point.stored) }],
     }),
     chart({
       ...{ title: "Stored objects", times, format: (value) => number(Math.round(value)) },
-      lines: [{ name: "Objects", values: of((point) => point.objects) }],
+      lines: [{ name: "Objects", values: series((point) => point.objects) }],
     }),
     scrubCard(scrub),
   ];
@@ -122,8 +126,8 @@ function chartsOf({ points, scrub }) {
 function scrubCard({ isRunning, read, stored, damages, lastEnded }) {
   const last =
     lastEnded === null
-      ? "None has come to its end yet."
-      : `The last came to its end ${duration(Date.now() - lastEnded)} ago, at ${time(lastEnded)}.`;
+      ? "No scrub has finished yet."
+      : `The last scrub finished ${duration(Date.now() - lastEnded)} ago, at ${time(lastEnded)}.`;
   const share = read === null || !stored ? undefined : Math.min(1, read / stored);
   return h(
     "section",
@@ -133,19 +137,19 @@ function scrubCard({ isRunning, read, stored, damages, lastEnded }) {
       "p",
       {},
       isRunning
-        ? `Reading everything that is stored, slowly: ${bytes(read ?? 0)} of ${bytes(stored ?? 0)}.`
-        : "A scrub reads everything that is stored once a week. None runs now.",
+        ? `Running: read ${bytes(read ?? 0)} of ${bytes(stored ?? 0)}.`
+        : "A scrub reads all stored data once a week. None is running now.",
     ),
     share === undefined
       ? undefined
-      : h("progress", { max: "1", value: String(share), "aria-label": "How much the scrub has read" }),
+      : h("progress", { max: "1", value: String(share), "aria-label": "Progress of the scrub" }),
     h("p", { class: "quiet" }, last),
     damages === 0
       ? h("p", {}, "No damage was found.")
       : h(
           "p",
           { class: "error-text" },
-          `${number(damages)} damaged: see what, and what to do, with store verify on the server.`,
+          `${number(damages)} damaged. Run store verify on the server for details.`,
         ),
   );
 }

@@ -1,4 +1,4 @@
-// One object: everything that is known of it, what it looks like, and what can be done with it.
+// Page of one object: preview, metadata and actions.
 import { address, ask } from "../api.js";
 import { copyText } from "../copy.js";
 import { openForm } from "../dialog.js";
@@ -6,15 +6,15 @@ import { h, icon } from "../dom.js";
 import { bytes, number, time } from "../format.js";
 import { icons } from "../icons.js";
 import { noteFailure } from "../notices.js";
-import { crumbs } from "../objects/crumbs.js";
+import { breadcrumbs } from "../objects/breadcrumbs.js";
 import { openDeletion } from "../objects/deletion.js";
 import { httpFields, openMetadataForm } from "../objects/metadata-form.js";
 import { preview } from "../objects/preview.js";
-import { visible } from "../objects/row.js";
+import { maskControls } from "../objects/row.js";
 import { go } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
-/** @import { LinkDocument, ObjectDocument } from "../../wire.ts" */
+/** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -29,7 +29,7 @@ export async function render({ params, signal, setTitle }) {
     const object = await ask("/api/object", { query: { bucket, key }, signal });
     const edit = () => openMetadataForm(bucket, object, () => void refresh().catch(noteFailure));
     content.replaceChildren(
-      h("div", { class: "page-head" }, crumbs(bucket, key), ...actions(bucket, object, edit)),
+      h("div", { class: "page-head" }, breadcrumbs(bucket, key), ...actions(bucket, object, edit)),
       h(
         "div",
         { class: "object-parts" },
@@ -101,8 +101,8 @@ function openLink(bucket, key) {
     title: "Copy a signed link",
     submit: "Copy",
     content: [
-      h("p", {}, "Whoever has the link may get the object until it expires."),
-      h("label", { for: "link-time" }, "It expires in"),
+      h("p", {}, "Anyone with the link can download the object until the link expires."),
+      h("label", { for: "link-time" }, "Expires in"),
       seconds,
     ],
     async run() {
@@ -128,7 +128,7 @@ function facts(object) {
     ["ETag", etag],
   ];
   if (parts !== undefined) about.push(["Parts", number(parts)]);
-  if (encryptionKeyMd5 !== undefined) about.push(["Customer's key, MD5", encryptionKeyMd5]);
+  if (encryptionKeyMd5 !== undefined) about.push(["Encryption key MD5", encryptionKeyMd5]);
   const http = httpFields.flatMap(([name, header]) => {
     const value = object.httpMetadata[name];
     return value === undefined ? [] : [[header, typeof value === "number" ? time(value) : value]];
@@ -136,12 +136,12 @@ function facts(object) {
   const checksums = Object.entries(object.checksums);
   return [
     factCard("Object", about),
-    factCard("HTTP metadata", /** @type {[string, string][]} */ (http), "None is set."),
-    factCard("Metadata of your own", Object.entries(object.customMetadata), "None is set."),
+    factCard("HTTP metadata", /** @type {[string, string][]} */ (http), "None."),
+    factCard("Custom metadata", Object.entries(object.customMetadata), "None."),
     factCard(
-      checksumParts === undefined ? "Checksums" : `Checksums, of ${number(checksumParts)} parts`,
+      checksumParts === undefined ? "Checksums" : `Checksums of ${number(checksumParts)} parts`,
       checksums,
-      "The etag alone.",
+      "None besides the etag.",
     ),
   ];
 }
@@ -152,7 +152,10 @@ function facts(object) {
  * @param {string} [none]
  */
 function factCard(title, pairs, none = "") {
-  const list = pairs.flatMap(([name, value]) => [h("dt", {}, visible(name)), h("dd", {}, visible(value))]);
+  const list = pairs.flatMap(([name, value]) => [
+    h("dt", {}, maskControls(name)),
+    h("dd", {}, maskControls(value)),
+  ]);
   return h(
     "section",
     { class: "card fact-card" },

@@ -1,15 +1,15 @@
-// The objects of a bucket, by folder or flat: searching by prefix, selecting and deleting many, and uploading.
+// Page of a bucket's objects, by folder or flat: search by prefix, delete many, upload.
 import { h, icon } from "../dom.js";
 import { number } from "../format.js";
 import { icons } from "../icons.js";
 import { empty, isAbort, noteFailure } from "../notices.js";
-import { crumbs } from "../objects/crumbs.js";
+import { breadcrumbs } from "../objects/breadcrumbs.js";
 import { openDeletion } from "../objects/deletion.js";
 import { createListing } from "../objects/listing.js";
-import { hrefOf, rowOf, visible } from "../objects/row.js";
-import { go, placeOf } from "../router.js";
+import { entryHref, maskControls, objectRow } from "../objects/row.js";
+import { go, pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
-import { acceptDrops, uploadButtons } from "../upload/intake.js";
+import { acceptDrops, uploadButtons } from "../upload/file-inputs.js";
 import { onStored } from "../upload/queue.js";
 import { unfinishedNotice } from "../upload/unfinished.js";
 import { virtualList } from "../virtual-list.js";
@@ -39,9 +39,9 @@ export async function render({ params, signal, setTitle }) {
     value: params.get("search") ?? "",
     oninput: () => searchSoon(),
   });
-  const told = h("span", { class: "quiet", role: "status" });
+  const statusText = h("span", { class: "quiet", role: "status" });
   const chosen = h("div", { class: "chosen" });
-  const nothing = h("div", { class: "list-empty" });
+  const emptyArea = h("div", { class: "list-empty" });
   const list = virtualList({
     label: `Objects of ${bucket}`,
     drawRow(index) {
@@ -49,16 +49,16 @@ export async function render({ params, signal, setTitle }) {
       const isSelected = listing.selected.has(entry.name);
       /** @param {boolean} range */
       const onToggle = (range) => toggle(index, range);
-      return rowOf(entry, { bucket, prefix: folder, isSelected, onToggle });
+      return objectRow(entry, { bucket, prefix: folder, isSelected, onToggle });
     },
     onOpen(index) {
       const entry = listing.entries[index];
-      if (entry !== undefined) location.hash = hrefOf(bucket, entry);
+      if (entry !== undefined) location.hash = entryHref(bucket, entry);
     },
     onToggle: toggle,
     onToggleAll() {
       listing.toggleAll();
-      tell();
+      updateStatus();
     },
     onNearEnd: () => void more(),
   });
@@ -71,13 +71,13 @@ export async function render({ params, signal, setTitle }) {
     if (range) listing.selectRange(lastToggled, index);
     else listing.toggle(index);
     lastToggled = index;
-    tell();
+    updateStatus();
   }
 
-  function tell() {
+  function updateStatus() {
     list.redraw();
     const { entries, hasMore, selected } = listing;
-    told.textContent = `${number(entries.length)}${hasMore ? "+" : ""} shown`;
+    statusText.textContent = `${number(entries.length)}${hasMore ? "+" : ""} shown`;
     chosen.replaceChildren(
       ...(selected.size === 0
         ? []
@@ -91,7 +91,7 @@ export async function render({ params, signal, setTitle }) {
 
   function clear() {
     listing.selected.clear();
-    tell();
+    updateStatus();
     list.element.focus();
   }
 
@@ -103,7 +103,7 @@ export async function render({ params, signal, setTitle }) {
     try {
       if (!(await listing.more())) return;
       list.setCount(listing.entries.length, "same");
-      tell();
+      updateStatus();
     } catch (error) {
       if (!isAbort(error)) noteFailure(error);
     }
@@ -115,37 +115,37 @@ export async function render({ params, signal, setTitle }) {
     lastToggled = 0;
     list.setCount(listing.entries.length, "other");
     const isEmpty = listing.entries.length === 0;
-    nothing.replaceChildren(...(isEmpty ? [nothingHere(bucket, prefix)] : []));
-    tell();
+    emptyArea.replaceChildren(...(isEmpty ? [emptyState(bucket, prefix)] : []));
+    updateStatus();
   }
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let searching;
+  let searchTimer;
   function searchSoon() {
-    clearTimeout(searching);
-    searching = setTimeout(() => {
-      history.replaceState(null, "", placeOf("objects", { ...place(), search: search.value }));
+    clearTimeout(searchTimer);
+    searchTimer = setTimeout(() => {
+      history.replaceState(null, "", pageHref("objects", { ...routeParams(), search: search.value }));
       refresh().catch((error) => isAbort(error) || noteFailure(error));
     }, 150);
   }
 
-  const place = () => ({ bucket, prefix: folder, view: view === "flat" ? "flat" : undefined });
+  const routeParams = () => ({ bucket, prefix: folder, view: view === "flat" ? "flat" : undefined });
   const target = { bucket, prefix: folder };
   const buttons = uploadButtons(target);
   const content = h(
     "div",
     { class: "objects" },
-    h("div", { class: "page-head" }, crumbs(bucket, folder), ...buttons.elements),
+    h("div", { class: "page-head" }, breadcrumbs(bucket, folder), ...buttons.elements),
     unfinishedNotice(bucket),
     h(
       "div",
       { class: "list-tools" },
       h("div", { class: "search" }, icon(icons.search), search),
-      viewSwitch(place(), view),
+      viewSwitch(routeParams(), view),
       chosen,
-      told,
+      statusText,
     ),
-    h("div", { class: "card list-card" }, listHead(), list.element, nothing),
+    h("div", { class: "card list-card" }, listHead(), list.element, emptyArea),
   );
   acceptDrops(content, target, signal);
   onStored(signal, (stored) => {
@@ -155,20 +155,20 @@ export async function render({ params, signal, setTitle }) {
     { key: "/", does: "Search by prefix", run: () => search.focus() },
     { key: "u", does: "Upload files", run: buttons.pickFiles },
     { key: "f", does: "Upload a folder", run: buttons.pickFolder },
-    { key: "ArrowDown", does: "Move in the list, with Shift select" },
+    { key: "ArrowDown", does: "Move in the list; with Shift, select" },
     { key: " ", does: "Select" },
     { key: "Enter", does: "Open" },
-    { key: "Delete", does: "Delete what is selected", run: deleteSelected },
+    { key: "Delete", does: "Delete the selection", run: deleteSelected },
   ]);
   await refresh();
   return content;
 }
 
 /**
- * @param {Record<string, string | undefined>} place
+ * @param {Record<string, string | undefined>} routeParams
  * @param {"folders" | "flat"} view
  */
-function viewSwitch(place, view) {
+function viewSwitch(routeParams, view) {
   /**
    * @param {string} title
    * @param {"folders" | "flat"} one
@@ -178,7 +178,7 @@ function viewSwitch(place, view) {
       "a",
       {
         class: "button",
-        href: placeOf("objects", { ...place, view: one === "flat" ? "flat" : undefined }),
+        href: pageHref("objects", { ...routeParams, view: one === "flat" ? "flat" : undefined }),
         "aria-current": one === view ? "true" : undefined,
       },
       title,
@@ -207,8 +207,8 @@ function listHead() {
  * @param {string} bucket
  * @param {string} prefix
  */
-function nothingHere(bucket, prefix) {
+function emptyState(bucket, prefix) {
   return prefix === ""
     ? empty(`${bucket} is empty`, "Drop files or whole folders here, or use the buttons above.")
-    : empty("Nothing begins with this", h("span", { class: "mono" }, visible(prefix)));
+    : empty("No key starts with this prefix", h("span", { class: "mono" }, maskControls(prefix)));
 }

@@ -1,4 +1,4 @@
-// One field of a rule as it is typed: a text, a number, lines, choices; with a place for what is wrong with it.
+// Input for one field of a rule, with its help and error text.
 import { h } from "../dom.js";
 import { numberFrom, whenFrom, whenText } from "./rule-fields.js";
 
@@ -13,15 +13,15 @@ import { numberFrom, whenFrom, whenText } from "./rule-fields.js";
  */
 
 /** @param {ControlOptions} options */
-export function controlOf({ field, value: initial, id, changed }) {
+export function createControl({ field, value: initial, id, changed }) {
   const { name, label, kind, help } = field;
   const words =
     help ??
-    (kind === "days or date" ? "After days, such as 30, or on a day, such as 2027-01-31." : undefined);
-  const told = h("p", { id: `${id}-told`, class: "error-text" });
+    (kind === "days or date" ? "A number of days, such as 30, or a date, such as 2027-01-31." : undefined);
+  const errorText = h("p", { id: `${id}-error`, class: "error-text" });
   const helpText = words === undefined ? undefined : h("p", { id: `${id}-help`, class: "quiet" }, words);
-  const described = `${id}-told${words === undefined ? "" : ` ${id}-help`}`;
-  const { input, value, element } = made(field, initial, { id, described });
+  const described = `${id}-error${words === undefined ? "" : ` ${id}-help`}`;
+  const { input, value, element } = createInput(field, initial, { id, described });
   element.addEventListener("input", changed);
   return {
     name,
@@ -33,11 +33,11 @@ export function controlOf({ field, value: initial, id, changed }) {
       kind === "choices" ? undefined : h("label", { for: id }, label),
       element,
       helpText,
-      told,
+      errorText,
     ),
     /** @param {string | undefined} message */
-    tell(message) {
-      told.textContent = message ?? "";
+    showError(message) {
+      errorText.textContent = message ?? "";
       if (message === undefined) input.removeAttribute("aria-invalid");
       else input.setAttribute("aria-invalid", "true");
     },
@@ -50,7 +50,7 @@ export function controlOf({ field, value: initial, id, changed }) {
  * @param {{ id: string, described: string }} names
  * @returns {{ input: HTMLElement, element: HTMLElement, value: () => unknown }}
  */
-function made({ kind, label, choices = [] }, initial, { id, described }) {
+function createInput({ kind, label, choices = [] }, initial, { id, described }) {
   const common = { id, autocomplete: "off", spellcheck: "false", "aria-describedby": described };
   if (kind === "flag") {
     const box = h("input", { ...common, type: "checkbox", checked: initial === true });

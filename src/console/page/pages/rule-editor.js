@@ -1,15 +1,15 @@
-// An editor of rules: a card for each, checked by the server while one types, saved all together.
+// Editor for rules: one card for each rule, validated by the server while typing, saved together.
 import { ask } from "../api.js";
 import { h, icon } from "../dom.js";
 import { icons } from "../icons.js";
 import { isAbort, note, noteFailure } from "../notices.js";
-import { controlOf } from "./rule-control.js";
+import { createControl } from "./rule-control.js";
 
-/** @import { FlawsDocument } from "../../wire.ts" */
+/** @import { FlawsDocument } from "../../wire-types.ts" */
 /** @import { Field, Rule } from "./rule-fields.js" */
 
 /**
- * @typedef {object} Editing
+ * @typedef {object} EditorOptions
  * @property {string} bucket
  * @property {"lifecycle" | "cors"} kind
  * @property {string} title
@@ -21,19 +21,19 @@ import { controlOf } from "./rule-control.js";
  * @property {AbortSignal} signal
  */
 
-/** @typedef {ReturnType<typeof cardOf>} Card */
+/** @typedef {ReturnType<typeof createCard>} Card */
 
 const pauseMilliseconds = 200;
 let count = 0;
 
-/** @param {Editing} editing */
+/** @param {EditorOptions} options */
 export function openEditor({ bucket, kind, title, about, none, rules, fields, fresh, signal }) {
   /** @type {Card[]} */
   let cards = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let pausing;
+  let checkTimer;
   const list = h("div", { class: "rules" });
-  const told = h("p", { class: "quiet", role: "status" });
+  const statusText = h("p", { class: "quiet", role: "status" });
   const save = h(
     "button",
     { class: "primary", type: "submit", "aria-label": `Save ${title} rules`, disabled: true },
@@ -48,7 +48,7 @@ export function openEditor({ bucket, kind, title, about, none, rules, fields, fr
 
   /** @param {Rule} rule */
   function addRule(rule, isChange = true) {
-    const card = cardOf({ rule, fields, changed, remove: () => removeCard(card) });
+    const card = createCard({ rule, fields, changed, remove: () => removeCard(card) });
     cards.push(card);
     show();
     if (isChange) changed();
@@ -73,39 +73,39 @@ export function openEditor({ bucket, kind, title, about, none, rules, fields, fr
 
   function changed() {
     save.disabled = false;
-    clearTimeout(pausing);
-    pausing = setTimeout(
+    clearTimeout(checkTimer);
+    checkTimer = setTimeout(
       () => void check().catch((error) => isAbort(error) || noteFailure(error)),
       pauseMilliseconds,
     );
   }
 
-  const given = () => ({ rules: cards.map(({ rule }) => rule()) });
+  const requestBody = () => ({ rules: cards.map(({ rule }) => rule()) });
 
   async function check() {
     /** @type {FlawsDocument} */
     const { flaws } = await ask("/api/rules/check", {
       method: "POST",
       query: { kind },
-      json: given(),
+      json: requestBody(),
       signal,
     });
-    for (const [i, card] of cards.entries()) card.tell(flaws.filter(({ rule }) => rule === i));
+    for (const [i, card] of cards.entries()) card.showFlaws(flaws.filter(({ rule }) => rule === i));
     save.disabled = flaws.length > 0;
     const [first] = flaws.filter(({ rule }) => rule === undefined);
-    told.textContent =
-      flaws.length === 0 ? "Not saved yet." : (first?.message ?? "Mend what is marked to save.");
+    statusText.textContent =
+      flaws.length === 0 ? "Not saved yet." : (first?.message ?? "Fix the highlighted fields to save.");
     return flaws.length === 0;
   }
 
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    clearTimeout(pausing);
+    clearTimeout(checkTimer);
     if (!(await check())) return;
-    await ask("/api/rules", { method: "PUT", query: { bucket, kind }, json: given(), signal });
+    await ask("/api/rules", { method: "PUT", query: { bucket, kind }, json: requestBody(), signal });
     save.disabled = true;
-    told.textContent = "";
+    statusText.textContent = "";
     note(`Saved the ${title} rules of ${bucket}.`);
   }
 
@@ -121,7 +121,7 @@ export function openEditor({ bucket, kind, title, about, none, rules, fields, fr
     },
     h("div", {}, h("h2", {}, title), h("p", { class: "quiet" }, about)),
     list,
-    h("div", { class: "actions" }, told, add, save),
+    h("div", { class: "actions" }, statusText, add, save),
   );
 }
 
@@ -134,21 +134,21 @@ export function openEditor({ bucket, kind, title, about, none, rules, fields, fr
  */
 
 /** @param {CardOptions} options */
-function cardOf({ rule, fields, changed, remove }) {
+function createCard({ rule, fields, changed, remove }) {
   const id = `rule-${++count}`;
   const controls = fields.map((field) =>
-    controlOf({ field, value: rule[field.name], id: `${id}-${field.name}`, changed }),
+    createControl({ field, value: rule[field.name], id: `${id}-${field.name}`, changed }),
   );
   const legend = h("legend", {});
   const removal = h("button", { type: "button", onclick: remove }, "Remove");
-  const told = h("p", { class: "error-text", role: "alert" });
+  const errorText = h("p", { class: "error-text", role: "alert" });
   const grid = h("div", { class: "rule-grid" }, ...controls.map(({ element }) => element));
   const element = h(
     "fieldset",
     { class: "rule" },
     legend,
     grid,
-    told,
+    errorText,
     h("div", { class: "row-tools" }, removal),
   );
   return {
@@ -162,9 +162,10 @@ function cardOf({ rule, fields, changed, remove }) {
     /** @returns {Rule} */
     rule: () => Object.fromEntries(controls.map(({ name, value }) => [name, value()])),
     /** @param {readonly { field?: string | undefined, message: string }[]} flaws */
-    tell(flaws) {
-      for (const { name, tell } of controls) tell(flaws.find(({ field }) => field === name)?.message);
-      told.textContent = flaws.find(({ field }) => field === undefined)?.message ?? "";
+    showFlaws(flaws) {
+      for (const { name, showError } of controls)
+        showError(flaws.find(({ field }) => field === name)?.message);
+      errorText.textContent = flaws.find(({ field }) => field === undefined)?.message ?? "";
     },
   };
 }

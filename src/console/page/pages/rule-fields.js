@@ -1,4 +1,4 @@
-// The fields of a rule, of either kind: what each is called, how it is typed, and what it says of the rule.
+// Fields of lifecycle and CORS rules: labels, types of input, and conversion.
 
 /** @typedef {Record<string, unknown>} Rule as JSON */
 
@@ -14,32 +14,32 @@
 /** @type {readonly Field[]} */
 export const lifecycleFields = [
   { name: "id", label: "Name", kind: "text" },
-  { name: "isEnabled", label: "In force", kind: "flag" },
-  { name: "prefix", label: "Keys that begin with", kind: "text", help: "All of them when left empty." },
+  { name: "isEnabled", label: "Enabled", kind: "flag" },
+  { name: "prefix", label: "Key prefix", kind: "text", help: "Leave empty for all keys." },
   { name: "expire", label: "Delete objects", kind: "days or date" },
   { name: "transition", label: "Move to infrequent access", kind: "days or date" },
-  { name: "abortUploadsAfter", label: "Give up unfinished uploads after days", kind: "number" },
-  { name: "largerThan", label: "Only larger than, in bytes", kind: "number" },
-  { name: "smallerThan", label: "Only smaller than, in bytes", kind: "number" },
+  { name: "abortUploadsAfter", label: "Abort incomplete uploads after days", kind: "number" },
+  { name: "largerThan", label: "Minimum size in bytes (exclusive)", kind: "number" },
+  { name: "smallerThan", label: "Maximum size in bytes (exclusive)", kind: "number" },
 ];
 
 /** @type {readonly Field[]} */
 export const corsFields = [
   { name: "id", label: "Name", kind: "text" },
-  { name: "origins", label: "Origins", kind: "lines", help: "One a line, such as https://*.example.com" },
+  { name: "origins", label: "Origins", kind: "lines", help: "One per line, such as https://*.example.com" },
   {
     name: "methods",
     label: "Methods",
     kind: "choices",
     choices: ["GET", "PUT", "POST", "DELETE", "HEAD"],
   },
-  { name: "headers", label: "Request headers", kind: "lines", help: "One a line; * for every one." },
-  { name: "exposed", label: "Response headers that pages may see", kind: "lines", help: "One a line." },
-  { name: "maxAgeSeconds", label: "Seconds a browser remembers the answer", kind: "number" },
+  { name: "headers", label: "Request headers", kind: "lines", help: "One per line; * for all." },
+  { name: "exposed", label: "Exposed response headers", kind: "lines", help: "One per line." },
+  { name: "maxAgeSeconds", label: "Max age in seconds", kind: "number" },
 ];
 
 /**
- * A number as it was typed; what is none is sent as null, which the server tells of.
+ * Parses a typed number. Invalid text is sent as null, which the server reports.
  *
  * @param {string} text
  */

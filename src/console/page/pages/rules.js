@@ -1,12 +1,12 @@
-// The rules of a bucket: what time does to its objects, and which web pages may reach it.
+// Page of a bucket's lifecycle and CORS rules.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
-import { empty } from "../notices.js";
-import { go, placeOf } from "../router.js";
+import { emptyCard } from "../notices.js";
+import { go, pageHref } from "../router.js";
 import { openEditor } from "./rule-editor.js";
 import { corsFields, lifecycleFields } from "./rule-fields.js";
 
-/** @import { BucketsDocument, RulesDocument } from "../../wire.ts" */
+/** @import { BucketsDocument, RulesDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -14,7 +14,7 @@ export async function render({ params, signal, setTitle }) {
   /** @type {BucketsDocument} */
   const { buckets } = await ask("/api/buckets", { signal });
   const [first] = buckets;
-  if (first === undefined) return nothingYet();
+  if (first === undefined) return emptyState();
   const bucket = params.get("bucket") ?? first.name;
   setTitle(`Rules of ${bucket}`);
   /** @type {RulesDocument} */
@@ -39,33 +39,30 @@ export async function render({ params, signal, setTitle }) {
     openEditor({
       ...{ bucket, kind: "lifecycle", rules: lifecycle, fields: lifecycleFields, signal },
       title: "Lifecycle",
-      about: "What time does to objects and to uploads that were never finished. Days end at midnight, UTC.",
-      none: "Objects stay until somebody deletes them, and uploads too.",
+      about:
+        "Expire or transition objects and clean up incomplete uploads, by age. Days end at midnight UTC.",
+      none: "No lifecycle rules: objects and incomplete uploads are kept until they are deleted.",
       fresh: () => ({ isEnabled: true, prefix: "", expire: { days: 30 } }),
     }),
     openEditor({
       ...{ bucket, kind: "cors", rules: cors, fields: corsFields, signal },
       title: "CORS",
-      about: "Which web pages may reach this bucket from a browser. The first rule that fits decides.",
-      none: "No page of another origin may.",
+      about: "Which web pages can access this bucket from a browser. The first matching rule applies.",
+      none: "No CORS rules: cross-origin requests are blocked.",
       fresh: () => ({ origins: ["https://example.com"], methods: ["GET"], headers: [], exposed: [] }),
     }),
   );
 }
 
-function nothingYet() {
+function emptyState() {
   return h(
     "div",
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Rules")),
-    h(
-      "div",
-      { class: "card" },
-      empty(
-        "There is no bucket to make rules for yet",
-        h("a", { href: placeOf("buckets") }, "Create a bucket"),
-        " first.",
-      ),
+    emptyCard(
+      "There are no buckets yet",
+      h("a", { href: pageHref("buckets") }, "Create a bucket"),
+      " first.",
     ),
   );
 }

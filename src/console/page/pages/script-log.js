@@ -1,10 +1,10 @@
-// What scripts write, as they write it, with a filter. The server holds each request until there is something to tell.
+// Live log of scripts, with a filter. Uses long polling: the server answers when there are new lines.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { time } from "../format.js";
 import { isAbort } from "../notices.js";
 
-/** @import { LogDocument } from "../../wire.ts" */
+/** @import { LogDocument } from "../../wire-types.ts" */
 
 /**
  * @typedef {object} LogOptions
@@ -15,7 +15,7 @@ import { isAbort } from "../notices.js";
 
 /** @typedef {LogDocument["lines"][number]} Line */
 
-const mostLines = 2000;
+const maxLines = 2000;
 const retryMilliseconds = 2000;
 
 /** @param {LogOptions} options */
@@ -25,7 +25,7 @@ export function openLog({ scripts, signal, onFault }) {
   const text = h("input", {
     id: "log-text",
     type: "search",
-    placeholder: "Words in a line",
+    placeholder: "Text in a line",
     autocomplete: "off",
   });
   const script = h(
@@ -39,22 +39,22 @@ export function openLog({ scripts, signal, onFault }) {
   const lines = h("div", { class: "log", tabindex: 0, role: "log", "aria-label": "Log", "aria-live": "off" });
 
   /** @param {Line} line */
-  function fits(line) {
-    const wanted = text.value.trim().toLowerCase();
+  function matches(line) {
+    const searchText = text.value.trim().toLowerCase();
     return (
       (script.value === "" || line.script === script.value) &&
       (!errorsOnly.checked || line.stream === "stderr") &&
-      line.text.toLowerCase().includes(wanted)
+      line.text.toLowerCase().includes(searchText)
     );
   }
 
   function filter() {
-    for (const { line, element } of shown) element.hidden = !fits(line);
-    tellCount();
+    for (const { line, element } of shown) element.hidden = !matches(line);
+    updateCount();
   }
   for (const control of [text, script, errorsOnly]) control.addEventListener("input", filter);
 
-  function tellCount() {
+  function updateCount() {
     const count = shown.filter(({ element }) => !element.hidden).length;
     state.textContent = shown.length === 0 ? "Waiting for lines…" : `${count} of ${shown.length} lines`;
   }
@@ -65,14 +65,14 @@ export function openLog({ scripts, signal, onFault }) {
     const added = fresh.map((line) => {
       const names = scripts.length > 1 ? [h("span", { class: "quiet" }, `${line.script} `)] : [];
       const when = h("span", { class: "quiet" }, `${time(line.time).slice(11)} `);
-      const element = h("div", { class: line.stream, hidden: !fits(line) }, when, ...names, line.text);
+      const element = h("div", { class: line.stream, hidden: !matches(line) }, when, ...names, line.text);
       return { line, element };
     });
     shown.push(...added);
     lines.append(...added.map(({ element }) => element));
-    for (const { element } of shown.splice(0, Math.max(0, shown.length - mostLines))) element.remove();
+    for (const { element } of shown.splice(0, Math.max(0, shown.length - maxLines))) element.remove();
     if (isAtEnd) lines.scrollTop = lines.scrollHeight;
-    tellCount();
+    updateCount();
     if (fresh.some(({ stream }) => stream === "stderr")) onFault();
   }
 
@@ -83,7 +83,7 @@ export function openLog({ scripts, signal, onFault }) {
         /** @type {LogDocument} */
         const { lines: fresh } = await ask("/api/scripts/log", { query: { after }, signal });
         const last = fresh.at(-1)?.number ?? after;
-        // Nothing was written yet: from now on the server waits for a first line.
+        // No lines yet: the next request waits for the first one.
         after = last === 0 ? -1 : last;
         if (fresh.length > 0) add(fresh);
       } catch (error) {

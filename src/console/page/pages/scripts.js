@@ -1,12 +1,12 @@
-// The scripts of this server: routes, bindings, last faults, what they write while one looks on, and starting anew.
+// Page of scripts: routes, bindings, recent errors, live log and restart.
 import { ask } from "../api.js";
 import { h, icon } from "../dom.js";
 import { time } from "../format.js";
 import { icons } from "../icons.js";
-import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
 import { openLog } from "./script-log.js";
 
-/** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire.ts" */
+/** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -17,7 +17,7 @@ export async function render({ signal }) {
   async function refresh() {
     /** @type {ScriptsDocument} */
     const all = await ask("/api/scripts", { signal });
-    list.replaceChildren(...(all.scripts.length === 0 ? [nothingYet()] : all.scripts.map(cardOf)));
+    list.replaceChildren(...(all.scripts.length === 0 ? [emptyState()] : all.scripts.map(scriptCard)));
     showFaults(all.faults);
     return all.scripts;
   }
@@ -29,7 +29,7 @@ export async function render({ signal }) {
   }
 
   /** @type {Map<string, HTMLElement>} */
-  let known = new Map();
+  let shownFaults = new Map();
 
   /**
    * One that is shown already stays as it is, opened or not.
@@ -37,18 +37,18 @@ export async function render({ signal }) {
    * @param {readonly FaultDocument[]} all
    */
   function showFaults(all) {
-    known = new Map(
+    shownFaults = new Map(
       all.map((fault) => {
         const key = JSON.stringify(fault);
-        return [key, known.get(key) ?? faultOf(fault)];
+        return [key, shownFaults.get(key) ?? faultCard(fault)];
       }),
     );
-    const none = h("p", { class: "quiet" }, "None since the server was started.");
-    faults.replaceChildren(...(known.size === 0 ? [none] : known.values()));
+    const none = h("p", { class: "quiet" }, "None since the server started.");
+    faults.replaceChildren(...(shownFaults.size === 0 ? [none] : shownFaults.values()));
   }
 
   /** @param {ScriptDocument} script */
-  function cardOf(script) {
+  function scriptCard(script) {
     const { name } = script;
     const button = h(
       "button",
@@ -65,7 +65,7 @@ export async function render({ signal }) {
       button.disabled = true;
       try {
         await ask("/api/scripts/restart", { method: "POST", query: { script: name }, json: {} });
-        note(`Script ${name} was started anew.`);
+        note(`Restarted script ${name}.`);
         await refresh();
         /** @type {HTMLElement | null} */ (
           list.querySelector(`[data-restart="${CSS.escape(name)}"]`)
@@ -78,7 +78,7 @@ export async function render({ signal }) {
       "section",
       { class: "card editor", "aria-label": name },
       h("div", { class: "page-head" }, h("h2", {}, name), button),
-      factsOf(script),
+      scriptFacts(script),
     );
   }
 
@@ -93,31 +93,27 @@ export async function render({ signal }) {
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Scripts")),
     list,
-    ...(scripts.length === 0 ? [] : [log, h("h2", { class: "section" }, "Last faults"), faults]),
+    ...(scripts.length === 0 ? [] : [log, h("h2", { class: "section" }, "Recent errors"), faults]),
   );
 }
 
-function nothingYet() {
-  return h(
-    "div",
-    { class: "card" },
-    empty(
-      "This server runs no script",
-      "Begin one with ",
-      h("code", {}, "store init"),
-      " and start the server in its folder.",
-    ),
+function emptyState() {
+  return emptyCard(
+    "This server runs no scripts",
+    "Create one with ",
+    h("code", {}, "store init"),
+    " and start the server in its folder.",
   );
 }
 
 /** @param {ScriptDocument} script */
-function factsOf({ file, routes, schedules, buckets, variables, secrets }) {
+function scriptFacts({ file, routes, schedules, buckets, variables, secrets }) {
   const bindings = buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`);
   /** @type {[string, readonly string[]][]} */
   const facts = [
     ["Configuration", [file]],
-    ["Answers", routes.length === 0 ? ["whatever no other script does"] : routes],
-    ["Runs at", schedules],
+    ["Routes", routes.length === 0 ? ["all other requests"] : routes],
+    ["Schedules", schedules],
     ["Buckets", bindings],
     ["Variables", variables.map((name) => `env.${name}`)],
     ["Secrets", secrets.map((name) => `env.${name}`)],
@@ -131,7 +127,7 @@ function factsOf({ file, routes, schedules, buckets, variables, secrets }) {
 }
 
 /** @param {FaultDocument} fault */
-function faultOf({ time: when, script, message, stack }) {
+function faultCard({ time: when, script, message, stack }) {
   return h(
     "details",
     { class: "card fault" },

@@ -1,49 +1,49 @@
-// Uploads in flight, of every bucket: what was begun in parts and is neither complete nor given up. Their bytes take
-// room, and no listing of objects shows them.
+// Page of incomplete multipart uploads in all buckets. Their parts use space, but no object listing
+// shows them.
 import { ask } from "../api.js";
 import { openForm } from "../dialog.js";
 import { h } from "../dom.js";
 import { bytes, counted, duration, number, time } from "../format.js";
 import { empty, isAbort, note, noteFailure } from "../notices.js";
-import { visible } from "../objects/row.js";
-import { placeOf } from "../router.js";
+import { maskControls } from "../objects/row.js";
+import { pageHref } from "../router.js";
 
-/** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire.ts" */
+/** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
 export async function render({ signal }) {
   const rows = h("tbody", {});
-  const table = tableOf(rows);
-  const told = h("p", { class: "quiet", role: "status" });
+  const table = uploadTable(rows);
+  const statusText = h("p", { class: "quiet", role: "status" });
   const content = h(
     "div",
     {},
     h(
       "div",
       { class: "page-head" },
-      h("h1", {}, "Uploads in flight"),
+      h("h1", {}, "Uploads in progress"),
       h("button", { type: "button", onclick: () => refresh().catch(noteFailure) }, "Refresh"),
     ),
     h("div", { class: "card table-scroll" }, table),
-    told,
+    statusText,
   );
 
   async function refresh() {
     rows.replaceChildren();
     let count = 0;
     let size = 0;
-    for await (const upload of uploadsOf(signal)) {
-      rows.append(rowOf(upload, refresh));
+    for await (const upload of listUploads(signal)) {
+      rows.append(uploadRow(upload, refresh));
       count++;
       size += upload.bytes;
     }
-    told.textContent = count === 0 ? "" : `${counted(count, "upload")}, ${bytes(size)} in all`;
+    statusText.textContent = count === 0 ? "" : `${counted(count, "upload")}, ${bytes(size)} in total`;
     table.hidden = count === 0;
     table.parentElement?.querySelector(".state")?.remove();
     if (count === 0)
       table.after(
-        empty("No uploads are in flight", "Here is what was begun in parts and is not complete yet."),
+        empty("No uploads in progress", "Multipart uploads appear here until they are completed or aborted."),
       );
   }
 
@@ -55,7 +55,7 @@ export async function render({ signal }) {
  * @param {AbortSignal} signal
  * @returns {AsyncIterable<UploadRow>}
  */
-async function* uploadsOf(signal) {
+async function* listUploads(signal) {
   /** @type {BucketsDocument} */
   const { buckets } = await ask("/api/buckets", { signal });
   for (const { name: bucket } of buckets) {
@@ -71,8 +71,8 @@ async function* uploadsOf(signal) {
 }
 
 /** @param {HTMLElement} rows */
-function tableOf(rows) {
-  const heads = ["Key", "Bucket", "Begun", "Parts", "Size", "Ends by itself"].map((name) =>
+function uploadTable(rows) {
+  const heads = ["Key", "Bucket", "Started", "Parts", "Size", "Expires"].map((name) =>
     h("th", { scope: "col", class: name === "Parts" || name === "Size" ? "number" : undefined }, name),
   );
   const tools = h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions"));
@@ -83,18 +83,18 @@ function tableOf(rows) {
  * @param {UploadRow} upload
  * @param {() => Promise<void>} refresh
  */
-function rowOf(upload, refresh) {
+function uploadRow(upload, refresh) {
   const { bucket, key, created, due, parts } = upload;
   const now = Date.now();
   return h(
     "tr",
     {},
-    h("th", { scope: "row", class: "mono" }, visible(key)),
-    h("td", { "data-name": "Bucket" }, h("a", { href: placeOf("objects", { bucket }) }, bucket)),
-    h("td", { "data-name": "Begun", title: time(created) }, `${duration(now - created)} ago`),
+    h("th", { scope: "row", class: "mono" }, maskControls(key)),
+    h("td", { "data-name": "Bucket" }, h("a", { href: pageHref("objects", { bucket }) }, bucket)),
+    h("td", { "data-name": "Started", title: time(created) }, `${duration(now - created)} ago`),
     h("td", { "data-name": "Parts", class: "number" }, number(parts)),
     h("td", { "data-name": "Size", class: "number" }, bytes(upload.bytes)),
-    h("td", { "data-name": "Ends by itself", title: time(due) }, `in ${duration(due - now)}`),
+    h("td", { "data-name": "Expires", title: time(due) }, `in ${duration(due - now)}`),
     h(
       "td",
       {},
@@ -121,11 +121,11 @@ function openAbort({ bucket, key, id, parts, bytes: size }, refresh) {
     submit: "Abort upload",
     danger: true,
     content: [
-      h("p", { class: "mono" }, visible(key)),
+      h("p", { class: "mono" }, maskControls(key)),
       h(
         "p",
         {},
-        `${counted(parts, "part")} of ${bytes(size)} will be gone. Whoever is sending it is refused from then on.`,
+        `This permanently deletes ${counted(parts, "part")} (${bytes(size)}). Clients can no longer continue this upload.`,
       ),
     ],
     async run() {

@@ -1,5 +1,5 @@
-// Uploads in parts that were begun, noted in this browser, so that one can go on after the page was closed: when the
-// same file is picked again, the parts that are there need not be sent twice.
+// Remembers multipart uploads in the browser's storage, so that they can be resumed after the page was
+// closed: when the same file is selected again, only missing parts are sent.
 
 const kind = "store console upload ";
 
@@ -19,7 +19,7 @@ const kind = "store console upload ";
  * @param {string} key
  * @param {File} file
  */
-function nameOf(bucket, key, { name, size, lastModified }) {
+function storageKey(bucket, key, { name, size, lastModified }) {
   return kind + JSON.stringify([bucket, key, name, size, lastModified]);
 }
 
@@ -29,8 +29,8 @@ function nameOf(bucket, key, { name, size, lastModified }) {
  * @param {File} file
  * @returns {Note | undefined}
  */
-export function noted(bucket, key, file) {
-  const text = localStorage.getItem(nameOf(bucket, key, file));
+export function findNote(bucket, key, file) {
+  const text = localStorage.getItem(storageKey(bucket, key, file));
   return text === null ? undefined : JSON.parse(text);
 }
 
@@ -40,10 +40,10 @@ export function noted(bucket, key, file) {
  * @param {File} file
  * @param {{ id: string, partSize: number }} upload
  */
-export function takeNote(bucket, key, file, upload) {
+export function saveNote(bucket, key, file, upload) {
   /** @type {Note} */
   const note = { bucket, key, ...upload, name: file.name, size: file.size, modified: file.lastModified };
-  localStorage.setItem(nameOf(bucket, key, file), JSON.stringify(note));
+  localStorage.setItem(storageKey(bucket, key, file), JSON.stringify(note));
 }
 
 /**
@@ -51,17 +51,17 @@ export function takeNote(bucket, key, file, upload) {
  * @param {string} key
  * @param {File} file
  */
-export function forget(bucket, key, file) {
-  localStorage.removeItem(nameOf(bucket, key, file));
+export function deleteFileNote(bucket, key, file) {
+  localStorage.removeItem(storageKey(bucket, key, file));
 }
 
 /**
- * All of a bucket.
+ * All notes of a bucket.
  *
  * @param {string} bucket
  * @returns {Note[]}
  */
-export function notesOf(bucket) {
+export function listNotes(bucket) {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(kind));
   /** @type {Note[]} */
   const notes = names.map((name) => JSON.parse(localStorage.getItem(name) ?? "null"));
@@ -69,18 +69,18 @@ export function notesOf(bucket) {
 }
 
 /** @param {Note} note */
-export function forgetNote({ bucket, key, name, size, modified }) {
+export function deleteNote({ bucket, key, name, size, modified }) {
   localStorage.removeItem(kind + JSON.stringify([bucket, key, name, size, modified]));
 }
 
 /**
- * Where a file belongs that an upload was begun with.
+ * Finds the note of the upload that was started with this file.
  *
  * @param {string} bucket
  * @param {File} file
  */
-export function noteFor(bucket, { name, size, lastModified }) {
-  return notesOf(bucket).find(
+export function findFileNote(bucket, { name, size, lastModified }) {
+  return listNotes(bucket).find(
     (note) => note.name === name && note.size === size && note.modified === lastModified,
   );
 }

@@ -1,20 +1,20 @@
-// The uploads of this tab, in a corner: how far all of them are, and each.
+// Panel with the uploads of this tab and their progress.
 import { h, icon } from "../dom.js";
 import { bytes, number } from "../format.js";
 import { icons } from "../icons.js";
-import { allTasks, cancel, clearEnded, retry, watchTasks } from "./queue.js";
+import { allTasks, cancel, clearFinished, retry, watchTasks } from "./queue.js";
 
 /** @import { Task } from "./queue.js" */
 
-/** Shown one by one; of many thousands the others are counted. */
-const mostShown = 50;
+/** Uploads shown individually; the others are only counted. */
+const maxShown = 50;
 
 /** @type {Readonly<Record<Task["state"], number>>} */
 const order = { sending: 0, failed: 1, waiting: 2, cancelled: 3, done: 4 };
 
 export function uploadPanel() {
   const all = h("progress", { max: 1, "aria-label": "All uploads" });
-  const told = h("span", { role: "status" });
+  const statusText = h("span", { role: "status" });
   const list = h("ul", {});
   const rest = h("p", { class: "quiet" });
   const panel = h(
@@ -23,7 +23,7 @@ export function uploadPanel() {
     h(
       "div",
       { class: "uploads-head" },
-      told,
+      statusText,
       h(
         "button",
         {
@@ -42,7 +42,7 @@ export function uploadPanel() {
           type: "button",
           "aria-label": "Clear finished uploads",
           title: "Clear finished",
-          onclick: clearEnded,
+          onclick: clearFinished,
         },
         icon(icons.close),
       ),
@@ -57,14 +57,12 @@ export function uploadPanel() {
   function draw() {
     const tasks = allTasks();
     panel.hidden = tasks.length === 0;
-    const shown = tasks
-      .toSorted((a, b) => order[a.state] - order[b.state] || a.id - b.id)
-      .slice(0, mostShown);
+    const shown = tasks.toSorted((a, b) => order[a.state] - order[b.state] || a.id - b.id).slice(0, maxShown);
     for (const id of rows.keys()) if (!shown.some((task) => task.id === id)) rows.delete(id);
     const elements = shown.map((task) => {
       const row = rows.get(task.id) ?? taskRow(task);
       rows.set(task.id, row);
-      row.tell();
+      row.update();
       return row.element;
     });
     if (
@@ -73,12 +71,12 @@ export function uploadPanel() {
     ) {
       list.replaceChildren(...elements);
     }
-    rest.textContent = tasks.length > mostShown ? `and ${number(tasks.length - mostShown)} more` : "";
-    tellAll(tasks);
+    rest.textContent = tasks.length > maxShown ? `and ${number(tasks.length - maxShown)} more` : "";
+    updateTotals(tasks);
   }
 
   /** @param {readonly Task[]} tasks */
-  function tellAll(tasks) {
+  function updateTotals(tasks) {
     const counted = tasks.filter(({ state }) => state !== "cancelled");
     const size = counted.reduce((sum, { file }) => sum + file.size, 0);
     const sent = counted.reduce((sum, task) => sum + task.sent, 0);
@@ -86,7 +84,7 @@ export function uploadPanel() {
     const done = tasks.filter(({ state }) => state === "done").length;
     const failed = tasks.filter(({ state }) => state === "failed").length;
     const text = `${number(done)} of ${number(counted.length)} uploaded${failed > 0 ? `, ${number(failed)} failed` : ""}`;
-    if (told.textContent !== text) told.textContent = text;
+    if (statusText.textContent !== text) statusText.textContent = text;
   }
 
   let isDue = false;
@@ -131,7 +129,7 @@ function taskRow(task) {
   );
   return {
     element,
-    tell() {
+    update() {
       bar.value = task.sent;
       bar.hidden = task.state !== "sending" && task.state !== "waiting";
       const words = {

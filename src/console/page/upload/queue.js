@@ -1,6 +1,6 @@
-// Every upload of this tab, whatever page is shown: a few at a time, the others wait. Whoever shows them is told of
-// every change.
-import { isAbort, noteFailure, wordsOf } from "../notices.js";
+// The upload queue of this tab, independent of the page shown. A few uploads run at a time; listeners
+// are notified of every change.
+import { errorMessages, isAbort, noteFailure } from "../notices.js";
 import { discard, transfer } from "./transfer.js";
 
 /**
@@ -15,11 +15,11 @@ import { discard, transfer } from "./transfer.js";
  * @property {AbortController} [control]
  */
 
-const atOnce = 3;
+const concurrency = 3;
 
 /** @type {Task[]} */
 const tasks = [];
-let numbers = 0;
+let lastId = 0;
 /** @type {Set<() => void>} */
 const watchers = new Set();
 /** @type {Set<(bucket: string) => void>} */
@@ -36,7 +36,7 @@ export function watchTasks(watcher) {
 }
 
 /**
- * Calls when something new is in a bucket: not for each of many files, but once they pause.
+ * Calls back after new objects arrived in a bucket, once for a batch of files.
  *
  * @param {AbortSignal} signal
  * @param {(bucket: string) => void} listener
@@ -46,7 +46,7 @@ export function onStored(signal, listener) {
   signal.addEventListener("abort", () => storedListeners.delete(listener));
 }
 
-function changed() {
+function notifyWatchers() {
   for (const watcher of watchers) watcher();
 }
 
@@ -56,14 +56,14 @@ function changed() {
  */
 export function addFiles(bucket, files) {
   for (const { key, file } of files)
-    tasks.push({ id: ++numbers, bucket, key, file, state: "waiting", sent: 0 });
+    tasks.push({ id: ++lastId, bucket, key, file, state: "waiting", sent: 0 });
   start();
-  changed();
+  notifyWatchers();
 }
 
 function start() {
   const sending = tasks.filter(({ state }) => state === "sending").length;
-  const next = tasks.filter(({ state }) => state === "waiting").slice(0, atOnce - sending);
+  const next = tasks.filter(({ state }) => state === "waiting").slice(0, concurrency - sending);
   for (const task of next) void run(task);
 }
 
@@ -77,7 +77,7 @@ async function run(task) {
     /** @param {number} sent */
     const onProgress = (sent) => {
       task.sent = sent;
-      changed();
+      notifyWatchers();
     };
     await transfer({ bucket, key, file, signal, onProgress });
     task.sent = file.size;
@@ -85,11 +85,11 @@ async function run(task) {
   } catch (error) {
     task.sent = 0;
     task.state = isAbort(error) ? "cancelled" : "failed";
-    if (task.state === "failed") task.problem = wordsOf(error).join(" ");
+    if (task.state === "failed") task.problem = errorMessages(error).join(" ");
     else await discard(bucket, key, file).catch(noteFailure);
   }
   start();
-  changed();
+  notifyWatchers();
   const isBusy = tasks.some((other) => other.bucket === bucket && /^(sending|waiting)$/.test(other.state));
   if (!isBusy) for (const listener of storedListeners) listener(bucket);
 }
@@ -98,7 +98,7 @@ async function run(task) {
 export function cancel(task) {
   if (task.state === "waiting") task.state = "cancelled";
   else task.control?.abort();
-  changed();
+  notifyWatchers();
 }
 
 /** @param {Task} task */
@@ -106,17 +106,17 @@ export function retry(task) {
   task.state = "waiting";
   delete task.problem;
   start();
-  changed();
+  notifyWatchers();
 }
 
-/** Those that are over go out of sight. */
-export function clearEnded() {
+/** Removes finished uploads from the list. */
+export function clearFinished() {
   const left = tasks.filter(({ state }) => state === "waiting" || state === "sending");
   tasks.splice(0, tasks.length, ...left);
-  changed();
+  notifyWatchers();
 }
 
-// Leaving would cut what is under way: the browser asks first.
+// Leaving the page would cancel running uploads, so the browser asks first.
 addEventListener("beforeunload", (event) => {
   if (tasks.some(({ state }) => state === "sending" || state === "waiting")) event.preventDefault();
 });

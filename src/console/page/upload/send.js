@@ -1,6 +1,6 @@
-// Sends bytes with how far they are: XMLHttpRequest tells, fetch does not. A slice of a file is handed to the browser
-// as it is and read from the disk while it goes out, so that no file is ever in the tab's memory.
-import { address, ownHeaders, refused, unreachable } from "../api.js";
+// Sends bytes with progress, which XMLHttpRequest reports and fetch does not. The browser streams a
+// slice of a file from disk, so files are never in the tab's memory.
+import { address, ownHeaders, toApiError, unreachableError } from "../api.js";
 
 /**
  * @typedef {object} SendOptions
@@ -21,19 +21,19 @@ export function send(path, { query, body, signal, onProgress }) {
     const stop = () => request.abort();
     if (signal.aborted) return reject(signal.reason);
     signal.addEventListener("abort", stop);
-    const ended = () => signal.removeEventListener("abort", stop);
+    const removeAbortListener = () => signal.removeEventListener("abort", stop);
     request.upload.onprogress = ({ loaded }) => onProgress(loaded);
     request.onload = () => {
-      ended();
+      removeAbortListener();
       if (request.status < 300) resolve(JSON.parse(request.responseText));
-      else void refused(request.status, () => JSON.parse(request.responseText)).then(reject);
+      else void toApiError(request.status, () => JSON.parse(request.responseText)).then(reject);
     };
     request.onerror = () => {
-      ended();
-      reject(unreachable());
+      removeAbortListener();
+      reject(unreachableError());
     };
     request.onabort = () => {
-      ended();
+      removeAbortListener();
       reject(signal.reason);
     };
     request.open("PUT", address(path, query));
@@ -42,25 +42,25 @@ export function send(path, { query, body, signal, onProgress }) {
   });
 }
 
-const pauses = [500, 1000, 2000, 4000];
+const retryDelays = [500, 1000, 2000, 4000];
 
 /**
- * Tries again after what may pass: a server that cannot be reached, or is too busy.
+ * Retries after transient errors: the server is unreachable or busy.
  *
  * @template T
  * @param {AbortSignal} signal
  * @param {() => Promise<T>} attempt
  * @returns {Promise<T>}
  */
-export async function persistently(signal, attempt) {
+export async function withRetries(signal, attempt) {
   for (let tries = 0; ; tries++) {
     try {
       return await attempt();
     } catch (error) {
       const status = /** @type {{ status?: number }} */ (error).status;
-      const mayPass = status === 0 || status === 503 || status === 502 || status === 504;
-      const pause = pauses[tries];
-      if (!mayPass || pause === undefined || signal.aborted) throw error;
+      const isTransient = status === 0 || status === 503 || status === 502 || status === 504;
+      const pause = retryDelays[tries];
+      if (!isTransient || pause === undefined || signal.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

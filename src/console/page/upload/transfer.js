@@ -1,14 +1,14 @@
-// One file on its way into a bucket: in one piece, or in parts that go side by side when it is large.
+// Uploads one file: with a single put, or as a multipart upload with concurrent parts if it is large.
 import { ask } from "../api.js";
-import { forget, noted, takeNote } from "./notes.js";
-import { persistently, send } from "./send.js";
+import { deleteFileNote, findNote, saveNote } from "./notes.js";
+import { send, withRetries } from "./send.js";
 
-/** @import { PartsDocument, PartRow } from "../../wire.ts" */
+/** @import { PartsDocument, PartRow } from "../../wire-types.ts" */
 
 const MiB = 1024 * 1024;
-const smallestPart = 16 * MiB;
-const mostParts = 10_000;
-const atOnce = 4;
+const minPartBytes = 16 * MiB;
+const maxParts = 10_000;
+const concurrency = 4;
 
 /**
  * @typedef {object} Transfer
@@ -16,19 +16,19 @@ const atOnce = 4;
  * @property {string} key
  * @property {File} file
  * @property {AbortSignal} signal
- * @property {(sent: number) => void} onProgress bytes of this file that are there or under way
+ * @property {(sent: number) => void} onProgress receives the number of bytes sent so far
  */
 
 /** @param {Transfer} transfer */
 export async function transfer({ bucket, key, file, signal, onProgress }) {
-  if (file.size > smallestPart) return sendInParts({ bucket, key, file, signal, onProgress });
+  if (file.size > minPartBytes) return sendInParts({ bucket, key, file, signal, onProgress });
   const query = { bucket, key };
-  await persistently(signal, () => send("/api/object", { query, body: file, signal, onProgress }));
+  await withRetries(signal, () => send("/api/object", { query, body: file, signal, onProgress }));
 }
 
 /** @param {Transfer} transfer */
 async function sendInParts({ bucket, key, file, signal, onProgress }) {
-  const { id, partSize, present } = await beginOrGoOn(bucket, key, file);
+  const { id, partSize, present } = await startOrResume(bucket, key, file);
   const count = Math.ceil(file.size / partSize);
   /** @type {Map<number, number>} bytes by part */
   const sent = new Map();
@@ -38,17 +38,17 @@ async function sendInParts({ bucket, key, file, signal, onProgress }) {
   const waiting = [];
   for (let number = 1; number <= count; number++) {
     const size = Math.min(partSize, file.size - (number - 1) * partSize);
-    const there = present.get(number);
-    if (there?.size === size) {
+    const existing = present.get(number);
+    if (existing?.size === size) {
       sent.set(number, size);
-      parts.push({ number, etag: there.etag });
+      parts.push({ number, etag: existing.etag });
     } else waiting.push(number);
   }
-  const tell = () => onProgress([...sent.values()].reduce((sum, bytes) => sum + bytes, 0));
-  tell();
-  // One that fails stops the others at once.
-  const failing = new AbortController();
-  const either = AbortSignal.any([signal, failing.signal]);
+  const reportProgress = () => onProgress([...sent.values()].reduce((sum, bytes) => sum + bytes, 0));
+  reportProgress();
+  // A failed part aborts the others.
+  const failureController = new AbortController();
+  const anySignal = AbortSignal.any([signal, failureController.signal]);
   async function work() {
     for (let number = waiting.shift(); number !== undefined; number = waiting.shift()) {
       const part = number;
@@ -57,23 +57,23 @@ async function sendInParts({ bucket, key, file, signal, onProgress }) {
       /** @param {number} bytes */
       const partProgress = (bytes) => {
         sent.set(part, bytes);
-        tell();
+        reportProgress();
       };
-      const options = { query, body, signal: either, onProgress: partProgress };
-      const { etag } = await persistently(either, () => send("/api/uploads/part", options));
+      const options = { query, body, signal: anySignal, onProgress: partProgress };
+      const { etag } = await withRetries(anySignal, () => send("/api/uploads/part", options));
       parts.push({ number: part, etag });
       partProgress(body.size);
     }
   }
   try {
-    await Promise.all(Array.from({ length: atOnce }, work));
+    await Promise.all(Array.from({ length: concurrency }, work));
   } catch (error) {
-    failing.abort();
+    failureController.abort();
     throw signal.aborted ? signal.reason : error;
   }
   parts.sort((a, b) => a.number - b.number);
   await ask("/api/uploads/complete", { method: "POST", json: { bucket, key, upload: id, parts } });
-  forget(bucket, key, file);
+  deleteFileNote(bucket, key, file);
 }
 
 /**
@@ -82,8 +82,8 @@ async function sendInParts({ bucket, key, file, signal, onProgress }) {
  * @param {File} file
  * @returns {Promise<{ id: string, partSize: number, present: Map<number, PartRow> }>}
  */
-async function beginOrGoOn(bucket, key, file) {
-  const note = noted(bucket, key, file);
+async function startOrResume(bucket, key, file) {
+  const note = findNote(bucket, key, file);
   if (note !== undefined) {
     const { id, partSize } = note;
     try {
@@ -91,28 +91,28 @@ async function beginOrGoOn(bucket, key, file) {
       const { parts } = await ask("/api/uploads/parts", { query: { bucket, key, upload: id } });
       return { id, partSize, present: new Map(parts.map((part) => [part.number, part])) };
     } catch (error) {
-      // Ended by somebody else, or by its time: it begins anew.
+      // The upload was aborted or has expired: start a new one.
       if (/** @type {{ status?: number }} */ (error).status !== 404) throw error;
-      forget(bucket, key, file);
+      deleteFileNote(bucket, key, file);
     }
   }
-  const partSize = Math.max(smallestPart, Math.ceil(file.size / mostParts / MiB) * MiB);
+  const partSize = Math.max(minPartBytes, Math.ceil(file.size / maxParts / MiB) * MiB);
   /** @type {{ id: string }} */
   const { id } = await ask("/api/uploads", { method: "POST", json: { bucket, key, contentType: file.type } });
-  takeNote(bucket, key, file, { id, partSize });
+  saveNote(bucket, key, file, { id, partSize });
   return { id, partSize, present: new Map() };
 }
 
 /**
- * What was begun of it goes away.
+ * Aborts the multipart upload.
  *
  * @param {string} bucket
  * @param {string} key
  * @param {File} file
  */
 export async function discard(bucket, key, file) {
-  const note = noted(bucket, key, file);
+  const note = findNote(bucket, key, file);
   if (note === undefined) return;
-  forget(bucket, key, file);
+  deleteFileNote(bucket, key, file);
   await ask("/api/uploads", { method: "DELETE", query: { bucket, key, upload: note.id } });
 }

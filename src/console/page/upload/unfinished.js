@@ -1,36 +1,36 @@
-// Uploads that were cut off when this page was closed: the same file is picked again, and they go on where they were.
+// Offers to resume uploads that were interrupted when the page was closed.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { note, noteFailure } from "../notices.js";
-import { forgetNote, noteFor, notesOf } from "./notes.js";
+import { deleteNote, findFileNote, listNotes } from "./notes.js";
 import { addFiles, allTasks } from "./queue.js";
 
 /** @param {string} bucket */
 export function unfinishedNotice(bucket) {
   const isRunning = (/** @type {string} */ key) =>
     allTasks().some((task) => task.bucket === bucket && task.key === key && task.state !== "failed");
-  const notes = notesOf(bucket).filter(({ key }) => !isRunning(key));
+  const notes = listNotes(bucket).filter(({ key }) => !isRunning(key));
   if (notes.length === 0) return undefined;
   const input = h("input", {
     type: "file",
     class: "unseen",
     tabindex: -1,
     multiple: true,
-    "aria-label": "The files to go on with",
+    "aria-label": "Files to resume",
     onchange() {
-      const files = [...(input.files ?? [])].map((file) => ({ file, key: noteFor(bucket, file)?.key }));
-      const known = files.flatMap(({ file, key }) => (key === undefined ? [] : [{ file, key }]));
-      if (known.length > 0) addFiles(bucket, known);
-      if (known.length < files.length)
-        note("A file is not the one that was begun with: its name, size or date differs.", "failed");
-      if (known.length > 0) notice.remove();
+      const files = [...(input.files ?? [])].map((file) => ({ file, key: findFileNote(bucket, file)?.key }));
+      const matched = files.flatMap(({ file, key }) => (key === undefined ? [] : [{ file, key }]));
+      if (matched.length > 0) addFiles(bucket, matched);
+      if (matched.length < files.length)
+        note("This is not the same file: its name, size or date differs.", "failed");
+      if (matched.length > 0) notice.remove();
     },
   });
   async function discardAll() {
     for (const one of notes) {
       const { key, id: upload } = one;
       await ask("/api/uploads", { method: "DELETE", query: { bucket, key, upload } });
-      forgetNote(one);
+      deleteNote(one);
     }
     notice.remove();
   }
@@ -38,12 +38,8 @@ export function unfinishedNotice(bucket) {
   const notice = h(
     "div",
     { class: "notice unfinished" },
-    h(
-      "span",
-      {},
-      `Not finished when this page was last closed: ${names}. Pick the same files again to go on.`,
-    ),
-    h("button", { type: "button", onclick: () => input.click() }, "Pick files"),
+    h("span", {}, `Interrupted uploads: ${names}. Select the same files again to resume.`),
+    h("button", { type: "button", onclick: () => input.click() }, "Select files"),
     h("button", { type: "button", onclick: () => discardAll().catch(noteFailure) }, "Discard"),
     input,
   );

@@ -1,4 +1,4 @@
-// The fields of a Request that change nothing here but are checked, can be read, and are given to fetch.
+// Fields of a Request that have no effect on the server but are checked, readable, and passed to fetch.
 import { baseUrl, parseUrl } from "./parse-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -7,7 +7,7 @@ export type RequestSettings = Readonly<Record<string, unknown>>;
 
 export const noSettings: RequestSettings = Object.freeze({});
 
-/** What a Request reports where it was given nothing else. */
+/** Defaults of a Request. */
 export const defaultSettings: RequestSettings = {
   cache: "default",
   credentials: "same-origin",
@@ -36,10 +36,10 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Checked, but not kept: there is one value, or fetch has no use for it. */
-const notKept = new Set(["duplex", "priority", "redirect"]);
+const notStored = new Set(["duplex", "priority", "redirect"]);
 
 /** The value of a field that allows a few words only; undefined when it is not given. */
-export function enumerated(options: Fields, name: string): string | undefined {
+export function readEnumerated(options: Fields, name: string): string | undefined {
   if (options[name] === undefined) return undefined;
   const value = `${options[name] as string}`;
   const allowed = enumerations[name]!;
@@ -60,8 +60,8 @@ export function settingsFrom(options: Fields, inherited: RequestSettings): Reque
   // A changed request comes from the script and not from the page of the original.
   const { referrer: _, referrerPolicy: __, ...settings } = inherited as Record<string, unknown>;
   for (const name of Object.keys(enumerations)) {
-    const value = enumerated(options, name);
-    if (value !== undefined && !notKept.has(name)) settings[name] = value;
+    const value = readEnumerated(options, name);
+    if (value !== undefined && !notStored.has(name)) settings[name] = value;
   }
   if (options.integrity !== undefined) settings.integrity = `${options.integrity as string}`;
   if (options.keepalive !== undefined) settings.keepalive = Boolean(options.keepalive);

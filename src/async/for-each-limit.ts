@@ -1,0 +1,40 @@
+// Bounded concurrency over a list that need not fit into memory.
+import { setImmediate } from "node:timers/promises";
+
+/** After this many items the loop yields, so that a long list does not block the process. */
+const yieldEvery = 256;
+
+export interface ConcurrencyOptions {
+  readonly concurrency: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** After the first failure, or an abort, waits for the work in flight, then throws that failure. */
+export async function forEachLimit<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  { concurrency, signal }: ConcurrencyOptions,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  let failure: { readonly error: unknown } | undefined;
+  let taken = 0;
+
+  async function takeItems(): Promise<void> {
+    try {
+      signal?.throwIfAborted();
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+        if (failure !== undefined) return;
+        signal?.throwIfAborted();
+        if (++taken % yieldEvery === 0) await setImmediate();
+        await work(next.value);
+      }
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+
+  await Promise.all(Array.from({ length: concurrency }, takeItems));
+  if (failure === undefined) return;
+  await iterator.return?.();
+  throw failure.error;
+}

@@ -1,0 +1,29 @@
+// Work that many callers wait for and that runs once for all of them.
+
+/**
+ * Runs `work` once for many callers. A call during a run waits for the next run, because the current
+ * one may have begun before what the caller wants to be covered. `onIdle` follows the last run.
+ */
+export function createSharedRun(work: () => Promise<void>, onIdle?: () => void): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function start(): Promise<void> {
+    running = work().finally(() => {
+      running = undefined;
+      if (next === undefined) onIdle?.();
+    });
+    return running;
+  }
+
+  return () => {
+    if (running === undefined) return start();
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        return start();
+      });
+    return next;
+  };
+}

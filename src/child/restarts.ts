@@ -1,0 +1,28 @@
+// Starts replacements for children that ended, after a delay that grows with recent restarts.
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Restart {
+  /** False when the replacement is not needed any more. */
+  readonly isNeeded: () => boolean;
+  /** Rejects when the replacement does not start; the next attempt follows. */
+  readonly start: () => Promise<void>;
+  readonly onError: (message: string) => void;
+}
+
+/** Takes the delays before the first, second, … restart in the window; the last one repeats. */
+export function createRestarts(delayMilliseconds: readonly number[], windowMilliseconds: number) {
+  let recent = 0;
+  return async ({ isNeeded, start, onError }: Restart): Promise<void> => {
+    while (isNeeded()) {
+      const delay = delayMilliseconds[Math.min(recent++, delayMilliseconds.length - 1)]!;
+      setTimeout(() => recent--, windowMilliseconds).unref();
+      if (delay > 0) await sleep(delay);
+      if (!isNeeded()) return;
+      try {
+        return await start();
+      } catch (error) {
+        onError(error instanceof Error ? error.message : String(error));
+      }
+    }
+  };
+}

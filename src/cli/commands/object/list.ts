@@ -1,0 +1,118 @@
+// `store object list`: prints the objects below a prefix, holding one page in memory at a time.
+import { StoreObject } from "../../../binding/object.ts";
+import type { Listing } from "../../../engine/engine.ts";
+import { compareKeys } from "../../../model/key.ts";
+import { limits } from "../../../model/limits.ts";
+import type { ObjectRecord } from "../../../model/object.ts";
+import type { Command } from "../../framework/command.ts";
+import { usageError } from "../../framework/command-error.ts";
+import type { Column, Output } from "../../framework/output.ts";
+import { prefixAddress } from "../../store/object-address.ts";
+import { withData } from "../../store/open-store.ts";
+
+export const listCommand: Command = {
+  name: "list",
+  summary: "List the objects of a bucket or below a prefix",
+  details:
+    "Lists all objects in key order. With a delimiter, keys with the same text up to it are grouped into one line.",
+  usage: ["<bucket>[/prefix] [--delimiter TEXT] [--limit N]"],
+  options: {
+    delimiter: { value: "TEXT", summary: "group keys by the text up to this delimiter, such as /" },
+    limit: { value: "N", summary: "maximum number of lines" },
+  },
+  examples: [
+    "store object list photos",
+    "store object list photos/2026/ --delimiter /",
+    "store object list photos --limit 10 --json",
+  ],
+  async run(invocation) {
+    const { parameters, options, output } = invocation;
+    const { bucket, prefix } = prefixAddress(parameters[0]!);
+    const delimiter = options.text("delimiter");
+    if (delimiter === "") throw usageError("--delimiter needs at least one character.");
+    let left = parseLimit(options.text("limit"));
+    await withData(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
+      const printer = output.isJson ? jsonPrinter(output) : linePrinter(output);
+      let cursor: string | undefined;
+      do {
+        const limit = Math.min(left, limits.listEntries);
+        const page = await engine.list(bucket, { prefix, delimiter, cursor, limit, withMetadata: true });
+        const entries = toEntries(page);
+        await printer.print(entries);
+        left -= entries.length;
+        cursor = page.cursor;
+      } while (cursor !== undefined && left > 0);
+      await printer.end();
+    });
+  },
+};
+
+function parseLimit(text: string | undefined): number {
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  const limit = Number(text);
+  if (/^\d+$/.test(text) && limit >= 1) return limit;
+  throw usageError(`--limit must be a whole number of at least 1, not "${text}".`);
+}
+
+type Entry = { readonly key: string; readonly record?: ObjectRecord };
+
+/** Merges objects and groups in key order. */
+function toEntries({ objects, prefixes }: Listing): Entry[] {
+  const entries: Entry[] = [
+    ...objects.map((record) => ({ key: record.key, record })),
+    ...prefixes.map(toPrefixEntry),
+  ];
+  return prefixes.length === 0 ? entries : entries.sort((a, b) => compareKeys(a.key, b.key));
+}
+
+function toPrefixEntry(prefix: string): Entry {
+  return { key: prefix };
+}
+
+interface Printer {
+  print(entries: readonly Entry[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+const columns: readonly Column[] = [
+  { name: "SIZE", align: "right", width: "1023.9 MiB".length },
+  { name: "UPLOADED", width: "2026-11-01 10:00:00".length },
+  { name: "KEY" },
+];
+
+function linePrinter(output: Output): Printer {
+  let isFirst = true;
+  return {
+    async print(entries) {
+      const rows = entries.map(({ key, record }) =>
+        record === undefined
+          ? ["-", "-", key]
+          : [output.bytes(record.size), output.time(record.uploaded), key],
+      );
+      if (isFirst) await output.table(columns, rows);
+      else await output.moreRows(columns, rows);
+      isFirst &&= rows.length === 0;
+    },
+    async end() {
+      if (isFirst) output.note("There are no objects.");
+    },
+  };
+}
+
+/** Prints one array with one entry on each line. */
+function jsonPrinter(output: Output): Printer {
+  let separator = "[\n";
+  return {
+    async print(entries) {
+      let text = "";
+      for (const { key, record } of entries) {
+        text += separator + JSON.stringify(record === undefined ? { prefix: key } : new StoreObject(record));
+        separator = ",\n";
+      }
+      if (text !== "") await output.write(text);
+    },
+    async end() {
+      await output.write(separator === "[\n" ? "[]\n" : "\n]\n");
+    },
+  };
+}

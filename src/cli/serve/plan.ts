@@ -1,0 +1,80 @@
+// Options of `store dev` and `store serve`, and the plan that is read from them and from configurations.
+import type { PortLimits } from "../../http/server/limits.ts";
+import { readConfig } from "../../script/config/config.ts";
+import type { Mode } from "../../script/context.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import {
+  configFiles,
+  environmentOption,
+  hasConfigs,
+  noteUnread,
+  readOptions,
+} from "../store/script-config.ts";
+import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console.ts";
+import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
+import { numberOption, type PortSetting, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
+import { observationOptions } from "./observability.ts";
+import { type PublicSettings, publicOptions, publicSettings } from "./public.ts";
+import { runBuilds } from "./run-build.ts";
+import { type S3Settings, s3Options, s3Settings } from "./s3.ts";
+import { checkNames } from "./script-checks.ts";
+import { type TlsFiles, tlsFiles, tlsOptions } from "./tls.ts";
+
+export const serverOptions: Readonly<Record<string, Option>> = {
+  ...environmentOption,
+  port: { value: "PORT", summary: "port of the scripts; default: 8787; 0 picks a free port" },
+  host: { value: "HOST", summary: "address to listen on; default: 127.0.0.1" },
+  ...s3Options,
+  ...consoleOptions,
+  ...publicOptions,
+  ...tlsOptions,
+  ...proxyOptions,
+  ...limitOptions,
+  ...observationOptions,
+  "create-buckets": { summary: "create buckets and key-value namespaces that do not exist yet" },
+  "script-memory": {
+    value: "MB",
+    summary: "heap limit of a script, after which it is restarted; default: 512",
+  },
+};
+
+/** Everything read from options and configurations before anything is opened or created. */
+export interface Plan extends PortSetting {
+  readonly mode: Mode;
+  readonly heapMegabytes: number;
+  /** Empty when there are no scripts. */
+  readonly files: readonly string[];
+  readonly s3: S3Settings;
+  readonly console: ConsoleSettings;
+  readonly public: PublicSettings;
+  readonly tls: TlsFiles | undefined;
+  readonly trusted: readonly string[];
+  readonly limits: PortLimits;
+  /** Maximum open multipart uploads in each bucket. */
+  readonly openUploads: number;
+}
+
+export async function createPlan(invocation: Invocation, mode: Mode): Promise<Plan> {
+  const isS3Only = mode === "serve" && !hasConfigs(invocation);
+  const plan = {
+    mode,
+    ...portOption(invocation, { option: "port", port: 8787, mode }),
+    heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
+    files: isS3Only ? [] : configFiles(invocation),
+    s3: s3Settings(invocation, mode),
+    console: consoleSettings(invocation, mode),
+    public: publicSettings(invocation, mode),
+    tls: tlsFiles(invocation),
+    trusted: trustedOption(invocation),
+    limits: portLimits(invocation),
+    openUploads: uploadLimit(invocation),
+  };
+  if (plan.files.length > 0) noteUnread(invocation);
+  if (mode === "dev") await runBuilds(invocation, plan.files);
+  const configs = plan.files.map((file) => readConfig(file, readOptions(invocation, mode)));
+  checkNames(configs);
+  const devPort =
+    mode === "dev" ? configs.find((config) => config.devPort !== undefined)?.devPort : undefined;
+  const isGiven = invocation.options.text("port") !== undefined;
+  return devPort === undefined || isGiven ? plan : { ...plan, port: devPort, whenTaken: "fail" };
+}

@@ -1,0 +1,83 @@
+// Starts the server for public buckets: its options, port and domains.
+
+import type { Exchange } from "../../metrics/exchange.ts";
+import { startPublic } from "../../public/server.ts";
+import type { Mode } from "../../script/context.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import type { Data } from "../store/open-store.ts";
+import {
+  type CommonPortOptions,
+  hostOption,
+  listenError,
+  type PortSetting,
+  portOption,
+  portTakenNote,
+  serverUrl,
+} from "./listen-options.ts";
+
+export const publicOptions: Readonly<Record<string, Option>> = {
+  "public-port": {
+    value: "PORT",
+    summary: "port of public buckets, opened once a bucket is public; default: 9002; 0 picks a free port",
+  },
+  "public-domain": {
+    value: "NAME",
+    summary: "base domain for public buckets: files.example.com serves photos.files.example.com",
+    repeatable: true,
+  },
+};
+
+export interface PublicSettings extends PortSetting {
+  readonly host: string;
+  readonly isGiven: boolean;
+  readonly domains: readonly string[];
+}
+
+export function publicSettings(invocation: Invocation, mode: Mode): PublicSettings {
+  return {
+    host: hostOption(invocation),
+    ...portOption(invocation, { option: "public-port", port: 9002, mode }),
+    isGiven: invocation.options.text("public-port") !== undefined,
+    domains: ["localhost", ...invocation.options.texts("public-domain").map((name) => name.toLowerCase())],
+  };
+}
+
+export interface RunningPublic {
+  /** Undefined while no bucket is public. */
+  readonly url: string | undefined;
+  /** Undefined while the port is closed. */
+  port(): number | undefined;
+  close(): Promise<void>;
+}
+
+export interface ServePublicOptions {
+  readonly data: Data;
+  readonly log: (line: string) => void;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  readonly commonPortOptions: CommonPortOptions;
+}
+
+export async function servePublic(
+  { host, port, whenTaken, isGiven, domains }: PublicSettings,
+  { data, log, onExchange, commonPortOptions }: ServePublicOptions,
+): Promise<RunningPublic> {
+  const toListenError = (error: unknown) => listenError(error, { host, port, option: "public-port" });
+  const server = await startPublic({
+    ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, domains, log, onExchange },
+    ...commonPortOptions,
+    opens: isGiven ? "at once" : "when a bucket is public",
+    onOpened: (opened) => {
+      log(
+        `Public buckets on ${serverUrl(host, opened, commonPortOptions.tls)}${portTakenNote({ port, whenTaken }, opened)}`,
+      );
+    },
+    describeError(error) {
+      const words = toListenError(error);
+      return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;
+    },
+  }).catch((error: unknown) => {
+    throw toListenError(error);
+  });
+  const url = server.port === undefined ? undefined : serverUrl(host, server.port, commonPortOptions.tls);
+  return { url, port: () => server.port, close: () => server.close() };
+}

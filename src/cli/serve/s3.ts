@@ -1,0 +1,102 @@
+// Starts the S3 API: its options, its port, and the access key of `store dev`.
+
+import { availableParallelism } from "node:os";
+import type { Watch } from "../../metrics/collector.ts";
+import type { Credential } from "../../s3/auth/credentials.ts";
+import { getInternalKey } from "../../s3/auth/internal-key.ts";
+import { createKeyUses, type KeyUses } from "../../s3/auth/key-usage.ts";
+import { startS3 } from "../../s3/server/supervisor.ts";
+import type { Mode } from "../../script/context.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import type { Data } from "../store/open-store.ts";
+import {
+  type CommonPortOptions,
+  endpointOption,
+  hostOption,
+  listenError,
+  type PortSetting,
+  portOption,
+  serverUrl,
+} from "./listen-options.ts";
+
+export const s3Options: Readonly<Record<string, Option>> = {
+  "s3-port": { value: "PORT", summary: "port of the S3 API; default: 9000; 0 picks a free port" },
+  "s3-domain": {
+    value: "NAME",
+    summary: "base domain for virtual-hosted-style requests: s3.example.com serves photos.s3.example.com",
+    repeatable: true,
+  },
+  "s3-url": { value: "URL", summary: "public URL of the S3 API, used in presigned URLs" },
+};
+
+export interface RunningS3 {
+  readonly url: string;
+  /** Only in dev mode; has full access. */
+  readonly key: Credential | undefined;
+  /** For URLs that scripts presign. */
+  readonly presign: {
+    readonly endpoint: string;
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+  };
+  readonly port: number;
+  /** Last uses of access keys on this server. */
+  readonly uses: KeyUses;
+  isUp(): boolean;
+  close(): Promise<void>;
+}
+
+/** Parsed options. Invalid ones throw before anything is opened. */
+export interface S3Settings extends PortSetting {
+  readonly host: string;
+  readonly domains: readonly string[];
+  /** Public URL, if it differs from the listening address. */
+  readonly endpoint: string | undefined;
+}
+
+export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
+  return {
+    host: hostOption(invocation),
+    ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
+    domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
+    endpoint: endpointOption(invocation, "s3-url"),
+  };
+}
+
+export interface ServeS3Options {
+  readonly data: Data;
+  readonly mode: Mode;
+  readonly watch: Watch;
+  readonly log: (line: string) => void;
+  readonly commonPortOptions: CommonPortOptions;
+  /** Maximum open multipart uploads in each bucket. */
+  readonly openUploads: number;
+}
+
+export async function serveS3(
+  { host, port, whenTaken, domains, endpoint }: S3Settings,
+  { data, mode, watch, log, commonPortOptions, openUploads }: ServeS3Options,
+): Promise<RunningS3> {
+  const secretKey = data.secretKey();
+  const key = mode === "dev" ? await getInternalKey(data.documents, secretKey, "dev") : undefined;
+  const { accessKeyId, secretAccessKey } = await getInternalKey(data.documents, secretKey, "presign");
+  const uses = createKeyUses(data.documents);
+  const server = await startS3({
+    ...{ location: data.location, host, port, whenTaken, domains, secretKey, watch, log, openUploads },
+    ...commonPortOptions,
+    onUsed: uses.record,
+    environment: process.env,
+    processes: mode === "dev" ? 1 : availableParallelism(),
+  }).catch((error: unknown) => {
+    throw listenError(error, { host, port, option: "s3-port" });
+  });
+  const url = serverUrl(host, server.port, commonPortOptions.tls);
+  const presign = { endpoint: endpoint ?? url, accessKeyId, secretAccessKey };
+  return {
+    ...{ url, key, presign, uses, isUp: server.isUp, port: server.port },
+    async close() {
+      await server.close();
+      await uses.close();
+    },
+  };
+}

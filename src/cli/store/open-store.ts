@@ -1,0 +1,179 @@
+// Opens the store for a command and closes it afterwards. Checks that a folder can be a data directory.
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join, relative } from "node:path";
+import { type AuditAction, createAuditRecorder } from "../../audit/audit-log.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import { CopyError } from "../../model/copy.ts";
+import { StoreError } from "../../model/errors.ts";
+import { formatLocation, type Location } from "../../model/location.ts";
+import { type OpenEngine, openEngine } from "../../open.ts";
+import { loadSecretKey } from "../../secrets/master-key.ts";
+import type { Invocation } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { fileError, type Subject, systemCode, toCommandError } from "../framework/failures.ts";
+import { storeLocation } from "./store-location.ts";
+
+export interface Data extends OpenEngine {
+  readonly location: Location;
+  /** Encrypts secrets and credentials. */
+  secretKey(): Uint8Array;
+  /** Records a finished action in the audit log. */
+  recordAudit(action: AuditAction, subject: string): Promise<void>;
+  /**
+   * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does this
+   * regularly; without a server, only commands do.
+   */
+  tidy(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DataOptions {
+  /** For a missing data directory. The tables of a cluster are only created by `store migrate`. */
+  readonly absent: "create" | "refuse";
+  /** Named in error messages. */
+  readonly subject?: Subject;
+  readonly metrics?: Metrics;
+  /** Maximum open multipart uploads in each bucket. */
+  readonly openUploads?: number;
+}
+
+/** Opens the store, runs `work` and closes the store. */
+export async function withData<T>(
+  invocation: Invocation,
+  options: DataOptions,
+  work: (data: Data) => Promise<T>,
+): Promise<T> {
+  const data = await openData(invocation, options);
+  let result: T;
+  try {
+    result = await work(data);
+  } catch (error) {
+    await data.close().catch(() => {
+      // Report the first error.
+    });
+    const storeKind = typeof data.location === "string" ? undefined : ("cluster" as const);
+    throw toCommandError(error, { ...options.subject, storeKind });
+  }
+  await data.close();
+  return result;
+}
+
+export async function openData(
+  invocation: Invocation,
+  { absent, metrics, openUploads }: DataOptions,
+): Promise<Data> {
+  const location = await storeLocation(invocation);
+  if (typeof location === "string" && location !== "memory:") checkDirectory(invocation, location, absent);
+  const { engine, documents, commitForOthers, auditLog } = await openEngine(location, {
+    ...(metrics && { metrics }),
+    ...(openUploads !== undefined && { openUploads }),
+  }).catch((error: unknown) => {
+    throw openError(invocation, location, error);
+  });
+  let secretKey: Uint8Array | undefined;
+  return {
+    engine,
+    documents,
+    location,
+    commitForOthers,
+    auditLog,
+    recordAudit(action, subject) {
+      const by = { face: "command line", name: userName() } as const;
+      const warn = (line: string) => invocation.output.note(`warning: ${line}`);
+      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, by });
+    },
+    secretKey() {
+      secretKey ??= loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined);
+      return secretKey;
+    },
+    async tidy() {
+      try {
+        await engine.sweep();
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        invocation.output.note(`warning: could not free space now; it will be freed later: ${why}`);
+      }
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** Undefined when the user id has no name, as in some containers. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a store exists. Commands that only read must not create one. */
+export function hasData(location: Location): boolean {
+  return typeof location !== "string" || existsSync(join(location, "registry.db"));
+}
+
+/** Names that may exist in a data directory whose creation was interrupted. */
+const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|writer.*|secret\.key.*|audit\.log.*)$/;
+const unfinishedRestore = "restore.unfinished";
+
+/** Throws when there is no data directory. */
+export function requireData(invocation: Invocation, location: string): void {
+  checkDirectory(invocation, location, "refuse");
+}
+
+/** Throws when the location is not a data directory and cannot become one. */
+export function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
+  const path = displayPath(invocation, location);
+  if (existsSync(join(location, unfinishedRestore))) {
+    throw new CommandError(`The restore to "${path}" is not complete.`, {
+      hint: "Run the same store restore command again to resume it.",
+    });
+  }
+  if (hasData(location)) return;
+  if (absent === "refuse") {
+    throw new CommandError(`There is no data directory at "${path}".`, {
+      hint: [
+        "Create it with its first bucket: store bucket create <name>",
+        "Or use another location: --data DIR or STORE_DATA",
+      ],
+    });
+  }
+  let names: string[];
+  try {
+    if (statSync(location, { throwIfNoEntry: false }) === undefined) return;
+    names = readdirSync(location);
+  } catch (error) {
+    if (systemCode(error) === "ENOTDIR")
+      throw new CommandError(`Cannot store data in "${path}": it is not a folder.`);
+    throw fileError(error, "use the data directory", path);
+  }
+  const foreign = names.find((name) => !ownNames.test(name));
+  if (foreign !== undefined) {
+    throw new CommandError(
+      `"${path}" is not a data directory: it contains other files, such as "${foreign}".`,
+      {
+        hint: "Use a new or empty folder: --data DIR or STORE_DATA",
+      },
+    );
+  }
+}
+
+function openError(invocation: Invocation, location: Location, error: unknown): unknown {
+  // Its message already says what to do.
+  if (error instanceof CopyError) return error;
+  if (typeof location !== "string") {
+    const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
+    return new CommandError(`Cannot open the store in ${formatLocation(location)}: ${why}`, { cause: error });
+  }
+  const path = displayPath(invocation, location);
+  const mapped = fileError(error, "open the data directory", path);
+  if (mapped !== error || !(error instanceof Error)) return mapped;
+  return new CommandError(`Cannot open the data directory "${path}": ${error.message}`, { cause: error });
+}
+
+/** The path relative to the working directory, if it lies below it. */
+export function displayPath(invocation: Invocation, path: string): string {
+  const short = relative(invocation.directory, path);
+  return short === "" || short.startsWith("..") ? path : short;
+}

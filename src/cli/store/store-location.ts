@@ -1,0 +1,150 @@
+// Finds the store a command works on: from options, the environment, the configuration, or the default
+// data directory, in this order.
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import {
+  blobsFault,
+  type ClusterLocation,
+  type Location,
+  type Reads,
+  readsChoices,
+  recordsFault,
+  urlForms,
+} from "../../model/location.ts";
+import type { ConfiguredLocations } from "../../script/config/store-location.ts";
+import type { Invocation } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { pathArgument } from "../framework/path-argument.ts";
+
+type ClusterPart = "records" | "blobs";
+
+const faults = { records: recordsFault, blobs: blobsFault } as const;
+const variables = { data: "STORE_DATA", records: "STORE_RECORDS", blobs: "STORE_BLOBS" } as const;
+
+const dataForms = "a folder or memory: (for a cluster use --records URL and --blobs URL)";
+
+/** A string is an absolute path or "memory:". */
+export async function storeLocation(invocation: Invocation): Promise<Location> {
+  const { options } = invocation;
+  const data = options.text("data") ?? readVariable(invocation, "data");
+  if (options.text("data") === "") throw usageError("--data needs a folder, but is empty.");
+  const isByOption = options.text("records") !== undefined || options.text("blobs") !== undefined;
+  if (options.text("data") !== undefined && isByOption) {
+    throw usageError("--data (a directory) and --records or --blobs (a cluster) cannot be combined.", [
+      "Remove --data, or remove --records and --blobs.",
+    ]);
+  }
+  const isByVariable = Boolean(readVariable(invocation, "records") ?? readVariable(invocation, "blobs"));
+  if (data !== undefined && !isByOption) {
+    if (options.text("data") === undefined && isByVariable) {
+      throw new CommandError(
+        "STORE_DATA (a directory) and STORE_RECORDS or STORE_BLOBS (a cluster) are both set.",
+        {
+          hint: "Unset one of them, or choose with an option.",
+        },
+      );
+    }
+    if (data === "memory:") return data;
+    const label = options.text("data") === undefined ? variables.data : "--data";
+    return pathArgument(invocation, { label, text: data, expected: dataForms });
+  }
+  const folder = configFolder(invocation);
+  return (await clusterLocation(invocation)) ?? join(folder, ".store");
+}
+
+/** For commands that do not work on clusters. */
+export async function dataDirectory(invocation: Invocation, instead: readonly string[]): Promise<string> {
+  const location = await storeLocation(invocation);
+  if (typeof location === "string") return location;
+  throw new CommandError(`store ${invocation.command} needs a data directory, but the store is a cluster.`, {
+    hint: instead,
+  });
+}
+
+/** The folder of the default data directory. The configuration may be invalid. */
+function configFolder(invocation: Invocation): string {
+  const given = invocation.options.text("config");
+  if (given !== undefined) {
+    const file = resolve(invocation.directory, given);
+    if (!existsSync(file)) throw new CommandError(`There is no configuration file "${given}".`);
+    return dirname(file);
+  }
+  // Parent folders are not searched for a configuration.
+  return invocation.directory;
+}
+
+async function clusterLocation(invocation: Invocation): Promise<ClusterLocation | undefined> {
+  const config = await readConfiguredLocations(invocation);
+  const records = readClusterUrl(invocation, "records") ?? config?.records;
+  const blobs = readClusterUrl(invocation, "blobs") ?? config?.blobs;
+  if (records === undefined && blobs === undefined) return undefined;
+  if (records === undefined || blobs === undefined) {
+    throw incompleteClusterError(records === undefined ? "records" : "blobs", config);
+  }
+  const reads = parseReads(invocation) ?? config?.reads;
+  return { records, blobs, ...(reads === undefined ? {} : { reads }) };
+}
+
+function readVariable({ environment }: Invocation, name: keyof typeof variables): string | undefined {
+  return environment[variables[name]] || undefined;
+}
+
+function readClusterUrl(invocation: Invocation, name: ClusterPart): string | undefined {
+  const option = invocation.options.text(name);
+  const url = option ?? readVariable(invocation, name);
+  if (url === undefined) return undefined;
+  checkClusterUrl(option === undefined ? variables[name] : `--${name}`, name, url);
+  return url;
+}
+
+/** The message does not repeat the URL, which may hold a password. */
+export function checkClusterUrl(label: string, name: ClusterPart, url: string): void {
+  const fault = faults[name](url);
+  if (fault !== undefined) throw usageError(`${label} ${fault}.`, `Expected: ${urlForms[name]}`);
+}
+
+function parseReads({ environment }: Invocation): Reads | undefined {
+  const given = environment.STORE_READS || undefined;
+  const found = readsChoices.find((choice) => choice === given);
+  if (given !== undefined && found === undefined)
+    throw usageError('STORE_READS must be "usual" or "strict".');
+  return found;
+}
+
+function incompleteClusterError(missing: ClusterPart, config: ConfiguredLocations | undefined): Error {
+  const given = missing === "records" ? "blobs" : "records";
+  const hint = `Add --${missing} URL or set ${variables[missing]}: ${urlForms[missing]}`;
+  const message = `A cluster needs both records and blobs: "${missing}" is missing.`;
+  return config?.[given] === undefined ? usageError(message, hint) : config.fault(given, message, hint);
+}
+
+/** From the configurations. Several served together must name the same store. */
+async function readConfiguredLocations({
+  options,
+  directory,
+}: Invocation): Promise<ConfiguredLocations | undefined> {
+  const given = options.texts("config").map((file) => resolve(directory, file));
+  const files = given.length > 0 ? given : configsIn(directory);
+  if (files.length === 0) return undefined;
+  const { readStoreLocations } = await import("../../script/config/store-location.ts");
+  let first: (ConfiguredLocations & { readonly file: string }) | undefined;
+  for (const file of files) {
+    const locations = readStoreLocations(file);
+    if (locations === undefined) continue;
+    for (const key of ["records", "blobs", "reads"] as const) {
+      if (first === undefined || first[key] === locations[key] || locations[key] === undefined) continue;
+      throw locations.fault(
+        key,
+        `"${key}" differs from ${basename(first.file)}; files served together must use the same store.`,
+      );
+    }
+    first ??= { ...locations, file };
+  }
+  return first;
+}
+
+const configNames = ["store.toml", "store.json", "store.jsonc"];
+
+function configsIn(directory: string): string[] {
+  return configNames.map((name) => join(directory, name)).filter((file) => existsSync(file));
+}

@@ -1,0 +1,96 @@
+// A progress line on stderr, redrawn in place. Nothing is printed when stderr is not a terminal.
+import { formatBytes, type Output } from "../framework/output.ts";
+
+export interface Progress {
+  advance(bytes: number): void;
+  /** Removes the line. */
+  end(): void;
+}
+
+export interface ProgressOptions {
+  /** A function is called at every redraw, for a label that changes. */
+  readonly label: string | (() => string);
+  /** In bytes, when known. */
+  readonly total?: number | undefined;
+}
+
+const redrawMilliseconds = 100;
+
+export function startProgress(output: Output, { label, total }: ProgressOptions): Progress {
+  const { stderr } = output;
+  if (stderr.isTTY !== true) return { advance() {}, end() {} };
+  const started = Date.now();
+  let done = 0;
+  const draw = () => {
+    const state = {
+      label: typeof label === "string" ? label : label(),
+      done,
+      total,
+      seconds: (Date.now() - started) / 1000,
+    };
+    stderr.write(`\r${progressLine(state, stderr.columns || 80)}\u001b[K`);
+  };
+  const timer = setInterval(draw, redrawMilliseconds).unref();
+  draw();
+  return {
+    advance(bytes) {
+      done += bytes;
+    },
+    end() {
+      clearInterval(timer);
+      clearProgressLine(output);
+    },
+  };
+}
+
+/** Makes way for other output; a running progress line is redrawn below it. */
+export function clearProgressLine({ stderr }: Output): void {
+  if (stderr.isTTY === true) stderr.write("\r\u001b[K");
+}
+
+export interface ProgressState {
+  readonly label: string;
+  readonly done: number;
+  readonly total: number | undefined;
+  readonly seconds: number;
+}
+
+/** Fits the terminal's width: drops the bar first, then the label, then all but the percentage. */
+export function progressLine({ label, done, total, seconds }: ProgressState, columns: number): string {
+  // Some terminals start a new line when the last column is written.
+  const maxWidth = columns - 1;
+  const speed = seconds > 0 ? done / seconds : 0;
+  const rate = `${formatBytes(speed)}/s`;
+  if (total === undefined)
+    return pickFittingLine([`${label}  ${formatBytes(done)}  ${rate}`, formatBytes(done)], maxWidth);
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  const left = speed > 0 ? formatDuration((total - done) / speed) : "--";
+  const facts = `${percent}  ${formatBytes(done)} of ${formatBytes(total)}  ${rate}  ${left} left`;
+  const width = Math.min(30, maxWidth - label.length - facts.length - 6);
+  return pickFittingLine(
+    [
+      ...(width >= 8 ? [`${label}  [${bar(share, width)}] ${facts}`] : []),
+      `${label}  ${facts}`,
+      facts,
+      percent,
+    ],
+    maxWidth,
+  );
+}
+
+function bar(share: number, width: number): string {
+  const filled = Math.round(share * width);
+  return "=".repeat(filled) + " ".repeat(width - filled);
+}
+
+function pickFittingLine(lines: readonly string[], maxWidth: number): string {
+  return lines.find((line) => line.length <= maxWidth) ?? "";
+}
+
+function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
+  return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m`;
+}

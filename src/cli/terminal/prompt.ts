@@ -1,0 +1,74 @@
+// Prompts on the terminal, for visible and for hidden input.
+import { createInterface } from "node:readline/promises";
+import { StringDecoder } from "node:string_decoder";
+import { Interrupted } from "../framework/interrupt.ts";
+import type { Output } from "../framework/output.ts";
+
+export type Input = typeof process.stdin;
+
+/** Returns the line the user types. */
+export async function ask(input: Input, output: Output, question: string): Promise<string> {
+  const prompt = createInterface({ input, output: output.stderr });
+  const interruption = new Promise<never>((_, reject) => {
+    prompt.on("SIGINT", () => reject(new Interrupted("SIGINT")));
+    prompt.on("close", () => reject(new Interrupted("SIGINT")));
+  });
+  try {
+    return await Promise.race([prompt.question(question), interruption]);
+  } finally {
+    prompt.close();
+    input.pause();
+  }
+}
+
+/** Returns the line the user types, without showing it. Ctrl-C ends the command. */
+export async function askHidden(input: Input, output: Output, question: string): Promise<string> {
+  const line = createHiddenLine();
+  // Set before the question is shown, so that fast typing is hidden too.
+  input.setRawMode(true);
+  try {
+    output.stderr.write(question);
+    for await (const chunk of input as AsyncIterable<Buffer>) {
+      const outcome = line.type(chunk);
+      if (outcome === "interrupted") throw new Interrupted("SIGINT");
+      if (outcome === "done") break;
+    }
+    return line.text();
+  } finally {
+    if (!input.destroyed) input.setRawMode(false);
+    output.stderr.write("\n");
+    input.destroy();
+  }
+}
+
+export interface HiddenLine {
+  type(bytes: Uint8Array): "open" | "done" | "interrupted";
+  text(): string;
+}
+
+/** Line editing for input that is not shown. */
+export function createHiddenLine(): HiddenLine {
+  const decoder = new StringDecoder("utf8");
+  let letters: string[] = [];
+  let pending = "";
+  return {
+    type(bytes) {
+      // Keys such as arrows send escape sequences, which may arrive in several pieces.
+      const typed = pending + decoder.write(Buffer.from(bytes));
+      pending = /\u001b(\[[0-9;]*|O)?$/.exec(typed)?.[0] ?? "";
+      const whole = typed
+        .slice(0, typed.length - pending.length)
+        .replaceAll(/\u001b(\[[0-9;]*|O)?[ -~]/g, "");
+      for (const letter of whole) {
+        if (letter === "\r" || letter === "\n") return "done";
+        if (letter === "\u0003") return "interrupted";
+        if (letter === "\u0004") return letters.length === 0 ? "interrupted" : "done";
+        if (letter === "\u007f" || letter === "\b") letters.pop();
+        else if (letter === "\u0015") letters = [];
+        else if (letter >= " " || letter === "\t") letters.push(letter);
+      }
+      return "open";
+    },
+    text: () => letters.join(""),
+  };
+}

@@ -1,0 +1,177 @@
+// Imports from an S3 service: lists page by page, and reads each object with its metadata, part by
+// part if the service reports parts.
+import { metadataFromHeaders } from "../../../http/headers.ts";
+import { checksumLengths, type ExpectedChecksum } from "../../../model/checksum.ts";
+import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
+import { formatHost, type S3Endpoint, type S3Times } from "../../../s3-client/client.ts";
+import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
+import { type Answer, Broken } from "../../../s3-client/http-client.ts";
+import { createResumingBody, readBody } from "../../../s3-client/response-body.ts";
+import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
+import { CommandError } from "../../framework/command-error.ts";
+import {
+  type ImportSource,
+  parseMd5Etag,
+  parsePartCount,
+  type SourceBody,
+  type SourceContent,
+  type SourceObject,
+  SourceUnavailable,
+} from "./source.ts";
+
+export interface S3SourceOptions {
+  readonly endpoint: S3Endpoint;
+  /** For temporary credentials. */
+  readonly sessionToken?: string | undefined;
+  readonly times?: Partial<S3Times>;
+}
+
+type Query = readonly (readonly [string, string])[];
+
+export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOptions): ImportSource {
+  const client = createRetryingS3Client(endpoint, { mapError: toSourceError, times });
+  const tokenHeaders = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
+
+  async function* objects(): AsyncGenerator<SourceObject> {
+    let next: string | undefined;
+    do {
+      const query: (readonly [string, string])[] = [
+        ["list-type", "2"],
+        ["encoding-type", "url"],
+        ["prefix", endpoint.prefix],
+      ];
+      if (next !== undefined) query.push(["continuation-token", next]);
+      const { document } = await client.sendWithRetries({ method: "GET", query, headers: tokenHeaders });
+      for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        yield sourceObject(content!, elementText(document, "EncodingType") === "url");
+      }
+      next =
+        elementText(document, "IsTruncated") === "true"
+          ? elementText(document, "NextContinuationToken")
+          : undefined;
+    } while (next !== undefined);
+  }
+
+  function sourceObject(content: string, isEncoded: boolean): SourceObject {
+    const text = elementText(content, "Key");
+    const size = parseNumber(elementText(content, "Size"));
+    const key = isEncoded && text !== undefined ? decodeURIComponent(text.replaceAll("+", " ")) : text;
+    if (key === undefined || size === undefined || !key.startsWith(endpoint.prefix)) {
+      throw client.mapError(new Broken("a listing cannot be read"));
+    }
+    const etag = (elementText(content, "ETag") ?? "").replaceAll('"', "");
+    const written = Date.parse(elementText(content, "LastModified") ?? "") || 0;
+    const ref = { client, headers: tokenHeaders, key, etag, size };
+    return { key: key.slice(endpoint.prefix.length), size, etag, written, read: () => readObject(ref) };
+  }
+
+  return { objects, close: () => client.close() };
+}
+
+/** The message contains the service and its answer, never an access key. */
+function toSourceError(error: unknown, host: string): unknown {
+  if (!(error instanceof Error) || error instanceof CommandError) return error;
+  const isRefusal = error instanceof S3Refusal;
+  const reason = isRefusal ? `${error.code}: ${error.message}` : error.message;
+  if (isRefusal && !isTransient(error)) {
+    return new CommandError(`The S3 service at ${host} refused the request: ${reason}`, { cause: error });
+  }
+  return new SourceUnavailable(`The S3 service at ${host} is not available: ${reason}${tlsAdvice(error)}`, {
+    cause: error,
+  });
+}
+
+/** For messages. */
+export function formatEndpoint(endpoint: S3Endpoint): string {
+  return `s3://${formatHost(endpoint)}/${endpoint.bucket}/${endpoint.prefix}`;
+}
+
+interface ObjectRef {
+  readonly client: RetryingS3Client;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly key: string;
+  readonly etag: string;
+  readonly size: number;
+}
+
+async function readObject(ref: ObjectRef): Promise<SourceContent> {
+  const count = parsePartCount(ref.etag);
+  let first: Answer | undefined = await startGet(ref, count === undefined ? [] : [["partNumber", "1"]]);
+  const { headers, rawHeaders } = first;
+  const header = (name: string) => {
+    const value = headers[name];
+    return typeof value === "string" ? value : null;
+  };
+  // A service without support for partNumber returns the whole object.
+  const isInParts = count !== undefined && first.statusCode === 206;
+  const isOtherHash = /kms/.test(header("x-amz-server-side-encryption") ?? "");
+  const md5 = isOtherHash ? undefined : parseMd5Etag(ref.etag);
+  return {
+    httpMetadata: metadataFromHeaders({ get: header }),
+    customMetadata: readCustomMetadata(rawHeaders),
+    storageClass: header("x-amz-storage-class") === "STANDARD_IA" ? "InfrequentAccess" : undefined,
+    checksums: [...(md5 === undefined ? [] : [md5]), ...(isInParts ? [] : wholeChecksums(header))],
+    parts: isInParts ? count : undefined,
+    async openBody(part) {
+      const answer = part === undefined || part === 1 ? first : undefined;
+      first = undefined;
+      return openResumableBody(
+        ref,
+        answer ?? (await startGet(ref, part === undefined ? [] : [["partNumber", String(part)]])),
+      );
+    },
+    cancel: () => void first?.destroy(),
+  };
+}
+
+function startGet({ client, headers, key, etag }: ObjectRef, query: Query, range?: string): Promise<Answer> {
+  const requestHeaders = {
+    ...headers,
+    // All requests for an object must read the same version.
+    ...(etag === "" ? {} : { "if-match": `"${etag}"` }),
+    ...(range === undefined ? { "x-amz-checksum-mode": "ENABLED" } : { range }),
+  };
+  return client.withRetries((deadline) =>
+    client.send({ method: "GET", key, query, headers: requestHeaders }, deadline),
+  );
+}
+
+/** Resumes when a connection breaks. */
+function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
+  const { client } = ref;
+  const span = /^bytes (\d+)-(\d+)\/\d+$/.exec(answer.headers["content-range"] ?? "");
+  const start = answer.statusCode === 206 ? Number(span?.[1]) : 0;
+  const length = parseNumber(answer.headers["content-length"]) ?? ref.size;
+  let first: Answer | undefined = answer;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const body = createResumingBody({
+      length,
+      retryMilliseconds: client.times.retry,
+      isOver: client.isClosed,
+      mapError: client.mapError,
+      async open(done) {
+        const range = `bytes=${start + done}-${start + length - 1}`;
+        const message = first ?? (await startGet(ref, [], range));
+        first = undefined;
+        return readBody(message, client.times.idle);
+      },
+    });
+    try {
+      for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) yield chunk;
+    } finally {
+      body.cancel();
+    }
+  }
+  return { length, chunks, cancel: () => void first?.destroy() };
+}
+
+const checksumAlgorithms = ["crc64nvme", "crc32c", "crc32", "sha256", "sha1"] as const;
+
+/** Checksums of the whole object. Checksums of part checksums end in a dash and a part count. */
+function wholeChecksums(header: (name: string) => string | null): ExpectedChecksum[] {
+  return checksumAlgorithms.flatMap((algorithm) => {
+    const value = Buffer.from(header(`x-amz-checksum-${algorithm}`) ?? "", "base64");
+    const isWhole = !header(`x-amz-checksum-${algorithm}`)?.includes("-");
+    return isWhole && value.length === checksumLengths[algorithm] ? [{ algorithm, value }] : [];
+  });
+}

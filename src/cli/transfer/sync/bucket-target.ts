@@ -1,0 +1,59 @@
+// Sync into a bucket: uploads files as objects. An overwritten object keeps its metadata.
+import type { WriteOptions } from "../../../engine/engine.ts";
+import { guessContentType } from "../../../http/content-types.ts";
+import type { Key } from "../../../model/key.ts";
+import { limits } from "../../../model/limits.ts";
+import type { ObjectRecord } from "../../../model/object.ts";
+import { CommandError } from "../../framework/command-error.ts";
+import { upload } from "../upload.ts";
+import { hasSameBytes, openLocalFile } from "./local-file.ts";
+import type { SyncOptions, SyncTarget } from "./sync.ts";
+
+export function createBucketTarget(options: SyncOptions): SyncTarget {
+  const { engine, bucket, isDryRun, sizeOnly, verifies, signal, onBytes } = options;
+  let pendingDeletes: Key[] = [];
+
+  async function deleteAll(): Promise<void> {
+    const keys = pendingDeletes;
+    pendingDeletes = [];
+    if (keys.length > 0) await engine.delete(bucket, keys);
+  }
+
+  return {
+    async copy({ key, file: { path } = { path: "" }, record }) {
+      const file = await openLocalFile(path);
+      try {
+        if (record !== undefined && (await hasSameBytes({ engine, bucket, record, file, sizeOnly })))
+          return undefined;
+        if (!isDryRun) {
+          const given = { chunks: file.chunks(), size: file.size, options: writeOptions(key, record) };
+          const stored = await upload({ engine, to: { bucket, key }, ...given, signal, onBytes });
+          const isRight =
+            !verifies || (await hasSameBytes({ engine, bucket, record: stored, file, sizeOnly: false }));
+          if (!isRight) throw new CommandError("The stored object differs from the file; import it again.");
+        }
+        return file.size;
+      } finally {
+        await file.close();
+      }
+    },
+
+    async remove(key) {
+      if (isDryRun) return;
+      pendingDeletes.push(key);
+      if (pendingDeletes.length === limits.deleteKeys) await deleteAll();
+    },
+
+    prune: async () => {},
+    finish: deleteAll,
+  };
+}
+
+function writeOptions(key: Key, record: ObjectRecord | undefined): WriteOptions {
+  if (record !== undefined) {
+    const { httpMetadata, customMetadata, storageClass } = record;
+    return { httpMetadata, customMetadata, storageClass };
+  }
+  const contentType = guessContentType(key);
+  return { httpMetadata: contentType === undefined ? {} : { contentType } };
+}

@@ -1,0 +1,183 @@
+// Blobs in a shared directory: <directory>/<bucket id>/<first 2 of the name>/<name>. Files are
+// created under their final names: on CephFS, a renamed file takes seconds to appear on another
+// machine. Node cannot cancel a file system call, so calls wait while a mount hangs.
+import { randomBytes } from "node:crypto";
+import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { StoreError } from "../../../model/errors.ts";
+import type { BlobBackend, BlobLocation } from "../backend.ts";
+import { damaged, plainSize, storedSize } from "../block-format.ts";
+import { createChunkPool } from "../chunk-pool.ts";
+import { type MarkerMode, openMarker, type StoredMarker } from "../marker.ts";
+import { directoryError, errorCode, isMissing } from "./errors.ts";
+import { readBlocks, writeBlocks } from "./file.ts";
+import { createFolderManager, syncDirectory } from "./folders.ts";
+
+export interface DirectoryBackendOptions {
+  readonly directory: string;
+  readonly marker: MarkerMode;
+}
+
+const markerName = "store-shelf";
+
+export async function openDirectoryBackend({
+  directory,
+  marker,
+}: DirectoryBackendOptions): Promise<BlobBackend> {
+  const storedMarker = directoryMarker(directory);
+  const id = await openMarker(storedMarker, marker, directory);
+  const chunkPool = createChunkPool();
+  const folders = createFolderManager(directory, checkMarker);
+
+  /** Called when a file is missing. Throws when the mount itself is missing or another one. */
+  async function checkMarker(): Promise<void> {
+    if ((await openMarker(storedMarker, "expect", directory)) === id) return;
+    throw new StoreError("ServiceUnavailable", {
+      detail: `${directory} holds the bytes of another store: check what is mounted there.`,
+    });
+  }
+
+  const blobFolder = ({ bucket, name }: BlobLocation) => join(bucket, name.slice(0, 2));
+  const blobPath = (location: BlobLocation) => join(directory, blobFolder(location), location.name);
+
+  async function removeFile(location: BlobLocation): Promise<void> {
+    try {
+      await unlink(blobPath(location));
+    } catch (error) {
+      if (!isMissing(error)) throw directoryError(error, directory, "written");
+      await checkMarker();
+    }
+  }
+
+  return {
+    id,
+
+    async write(location, chunks) {
+      try {
+        const file = await folders.withFolder(blobFolder(location), () =>
+          open(blobPath(location), "wx", 0o600),
+        );
+        const size = await writeBlocks(file, location.name, chunks);
+        await folders.sync(blobFolder(location));
+        return { bucket: location.bucket, name: location.name, size, pieceBlocks: 0 };
+      } catch (error) {
+        throw directoryError(error, directory, "written");
+      }
+    },
+
+    async *read(blob, range, into) {
+      if (range.length === 0) return;
+      const endRead = chunkPool.beginRead();
+      let file: FileHandle | undefined;
+      try {
+        file = await open(blobPath(blob), "r");
+        yield* readBlocks(file, blob, { range, into, chunkPool });
+      } catch (error) {
+        if (file !== undefined || !isMissing(error)) throw directoryError(error, directory, "read");
+        await checkMarker();
+        throw damaged(`blob ${blob.name} is missing`);
+      } finally {
+        endRead();
+        await file?.close();
+      }
+    },
+
+    release: chunkPool.release,
+
+    async has(blob) {
+      try {
+        return (await stat(blobPath(blob))).size === storedSize(blob.size);
+      } catch (error) {
+        if (!isMissing(error)) throw directoryError(error, directory, "read");
+        await checkMarker();
+        return false;
+      }
+    },
+
+    remove: removeFile,
+    removeLeftovers: removeFile,
+
+    async *all(bucket) {
+      try {
+        for await (const folder of listNames(join(directory, bucket), folderPattern)) {
+          for await (const name of listNames(join(directory, bucket, folder), blobPattern)) {
+            const found = await stat(join(directory, bucket, folder, name)).catch(undefinedIfMissing);
+            if (found !== undefined) yield { bucket, name, size: plainSize(found.size), pieceBlocks: 0 };
+          }
+        }
+      } catch (error) {
+        throw directoryError(error, directory, "read");
+      }
+      // The listing may be short because the directory was unmounted.
+      await checkMarker();
+    },
+
+    async removeBucket(bucket) {
+      try {
+        for await (const folder of listNames(join(directory, bucket), folderPattern))
+          await rmdir(join(directory, bucket, folder));
+        await rmdir(join(directory, bucket)).catch(undefinedIfMissing);
+      } catch (error) {
+        // A folder that is not empty stays.
+        if (errorCode(error) !== "ENOTEMPTY") throw directoryError(error, directory, "written");
+      } finally {
+        folders.evictBucket(bucket);
+      }
+    },
+
+    close: async () => {},
+  };
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
+const folderPattern = /^[0-9a-f]{2}$/;
+/** Skips files that the file system itself creates. */
+const blobPattern = /^[0-9a-f]{32}$/;
+
+/** Lists matching names in no particular order; a missing folder is empty. */
+async function* listNames(folder: string, pattern: RegExp): AsyncGenerator<string> {
+  const entries = await opendir(folder).catch(undefinedIfMissing);
+  if (entries === undefined) return;
+  for await (const { name } of entries) if (pattern.test(name)) yield name;
+}
+
+function directoryMarker(directory: string): StoredMarker {
+  const path = join(directory, markerName);
+  return {
+    async read() {
+      try {
+        return await readFile(path, "utf8");
+      } catch (error) {
+        if (!isMissing(error)) throw directoryError(error, directory, "read");
+        await checkDirectory(directory);
+        return undefined;
+      }
+    },
+    async make() {
+      try {
+        const file = await open(path, "wx", 0o600);
+        try {
+          await file.writeFile(`${randomBytes(16).toString("hex")}\n`);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await syncDirectory(directory);
+      } catch (error) {
+        if (errorCode(error) !== "EEXIST") throw directoryError(error, directory, "written");
+      }
+    },
+  };
+}
+
+/** The directory is never created: it may be a mount point that is not mounted. */
+async function checkDirectory(directory: string): Promise<void> {
+  const found = await stat(directory).catch(undefinedIfMissing);
+  if (found?.isDirectory()) return;
+  throw new StoreError("ServiceUnavailable", {
+    detail: `The blob directory ${directory} does not exist: mount it, or create it once.`,
+  });
+}

@@ -1,0 +1,43 @@
+// The marker of a blob backend: a random id in the file or object `store-shelf`. A location without
+// it was never set up or is not mounted; it must not be taken for an empty store.
+import { setTimeout as pause } from "node:timers/promises";
+import { StoreError } from "../../model/errors.ts";
+
+/** Setup creates a missing marker ("make"); every other caller requires it ("expect"). */
+export type MarkerMode = "make" | "expect";
+
+export interface StoredMarker {
+  /** Undefined when there is no marker. */
+  read(): Promise<string | undefined>;
+  /** Creates the marker, unless another process has created it meanwhile. */
+  make(): Promise<void>;
+}
+
+const maxEmptyReads = 40;
+const emptyPauseMilliseconds = 50;
+
+/** Returns the backend's id. */
+export async function openMarker(marker: StoredMarker, mode: MarkerMode, where: string): Promise<string> {
+  let text = await marker.read();
+  if (text === undefined && mode === "make") {
+    await marker.make();
+    text = await marker.read();
+  }
+  // Another machine may have created the file and not written the id yet.
+  for (let tries = 0; text === "" && tries < maxEmptyReads; tries++) {
+    await pause(emptyPauseMilliseconds);
+    text = await marker.read();
+  }
+  if (text === undefined) throw notSetUpError(where);
+  const id = /^([0-9a-f]{32})\n?$/.exec(text)?.[1];
+  if (id !== undefined) return id;
+  throw new StoreError("ServiceUnavailable", {
+    detail: `"store-shelf" in ${where} does not hold the id of a store: restore it, or set up a new location.`,
+  });
+}
+
+function notSetUpError(where: string): StoreError {
+  return new StoreError("ServiceUnavailable", {
+    detail: `${where} is not set up as a blob backend: check the location and, if it is a directory, that it is mounted. To set up a new one, run "store migrate".`,
+  });
+}

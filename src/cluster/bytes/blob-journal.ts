@@ -1,0 +1,208 @@
+// The journal of blobs in the database: blobs being written (intents), garbage, and leftovers of
+// failed writes. It is written before the bytes, so there are never unknown bytes in the backend.
+import { randomBytes } from "node:crypto";
+import { decodeManifest } from "../../engine/codec/record-codec.ts";
+import type { GarbageEntry } from "../../engine/records.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { BlobLocation } from "../backend/backend.ts";
+import type { Row, Statement } from "../postgres/connection.ts";
+import type { Database } from "../postgres/database.ts";
+import type { Heartbeat } from "../postgres/heartbeat.ts";
+import { parseBlobId } from "./blob-id.ts";
+
+export interface BlobJournal {
+  /** Returns a new name for a blob of this bucket, recorded as an intent. */
+  declareIntent(bucket: string): Promise<BlobLocation>;
+  /** The write is over: a commit has named the blob, or the outcome of the commit is unknown. */
+  release(location: BlobLocation): void;
+  /**
+   * Deletes the intents, so that a commit that names one of them fails. Returns those that were
+   * still intents: their bytes must be removed now, and again later.
+   */
+  abandon(names: readonly string[]): Promise<readonly BlobLocation[]>;
+  /** Intents of this process that are not in flight: their commits did not happen. */
+  orphanedIntents(): Promise<readonly BlobLocation[]>;
+
+  /** Bodies of a bucket after the given entry that have no record and no reader. */
+  garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
+  /** The same for deleted buckets. */
+  garbageOfDeletedBuckets(limit: number): Promise<readonly GarbageEntry[]>;
+  /** Call after the bytes are removed. Blobs that were sent more than once become leftovers. */
+  ackGarbage(entries: readonly GarbageEntry[]): Promise<void>;
+
+  /** Marks processes without a heartbeat for this long as ended. */
+  endSilentProcesses(seconds: number): Promise<void>;
+  /** Leftovers at least this old, to which no more bytes can arrive. */
+  leftovers(seconds: number, limit: number): Promise<readonly BlobLocation[]>;
+  ackLeftovers(names: readonly string[]): Promise<void>;
+  /** Deleted buckets without any remaining blob. */
+  emptiedBuckets(): Promise<readonly string[]>;
+  /** Call after the bucket's folders are removed from the backend. */
+  ackBucketRemoval(bucket: string): Promise<void>;
+  /** Those of these names that are intents or leftovers. */
+  unsettled(names: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+const sql = {
+  // The lock prevents that the process is marked as ended before its intent is visible.
+  declareIntent: statement(
+    "declare intent",
+    `INSERT INTO store.intents (name, bucket, process)
+      SELECT $1, b.id, p.id FROM store.buckets b, store.processes p WHERE b.name = $2 AND p.id = $3
+      FOR KEY SHARE OF p ON CONFLICT (name) DO UPDATE SET process = excluded.process RETURNING bucket`,
+  ),
+  abandon: statement(
+    "abandon",
+    `WITH gone AS (DELETE FROM store.intents WHERE name = ANY ($1) RETURNING name, bucket)
+      INSERT INTO store.remains (name, bucket, since) SELECT name, bucket, store.clock() FROM gone
+      RETURNING bucket, name`,
+  ),
+  ownIntents: statement("own intents", "SELECT bucket, name FROM store.intents WHERE process = $1"),
+  findBucket: statement("find bucket", "SELECT id FROM store.buckets WHERE name = $1"),
+  garbage: statement(
+    "garbage",
+    `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.buckets b
+      LEFT JOIN LATERAL (SELECT * FROM store.dead WHERE bucket = b.id AND entry > $2 ORDER BY entry LIMIT $3) d ON true
+      LEFT JOIN store.manifests m ON m.id = d.manifest WHERE b.name = $1 ORDER BY d.entry`,
+  ),
+  garbageOfDeletedBuckets: statement(
+    "garbage of deleted buckets",
+    `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.dead d LEFT JOIN store.manifests m ON m.id = d.manifest
+      WHERE NOT EXISTS (SELECT FROM store.buckets b WHERE b.id = d.bucket) ORDER BY d.entry LIMIT $1`,
+  ),
+  ackGarbage: statement(
+    "ack garbage",
+    `WITH gone AS (DELETE FROM store.dead WHERE entry = ANY ($1) RETURNING manifest),
+      parts AS (DELETE FROM store.manifests WHERE id IN (SELECT manifest FROM gone)),
+      removed AS (DELETE FROM store.blobs WHERE name = ANY ($2) RETURNING name, bucket)
+      INSERT INTO store.remains (name, bucket, since)
+        SELECT name, bucket, store.clock() FROM removed WHERE name = ANY ($3)`,
+  ),
+  endSilentProcesses: statement("end silent", "SELECT store.end_silent($1)"),
+  leftovers: statement(
+    "leftovers",
+    "SELECT bucket, name FROM store.remains WHERE since <= store.clock() - $1 ORDER BY since LIMIT $2",
+  ),
+  ackLeftovers: statement("ack leftovers", "DELETE FROM store.remains WHERE name = ANY ($1)"),
+  emptiedBuckets: statement(
+    "emptied buckets",
+    `SELECT bucket FROM store.gone g WHERE
+      NOT EXISTS (SELECT FROM store.dead WHERE bucket = g.bucket)
+      AND NOT EXISTS (SELECT FROM store.intents WHERE bucket = g.bucket)
+      AND NOT EXISTS (SELECT FROM store.remains WHERE bucket = g.bucket) LIMIT 1000`,
+  ),
+  ackBucketRemoval: statement("ack bucket removal", "DELETE FROM store.gone WHERE bucket = $1"),
+  unsettled: statement(
+    "unsettled",
+    `SELECT name FROM store.intents WHERE name = ANY ($1)
+      UNION ALL SELECT name FROM store.remains WHERE name = ANY ($1)`,
+  ),
+};
+
+/** An entry that is evicted is removed later, but not lost. */
+const maxSeen = 100_000;
+
+export function createBlobJournal(database: Database, heartbeat: Heartbeat): BlobJournal {
+  /** Names being written, or written and not committed yet. */
+  const inFlight = new Set<string>();
+  /** The database's time when an entry was first seen; all reads of its blobs began earlier. */
+  const firstSeen = new Map<number, number>();
+
+  /** Keeps entries that became garbage before any read in flight, on any machine, began. */
+  async function filterUnread(rows: readonly Row[]): Promise<readonly GarbageEntry[]> {
+    if (rows.length === 0) return [];
+    // Entries that other processes remove stay in the map until it is cleared.
+    if (firstSeen.size > maxSeen) firstSeen.clear();
+    for (const [entry, , , now] of rows) {
+      if (!firstSeen.has(Number(entry))) firstSeen.set(Number(entry), Number(now));
+    }
+    const horizon = await heartbeat.horizon();
+    return rows.filter(([entry]) => firstSeen.get(Number(entry))! < horizon).map(toGarbageEntry);
+  }
+
+  async function insertIntent(bucket: string, name: string): Promise<BlobLocation> {
+    for (;;) {
+      const [row] = await database.run(sql.declareIntent, [name, bucket, heartbeat.processId]);
+      if (row !== undefined) return { bucket: String(row[0]), name };
+      const [found] = await database.run(sql.findBucket, [bucket]);
+      if (found === undefined) throw new StoreError("NoSuchBucket");
+      // This process was marked as ended: the heartbeat registers it again under a new id.
+      await heartbeat.horizon();
+    }
+  }
+
+  return {
+    async declareIntent(bucket) {
+      const name = randomBytes(16).toString("hex");
+      inFlight.add(name);
+      try {
+        return await insertIntent(bucket, name);
+      } catch (error) {
+        // The intent may exist or still be inserted: the collector finds it as orphaned.
+        inFlight.delete(name);
+        throw error;
+      }
+    },
+    release: ({ name }) => inFlight.delete(name),
+    async abandon(names) {
+      // If the database is unavailable, the collector finds them later as orphaned intents.
+      for (const name of names) inFlight.delete(name);
+      return (await database.run(sql.abandon, [names])).map(toBlobLocation);
+    },
+    async orphanedIntents() {
+      const rows = await database.run(sql.ownIntents, [heartbeat.processId]);
+      return rows.map(toBlobLocation).filter(({ name }) => !inFlight.has(name));
+    },
+
+    async garbage(bucket, after, limit) {
+      const rows = await database.run(sql.garbage, [bucket, after, limit]);
+      if (rows.length === 0) throw new StoreError("NoSuchBucket");
+      return filterUnread(rows.filter(([entry]) => entry !== null));
+    },
+    garbageOfDeletedBuckets: async (limit) =>
+      filterUnread(await database.run(sql.garbageOfDeletedBuckets, [limit])),
+    async ackGarbage(entries) {
+      const blobs = entries.flatMap(({ blobs }) => blobs).map(parseBlobId);
+      const numbers = entries.map(({ entry }) => entry);
+      const doubtful = blobs.filter(({ isDoubtful }) => isDoubtful);
+      await database.run(sql.ackGarbage, [numbers, blobs.map(toName), doubtful.map(toName)]);
+      for (const entry of numbers) firstSeen.delete(entry);
+    },
+
+    async endSilentProcesses(seconds) {
+      await database.run(sql.endSilentProcesses, [seconds]);
+    },
+    leftovers: async (seconds, limit) =>
+      (await database.run(sql.leftovers, [seconds, limit])).map(toBlobLocation),
+    async ackLeftovers(names) {
+      await database.run(sql.ackLeftovers, [names]);
+    },
+    async emptiedBuckets() {
+      return (await database.run(sql.emptiedBuckets, [])).map(([bucket]) => String(bucket));
+    },
+    async ackBucketRemoval(bucket) {
+      await database.run(sql.ackBucketRemoval, [bucket]);
+    },
+    async unsettled(names) {
+      const rows = await database.run(sql.unsettled, [names]);
+      return new Set(rows.map(([name]) => String(name)));
+    },
+  };
+}
+
+function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+function toName({ name }: BlobLocation): string {
+  return name;
+}
+
+function toBlobLocation([bucket, name]: Row): BlobLocation {
+  return { bucket: String(bucket), name: String(name) };
+}
+
+function toGarbageEntry([entry, blob, parts]: Row): GarbageEntry {
+  const blobs = parts === null ? [String(blob)] : decodeManifest(String(parts)).map(({ blob }) => blob.id);
+  return { entry: Number(entry), blobs };
+}

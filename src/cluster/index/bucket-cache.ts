@@ -1,0 +1,32 @@
+// A short-lived cache of buckets: each write reads its bucket, and buckets rarely change. A commit
+// checks the bucket again in the database, so a stale entry never permits a wrong commit.
+import type { Bucket } from "../../model/bucket.ts";
+
+export interface BucketCache {
+  readonly maxAgeMilliseconds: number;
+  get(name: string): Bucket | undefined;
+  keep(bucket: Bucket): void;
+  drop(name: string): void;
+}
+
+const maxBuckets = 10_000;
+
+/** Zero milliseconds disable the cache. */
+export function createBucketCache(maxAgeMilliseconds: number): BucketCache {
+  const entries = new Map<string, { readonly bucket: Bucket; readonly until: number }>();
+  return {
+    maxAgeMilliseconds,
+    get(name) {
+      const found = entries.get(name);
+      if (found !== undefined && found.until > Date.now()) return found.bucket;
+      entries.delete(name);
+      return undefined;
+    },
+    keep(bucket) {
+      if (maxAgeMilliseconds === 0) return;
+      if (entries.size >= maxBuckets) entries.clear();
+      entries.set(bucket.name, { bucket, until: Date.now() + maxAgeMilliseconds });
+    },
+    drop: (name) => entries.delete(name),
+  };
+}

@@ -1,0 +1,31 @@
+// The Documents port over PostgreSQL.
+import type { Document, Documents } from "../../engine/records.ts";
+import type { Row } from "../postgres/connection.ts";
+import type { Database } from "../postgres/database.ts";
+import { isText } from "../postgres/text.ts";
+import { calls, queries } from "./queries.ts";
+
+export function createClusterDocuments(database: Database): Documents {
+  return {
+    async get(kind, name) {
+      if (!isText(kind, name)) return undefined;
+      const [row] = await database.read(queries.document, [kind, name]);
+      return row && toDocument(row);
+    },
+    async list(kind) {
+      return (await database.read(queries.documents, [kind])).map(toDocument);
+    },
+    async put(kind, name, text, expectedRevision) {
+      const outcome = await database.commit(calls.putDocument, [kind, name, text, expectedRevision ?? null]);
+      return outcome === "committed" ? "committed" : "conflict";
+    },
+    async delete(kind, name) {
+      if (!isText(kind, name)) return false;
+      return (await database.commit(calls.deleteDocument, [kind, name])) === "committed";
+    },
+  };
+}
+
+function toDocument([name, text, revision]: Row): Document {
+  return { name: String(name), text: String(text), revision: Number(revision) };
+}

@@ -1,0 +1,89 @@
+// Pages of a listing, filled from batches of rows. The database groups keys at the delimiter.
+import { decodeObject } from "../../engine/codec/record-codec.ts";
+import { keyBytes } from "../../model/key.ts";
+import type { Page, PageEntry, Position, Scan } from "../../model/listing.ts";
+import { metadataBytes } from "../../model/metadata.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import type { Row, Statement } from "../postgres/connection.ts";
+import { queries } from "./queries.ts";
+
+export type ReadRows = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Keys are UTF-8, which never contains the byte 0xff. */
+export const afterAllKeys = Buffer.of(0xff);
+
+export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectRecord>> {
+  const entries: PageEntry<ObjectRecord>[] = [];
+  let next: Position = scan.after ?? { kind: "start", value: "" };
+  let weight = 0;
+  const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
+  const isFull = () => entries.length >= scan.limit || weight >= scan.metadataBytes;
+  for (;;) {
+    // One row more than fits shows whether anything is left.
+    const rowLimit = scan.limit + 1 - entries.length;
+    const rows = toEntries(await read(...batchStatement(scan, next, rowLimit)), scan);
+    let octets = 0;
+    for (const text of rows) {
+      if (isFull()) return { entries, next };
+      if (typeof text !== "string") {
+        const prefix = text.toString();
+        entries.push({ prefix });
+        next = { kind: "prefix", value: prefix };
+        continue;
+      }
+      const record = decodeObject(text);
+      entries.push({ record });
+      if (isWeighed) {
+        octets += Buffer.byteLength(text);
+        weight += metadataBytes(record);
+      }
+      next = { kind: "key", value: record.key };
+    }
+    // Fewer rows may also mean that the byte limit cut the batch: then there may be more.
+    const isAll = rows.length < rowLimit && octets < scan.metadataBytes;
+    if (isAll) return { entries, next: undefined };
+  }
+}
+
+/** With a delimiter, each row is a record or a folder. Otherwise one row has a record per line. */
+function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
+  if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
+  return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);
+}
+
+/** The statement for the entries after a position, limited by rows and by bytes of metadata. */
+function batchStatement(scan: Scan, after: Position, rowLimit: number): [Statement, unknown[]] {
+  const prefix = Buffer.from(keyBytes(scan.prefix));
+  const start = later(prefix, toStartBytes(after));
+  const end = prefix.length === 0 ? afterAllKeys : successor(prefix);
+  const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
+  if (scan.delimiter !== "") {
+    const delimiter = Buffer.from(keyBytes(scan.delimiter));
+    const octets = isWeighed ? scan.metadataBytes : Number.MAX_SAFE_INTEGER;
+    return [queries.folders, [prefix, delimiter, start, end, rowLimit, octets]];
+  }
+  if (isWeighed) return [queries.weighedObjects, [start, end, rowLimit, scan.metadataBytes]];
+  return [queries.objects, [start, end, rowLimit]];
+}
+
+function toStartBytes({ kind, value }: Position): Buffer {
+  const bytes = Buffer.from(keyBytes(value));
+  if (kind === "start" || (kind === "prefix" && bytes.length === 0)) return bytes;
+  return kind === "key" ? keyAfter(bytes) : successor(bytes);
+}
+
+/** The smallest byte string greater than `bytes`. */
+export function keyAfter(bytes: Uint8Array): Buffer {
+  return Buffer.concat([bytes, Buffer.of(0)]);
+}
+
+function later(a: Buffer, b: Buffer): Buffer {
+  return Buffer.compare(a, b) > 0 ? a : b;
+}
+
+/** The smallest byte string greater than every string with this prefix. */
+export function successor(prefix: Uint8Array): Buffer {
+  const end = Buffer.from(prefix);
+  end[end.length - 1]!++;
+  return end;
+}

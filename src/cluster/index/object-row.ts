@@ -1,0 +1,32 @@
+// Decodes rows of objects with their bodies.
+import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
+import type { Body, InspectedObject, ObjectWithBody } from "../../engine/records.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { Row } from "../postgres/connection.ts";
+
+/** Columns: record, inline, blob, stored, parts. */
+export function toObjectWithBody([record, inline, blob, stored, parts]: Row): ObjectWithBody {
+  return { record: decodeObject(record as string), body: toBody(inline, blob, stored, parts) };
+}
+
+function toBody(inline: unknown, blob: unknown, stored: unknown, parts: unknown): Body {
+  if (inline !== null) return { storage: "inline", bytes: inline as Buffer };
+  if (blob !== null) return { storage: "blob", blob: { id: String(blob), size: Number(stored) } };
+  if (parts !== null) return { storage: "parts", parts: decodeManifest(parts as string) };
+  throw new StoreError("Damaged", { detail: "The stored data is damaged: an object has no body." });
+}
+
+/** Columns: key, then as above. A damaged record is returned as an error, not thrown. */
+export function toInspectedObject([bytes, ...row]: Row): InspectedObject {
+  const key = (bytes as Buffer).toString();
+  try {
+    const found = toObjectWithBody(row);
+    if (found.record.key === key) return { key, found };
+    const detail = "The stored data is damaged: a record is stored under another key.";
+    return { key, found: new StoreError("Damaged", { detail }) };
+  } catch (error) {
+    if (error instanceof StoreError) return { key, found: error };
+    const detail = "The stored data is damaged: a record cannot be read.";
+    return { key, found: new StoreError("Damaged", { detail, cause: error }) };
+  }
+}

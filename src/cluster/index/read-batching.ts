@@ -1,0 +1,53 @@
+// Batches concurrent reads of single records into one statement, since the round trip is most of
+// the cost of a small statement. A read that finds others in flight waits for one of them to end.
+import type { Row } from "../postgres/connection.ts";
+import type { Database } from "../postgres/database.ts";
+import { queries } from "./queries.ts";
+
+/** Returns the row, with nulls for a missing object; undefined for a missing bucket. */
+export type ReadOne = (bucket: string, key: Uint8Array) => Promise<Row | undefined>;
+
+interface PendingRead {
+  readonly bucket: string;
+  readonly key: Uint8Array;
+  readonly resolve: (row: Row | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Small, because PostgreSQL fetches rows that are not in memory one after the other. */
+const maxBatchReads = 32;
+const maxInFlight = 2;
+
+export function createReadBatching(database: Pick<Database, "read">): ReadOne {
+  const waiting: PendingRead[] = [];
+  let inFlight = 0;
+
+  async function readRows(batch: readonly PendingRead[]): Promise<readonly (Row | undefined)[]> {
+    const [one] = batch;
+    if (batch.length === 1) return database.read(queries.object, [one!.bucket, one!.key]);
+    const values = [batch.map(({ bucket }) => bucket), batch.map(({ key }) => key)];
+    const rows = await database.read(queries.objectBatch, values);
+    return rows.map(([isBucket, ...row]) => (isBucket === true ? row : undefined));
+  }
+
+  async function drain(): Promise<void> {
+    inFlight++;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, maxBatchReads);
+      try {
+        const rows = await readRows(batch);
+        for (const [i, { resolve }] of batch.entries()) resolve(rows[i]);
+      } catch (error) {
+        // Queued reads fail now instead of waiting for another timeout.
+        for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error);
+      }
+    }
+    inFlight--;
+  }
+
+  return (bucket, key) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ bucket, key, resolve, reject });
+      if (inFlight < maxInFlight) void drain();
+    });
+}

@@ -1,0 +1,71 @@
+// Schema version 3: events to be delivered, and further settings of a bucket.
+//
+// outbox: an entry's number is assigned while the object's row is locked, so events of one key are
+// numbered in commit order. Those of other keys may become visible out of order, so delivery always
+// starts at the first entry and never resumes after a number.
+//
+// Processes of schema version 2 create no events: upgrade them before the first rule is set.
+import { lockClass } from "./v1-commit.ts";
+
+export const outbox = `
+  ALTER TABLE store.buckets ADD COLUMN notifications text, ADD COLUMN publication text;
+  CREATE TABLE store.outbox (
+    entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    bucket bigint NOT NULL,
+    rule text COLLATE "C" NOT NULL,
+    event text NOT NULL
+  );
+  CREATE INDEX outbox_rule ON store.outbox (bucket, rule, entry);
+
+  -- With a key, only if the object exists; the lock lets one of two concurrent deletes create it.
+  CREATE FUNCTION store.tell(p_bucket bigint, m jsonb, p_key bytea) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    IF m ? 'key' THEN
+      PERFORM FROM store.objects WHERE bucket = p_bucket AND key = p_key FOR UPDATE;
+      IF NOT FOUND THEN RETURN; END IF;
+    END IF;
+    INSERT INTO store.outbox (bucket, rule, event) VALUES (p_bucket, m->>'rule', m->>'event');
+  END $$;
+
+  CREATE OR REPLACE FUNCTION store.apply(p_bucket bigint, m jsonb, p_key bytea, p_inline bytea, p_is_new boolean)
+    RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    CASE m->>'kind'
+      WHEN 'put object' THEN PERFORM store.put_object(p_bucket, m, p_key, p_inline, p_is_new);
+      WHEN 'restate object' THEN
+        UPDATE store.objects SET record = m->>'record' WHERE bucket = p_bucket AND key = p_key;
+      WHEN 'delete object' THEN PERFORM store.delete_object(p_bucket, p_key);
+      WHEN 'put upload' THEN PERFORM store.put_upload(p_bucket, m, p_key);
+      WHEN 'delete upload' THEN
+        PERFORM store.end_parts(p_bucket, m->>'id', '[]');
+        DELETE FROM store.uploads WHERE bucket = p_bucket AND key = p_key AND id = m->>'id';
+      WHEN 'put part' THEN PERFORM store.put_part(p_bucket, m);
+      WHEN 'end parts' THEN PERFORM store.end_parts(p_bucket, m->>'upload', m->'taken');
+      WHEN 'tell' THEN PERFORM store.tell(p_bucket, m, p_key);
+      WHEN 'cors' THEN UPDATE store.buckets SET cors = m->>'text' WHERE id = p_bucket;
+      WHEN 'lifecycle' THEN UPDATE store.buckets SET lifecycle = m->>'text' WHERE id = p_bucket;
+      WHEN 'notifications' THEN UPDATE store.buckets SET notifications = m->>'text' WHERE id = p_bucket;
+      WHEN 'publication' THEN UPDATE store.buckets SET publication = m->>'text' WHERE id = p_bucket;
+    END CASE;
+  END $$;
+
+  -- The bucket's garbage stays in store.dead for the collector; undelivered events are removed.
+  CREATE OR REPLACE FUNCTION store.delete_bucket(p_session bigint, p_number bigint, p_name text)
+    RETURNS text LANGUAGE plpgsql AS $$
+  DECLARE
+    bucket_id bigint;
+  BEGIN
+    PERFORM pg_advisory_xact_lock(${lockClass}, hashtext(p_name));
+    SELECT id INTO bucket_id FROM store.buckets WHERE name = p_name;
+    IF NOT FOUND THEN RETURN 'missing'; END IF;
+    IF EXISTS (SELECT FROM store.objects WHERE bucket = bucket_id) THEN RETURN 'not empty'; END IF;
+    WITH ended AS (DELETE FROM store.parts WHERE bucket = bucket_id RETURNING blob)
+      INSERT INTO store.dead (bucket, blob) SELECT bucket_id, blob FROM ended;
+    DELETE FROM store.uploads WHERE bucket = bucket_id;
+    DELETE FROM store.outbox WHERE bucket = bucket_id;
+    DELETE FROM store.buckets WHERE id = bucket_id;
+    INSERT INTO store.gone (bucket) VALUES (bucket_id);
+    PERFORM store.attest(p_session, p_number);
+    RETURN 'committed';
+  END $$;
+`;

@@ -1,0 +1,83 @@
+// Maps console requests to entries of the audit log.
+
+import type { AuditAction } from "../../audit/audit-log.ts";
+import type { HttpResponse } from "../../http/server/listen.ts";
+import { parseTokenId } from "../auth/tokens.ts";
+import type { Call } from "../route.ts";
+import type { SessionDocument } from "../wire-types.ts";
+
+export interface AuditedAction {
+  readonly action: AuditAction;
+  readonly subject?: string | undefined;
+  readonly count?: number;
+  /** The user, if it is not the user of the session. */
+  readonly name?: string | undefined;
+}
+
+type SessionlessCall = Omit<Call, "session">;
+type ReadAction = (call: SessionlessCall, response: HttpResponse) => AuditedAction | Promise<AuditedAction>;
+
+const onKey =
+  (action: AuditAction): ReadAction =>
+  ({ query }) => ({ action, subject: query.text("key") });
+
+const actionReaders: Readonly<Record<string, ReadAction>> = {
+  "POST /api/buckets": async ({ fields }) => ({
+    action: "create bucket",
+    subject: (await fields()).text("name"),
+  }),
+  "DELETE /api/buckets": ({ query }) => ({ action: "delete bucket", subject: query.text("bucket") }),
+  "PUT /api/rules": ({ query }) => ({
+    action: query.text("kind") === "cors" ? "change cors" : "change lifecycle",
+    subject: query.text("bucket"),
+  }),
+  // The id of the new key is only in the response.
+  "POST /api/keys": (_, { body }) => ({
+    action: "create key",
+    subject: (JSON.parse(String(body)) as { accessKeyId: string }).accessKeyId,
+  }),
+  "POST /api/keys/rotate": onKey("rotate key"),
+  "POST /api/keys/disable": onKey("disable key"),
+  "POST /api/keys/enable": onKey("enable key"),
+  "DELETE /api/keys": onKey("delete key"),
+  "POST /api/scripts/restart": ({ query }) => ({ action: "restart script", subject: query.text("script") }),
+  "POST /api/session": (_, { body }) => ({
+    action: "sign in",
+    name: (JSON.parse(String(body)) as SessionDocument).name,
+  }),
+  "DELETE /api/session": () => ({ action: "sign out" }),
+};
+
+/** Call after the request has succeeded. Undefined for requests that are not audited. */
+export async function findAuditedAction(
+  name: string,
+  call: SessionlessCall,
+  response: HttpResponse,
+): Promise<AuditedAction | undefined> {
+  return Object.hasOwn(actionReaders, name) ? actionReaders[name]!(call, response) : undefined;
+}
+
+/**
+ * Anyone can attempt to sign in, so refused attempts are recorded at most once a second, with a count.
+ * Undefined for an attempt that is only counted.
+ */
+export function createRefusals(
+  now: () => number,
+): (call: SessionlessCall) => Promise<AuditedAction | undefined> {
+  let recordedAt = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return async ({ fields }) => {
+    count++;
+    if (Math.abs(now() - recordedAt) < refusalMilliseconds) return undefined;
+    recordedAt = now();
+    const refusal: AuditedAction = {
+      action: "refuse sign-in",
+      count,
+      name: parseTokenId((await fields()).text("token").trim()),
+    };
+    count = 0;
+    return refusal;
+  };
+}
+
+const refusalMilliseconds = 1000;

@@ -1,0 +1,48 @@
+// Routes for buckets: list, totals, create and delete.
+import type { Engine } from "../../engine/engine.ts";
+import { json, noContent } from "../response.ts";
+import type { Route } from "../route.ts";
+import type { BucketDocument, BucketsDocument, TotalsDocument } from "../wire-types.ts";
+import type { ConsoleKeys } from "./keys.ts";
+
+export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants">): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/buckets",
+      async run() {
+        const buckets = await engine.listBuckets();
+        return json({ buckets } satisfies BucketsDocument);
+      },
+    },
+    {
+      // Separate from the list, which must not wait for a bucket that is slow to count.
+      method: "GET",
+      path: "/api/buckets/totals",
+      async run({ query }) {
+        const { objects, bytes } = await engine.totals(query.text("bucket"));
+        return json({ objects, bytes } satisfies TotalsDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/buckets",
+      async run({ fields }) {
+        const given = await fields();
+        const storageClass = given.optionalText("storageClass");
+        const bucket = await engine.createBucket(given.text("name"), { storageClass });
+        return json(bucket satisfies BucketDocument, 201);
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/api/buckets",
+      async run({ query }) {
+        const bucket = await engine.bucket(query.text("bucket"));
+        await engine.deleteBucket(query.text("bucket"));
+        if (bucket !== undefined) await keys.endGrants(bucket);
+        return noContent();
+      },
+    },
+  ];
+}

@@ -1,0 +1,108 @@
+// Serves bytes of objects for downloads and previews. The content is untrusted, so a sandbox policy
+// stops browsers from running it with access to the console.
+import type { Engine, GetOutcome, ObjectBytes } from "../../engine/engine.ts";
+import { rangeFromHeader } from "../../http/headers.ts";
+import type { HttpResponse } from "../../http/server/listen.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import type { Query, Route } from "../route.ts";
+import type { Preview } from "../wire-types.ts";
+
+/** Content types that browsers can show; others are sent as application/octet-stream. */
+const previewKinds: ReadonlyMap<string, Preview> = new Map([
+  ...["png", "jpeg", "gif", "webp", "avif", "bmp", "svg+xml", "x-icon", "vnd.microsoft.icon"].map(
+    (type) => [`image/${type}`, "image"] as const,
+  ),
+  ...["mp4", "webm", "ogg", "quicktime"].map((type) => [`video/${type}`, "video"] as const),
+  ...["mpeg", "mp4", "aac", "ogg", "wav", "webm", "flac", "x-wav", "x-m4a"].map(
+    (type) => [`audio/${type}`, "audio"] as const,
+  ),
+  ["application/pdf", "pdf"],
+]);
+
+const textTypes = new Set([
+  "application/xml",
+  "application/javascript",
+  "application/toml",
+  "application/yaml",
+]);
+
+export function previewKind({ httpMetadata, encryption }: ObjectRecord): Preview {
+  if (encryption !== undefined) return "none";
+  const type = mediaType(httpMetadata.contentType);
+  if (type === "application/json" || type.endsWith("+json")) return "json";
+  const isText = type.startsWith("text/") || type.endsWith("+xml") || textTypes.has(type);
+  return previewKinds.get(type) ?? (isText ? "text" : "none");
+}
+
+/** `image/PNG; charset=…` → `image/png` */
+function mediaType(contentType = ""): string {
+  return contentType.split(";")[0]!.trim().toLowerCase();
+}
+
+/** A document opened directly gets an opaque origin: no scripts, forms, cookies or subresources. */
+const sandbox = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+export function contentRoutes(engine: Engine): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/content",
+      async run({ query, request }) {
+        const etag = query.optional("etag");
+        const range = rangeFromHeader(request.header("range") ?? null);
+        const found = await engine.get(query.text("bucket"), query.text("key"), {
+          range,
+          condition: etag === undefined ? undefined : { etagMatches: [{ value: etag, weak: false }] },
+        });
+        if (found.outcome === "missing") throw new StoreError("NoSuchKey");
+        if (found.outcome === "refused") throw new StoreError("PreconditionFailed");
+        return contentResponse(found, query, range !== undefined);
+      },
+    },
+  ];
+}
+
+function contentResponse(
+  { record, range, bytes }: Extract<GetOutcome, { outcome: "found" }>,
+  query: Query,
+  isPart: boolean,
+): HttpResponse {
+  const isPreview = query.text("as") === "preview";
+  const type = mediaType(record.httpMetadata.contentType);
+  const headers: [string, string][] = [
+    ["content-type", isPreview && previewKinds.has(type) ? type : "application/octet-stream"],
+    ["content-disposition", `${isPreview ? "inline" : "attachment"}; ${fileNameParameter(record.key)}`],
+    ["content-security-policy", sandbox],
+    ["cache-control", "private, no-store"],
+    ["accept-ranges", "bytes"],
+    ["etag", `"${record.etag}"`],
+  ];
+  const encoding = record.httpMetadata.contentEncoding;
+  // A download sends the stored bytes; a preview lets the browser decompress them.
+  if (isPreview && encoding !== undefined && /^(gzip|br|deflate)$/i.test(encoding)) {
+    headers.push(["content-encoding", encoding]);
+  }
+  if (isPart) {
+    const { offset, length } = range;
+    headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
+  }
+  return { status: isPart ? 206 : 200, headers, body: bytes.inline ?? toByteStream(bytes) };
+}
+
+/** As a stream for the response, or for storing the object again. */
+export function toByteStream(bytes: ObjectBytes) {
+  return {
+    length: bytes.length,
+    chunks: () => bytes.chunks(),
+    release: (chunk: Uint8Array) => bytes.release?.(chunk),
+    cancel: () => bytes.cancel(),
+  };
+}
+
+/** The part of the key after the last slash, encoded by RFC 8187. */
+function fileNameParameter(key: string): string {
+  const name = key.split("/").findLast((part) => part !== "") ?? "object";
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  return `filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,82 @@
+// Routes for access keys: list, create, rotate, disable, enable and delete. The caller provides the
+// implementation.
+import type { BucketRecord } from "../../model/bucket.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
+import type { Call, Route } from "../route.ts";
+import type { KeyDocument, KeySecretDocument, KeysDocument } from "../wire-types.ts";
+
+/** Throws ConsoleError for invalid input. Undefined and false mean that the key does not exist. */
+export interface ConsoleKeys {
+  readonly rights: readonly string[];
+  list(): Promise<readonly KeyDocument[]>;
+  create(options: NewKey): Promise<KeySecretDocument>;
+  /** Drops every grant on a bucket that was deleted. */
+  endGrants(bucket: BucketRecord): Promise<void>;
+  change(accessKeyId: string, action: "disable" | "enable" | "delete"): Promise<boolean>;
+  /** `keep` is how long the previous secret stays valid. */
+  rotate(accessKeyId: string, keep: string | undefined): Promise<KeySecretDocument | undefined>;
+}
+
+export interface NewKey {
+  readonly account: string | undefined;
+  /** Such as `photos:read,list`. Undefined for full access to the account. */
+  readonly grants: readonly string[] | undefined;
+  /** Lifetime, such as 30d; undefined for no expiry. */
+  readonly expires: string | undefined;
+}
+
+const path = "/api/keys";
+
+export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path,
+      async run() {
+        return json({ keys: await keys.list(), rights: keys.rights } satisfies KeysDocument);
+      },
+    },
+    {
+      method: "POST",
+      path,
+      async run({ fields }) {
+        const given = await fields();
+        const grants = given.list("grants");
+        if (grants?.some((grant) => typeof grant !== "string")) {
+          throw new ConsoleError(400, '"grants" must be a list of strings.');
+        }
+        const made = await keys.create({
+          account: given.optionalText("account"),
+          grants: grants as readonly string[] | undefined,
+          expires: given.optionalText("expires"),
+        });
+        return json(made, 201);
+      },
+    },
+    {
+      method: "POST",
+      path: `${path}/rotate`,
+      async run({ query, fields }) {
+        const rotated = await keys.rotate(query.text("key"), (await fields()).optionalText("keep"));
+        if (rotated === undefined) throw noSuchKey();
+        return json(rotated);
+      },
+    },
+    { method: "POST", path: `${path}/disable`, run: createChangeHandler("disable") },
+    { method: "POST", path: `${path}/enable`, run: createChangeHandler("enable") },
+    { method: "DELETE", path, run: createChangeHandler("delete") },
+  ];
+
+  function createChangeHandler(action: "disable" | "enable" | "delete") {
+    return async ({ query }: Call) => {
+      if (!(await keys.change(query.text("key"), action))) throw noSuchKey();
+      return noContent();
+    };
+  }
+}
+
+function noSuchKey(): ConsoleError {
+  return new ConsoleError(404, "This access key no longer exists.", {
+    hint: "Reload the page to see the current keys.",
+  });
+}

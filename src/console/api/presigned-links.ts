@@ -1,0 +1,38 @@
+// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API is another
+// origin than the console, so framed content cannot access the session.
+import { encodePath, encodeText, presign } from "../../http/sigv4.ts";
+
+/** Endpoint of the S3 API and the access key that signs links. */
+export interface S3Access {
+  /** `http://host:port`, without a path. */
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface Links {
+  url(bucket: string, key: string): string;
+  signed(bucket: string, key: string, seconds: number): string;
+  /** Expires quickly, and forces the content type of a PDF. */
+  framedPdf(bucket: string, key: string): string;
+}
+
+const frameSeconds = 300;
+
+export function createLinks({ endpoint, accessKeyId, secretAccessKey }: S3Access, now: () => number): Links {
+  const objectPath = (bucket: string, key: string) => `/${encodeText(bucket)}/${encodePath(key)}`;
+  const sign = (path: string, expiresInSeconds: number, query: readonly (readonly [string, string])[] = []) =>
+    presign({
+      ...{ endpoint, path, accessKeyId, secretAccessKey, query, expiresInSeconds },
+      ...{ method: "GET", region: "auto", time: now() },
+    });
+  return {
+    url: (bucket, key) => endpoint + objectPath(bucket, key),
+    signed: (bucket, key, seconds) => sign(objectPath(bucket, key), seconds),
+    framedPdf: (bucket, key) =>
+      sign(objectPath(bucket, key), frameSeconds, [
+        ["response-content-disposition", "inline"],
+        ["response-content-type", "application/pdf"],
+      ]),
+  };
+}

@@ -1,0 +1,48 @@
+// Routes for the scripts of this server: configuration, live log, recent errors, and restart.
+import { ConsoleError, json, noContent } from "../response.ts";
+import type { Route } from "../route.ts";
+import type { FaultDocument, LogDocument, ScriptDocument, ScriptsDocument } from "../wire-types.ts";
+
+export interface ConsoleScripts {
+  list(): Promise<readonly ScriptDocument[]>;
+  faults(): readonly FaultDocument[];
+  /** Lines after the given number; waits for the next line if there are none yet. */
+  lines(after: number, waitMilliseconds: number): Promise<LogDocument["lines"]>;
+  /** False if the script does not exist; throws ConsoleError if it cannot be started. */
+  restart(name: string): Promise<boolean>;
+}
+
+/** Shorter than the usual timeout of proxies. */
+const waitMilliseconds = 20_000;
+const path = "/api/scripts";
+
+export function scriptRoutes(scripts: ConsoleScripts): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path,
+      async run() {
+        const all = { scripts: await scripts.list(), faults: scripts.faults() };
+        return json(all satisfies ScriptsDocument);
+      },
+    },
+    {
+      method: "GET",
+      path: `${path}/log`,
+      async run({ query }) {
+        const after = Number(query.optional("after") ?? 0);
+        if (!Number.isSafeInteger(after)) throw new ConsoleError(400, '"after" must be a whole number.');
+        const lines = await scripts.lines(after, after === 0 ? 0 : waitMilliseconds);
+        return json({ lines } satisfies LogDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: `${path}/restart`,
+      async run({ query }) {
+        if (await scripts.restart(query.text("script"))) return noContent();
+        throw new ConsoleError(404, "There is no such script on this server.");
+      },
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+// Routes for signing in and out, and for the current user.
+import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import { type Session, type Sessions, sessionMilliseconds } from "../auth/sessions.ts";
+import type { Attempts } from "../auth/sign-in-throttle.ts";
+import { parseTokenId } from "../auth/tokens.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
+import type { Call, OpenRoute, Route } from "../route.ts";
+import type { SessionDocument } from "../wire-types.ts";
+
+/** The only API path that needs no session. */
+const path = "/api/session";
+
+/**
+ * The name contains the port, because browsers share cookies between ports of one host. With `__Host-`
+ * the browser accepts the cookie only over HTTPS and only from this host.
+ */
+export function cookieName(request: HttpRequest): string {
+  return `__Host-store-console-${/:(\d+)$/.exec(request.header("host") ?? "")?.[1] ?? "web"}`;
+}
+
+export function readSessionId(request: HttpRequest): string | undefined {
+  const name = cookieName(request);
+  for (const pair of (request.header("cookie") ?? "").split(/;\s*/)) {
+    if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1);
+  }
+  return undefined;
+}
+
+export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
+  return {
+    method: "POST",
+    path,
+    async run({ request, fields }) {
+      const token = (await fields()).text("token").trim();
+      const id = parseTokenId(token);
+      const wait = attempts.waitFor(request.address(), id);
+      if (wait > 0) {
+        throw new ConsoleError(429, "Too many failed sign-in attempts.", {
+          hint: `Try again in ${wait} seconds.`,
+          headers: [["retry-after", String(wait)]],
+        });
+      }
+      const opened = await sessions.open(token);
+      if (opened === undefined) {
+        attempts.failed(request.address(), id);
+        throw new ConsoleError(401, "This token is invalid, expired or revoked.", {
+          hint: "Create a new one on the server: store console token",
+        });
+      }
+      return signInResponse(request, opened);
+    },
+  };
+}
+
+function signInResponse(
+  request: HttpRequest,
+  { id, session }: { readonly id: string; readonly session: Session },
+): HttpResponse {
+  const { headers, ...response } = json(toSessionDocument(session));
+  const cookie = `${cookieName(request)}=${id}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${sessionMilliseconds / 1000}`;
+  return { ...response, headers: [...headers, ["set-cookie", cookie]] };
+}
+
+export function sessionRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    { method: "GET", path, run: ({ session }: Call) => json(toSessionDocument(session)) },
+    {
+      method: "DELETE",
+      path,
+      async run({ request }: Call) {
+        await sessions.close(readSessionId(request)!);
+        const cookie = `${cookieName(request)}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`;
+        return noContent([["set-cookie", cookie]]);
+      },
+    },
+  ];
+}
+
+function toSessionDocument({ name, expires }: Session): SessionDocument {
+  return { name, expires };
+}

@@ -1,0 +1,128 @@
+// Routes for multipart uploads: list with progress, and the steps of uploads made by the page.
+import type { Engine, UploadName } from "../../engine/engine.ts";
+import { limits } from "../../model/limits.ts";
+import type { PartRecord, UploadRecord } from "../../model/upload.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
+import { type Fields, isRecord, type Query, type Route } from "../route.ts";
+import type { PartsDocument, StoredDocument, UploadRow, UploadsDocument } from "../wire-types.ts";
+import { bodySource } from "./object.ts";
+
+const pageUploads = 100;
+
+export function uploadRoutes(engine: Engine): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/uploads",
+      async run({ query }) {
+        const bucket = query.text("bucket");
+        const after = parseCursor(query.optional("cursor"));
+        const { uploads, next } = await engine.listUploads(bucket, { after, limit: pageUploads });
+        const rows = await Promise.all(uploads.map((upload) => toUploadRow(engine, bucket, upload)));
+        return json({
+          uploads: rows.filter((row) => row !== undefined),
+          cursor: next === undefined ? undefined : JSON.stringify([next.key, next.id]),
+        } satisfies UploadsDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/uploads",
+      async run({ fields }) {
+        const given = await fields();
+        const contentType = given.optionalText("contentType");
+        const httpMetadata = contentType === undefined || contentType === "" ? {} : { contentType };
+        const { id } = await engine.createUpload(given.text("bucket"), given.text("key"), { httpMetadata });
+        return json({ id }, 201);
+      },
+    },
+    {
+      method: "GET",
+      path: "/api/uploads/parts",
+      async run({ query }) {
+        const parts = await allParts(engine, query.text("bucket"), uploadName(query));
+        return json({
+          parts: parts.map(({ number, size, etag }) => ({ number, size, etag })),
+        } satisfies PartsDocument);
+      },
+    },
+    {
+      method: "PUT",
+      path: "/api/uploads/part",
+      async run({ query, request }) {
+        const number = query.number("number", 0, limits.partNumber);
+        const source = bodySource(request);
+        const { etag } = await engine.uploadPart(query.text("bucket"), uploadName(query), number, source);
+        return json({ etag } satisfies StoredDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/uploads/complete",
+      async run({ fields }) {
+        const given = await fields();
+        const name = { key: given.text("key"), id: given.text("upload") };
+        const { etag } = await engine.completeUpload(given.text("bucket"), name, parseParts(given), {
+          partSizes: "s3",
+        });
+        return json({ etag } satisfies StoredDocument);
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/api/uploads",
+      async run({ query }) {
+        await engine.abortUpload(query.text("bucket"), uploadName(query));
+        return noContent();
+      },
+    },
+  ];
+}
+
+function uploadName(query: Query): UploadName {
+  return { key: query.text("key"), id: query.text("upload") };
+}
+
+/** Undefined if the upload ended meanwhile. */
+async function toUploadRow(
+  engine: Engine,
+  bucket: string,
+  { key, id, created, due }: UploadRecord,
+): Promise<UploadRow | undefined> {
+  const parts = await allParts(engine, bucket, { key, id }).catch(() => undefined);
+  if (parts === undefined) return undefined;
+  const bytes = parts.reduce((sum, { size }) => sum + size, 0);
+  return { bucket, key, id, created, due, parts: parts.length, bytes };
+}
+
+async function allParts(engine: Engine, bucket: string, name: UploadName): Promise<PartRecord[]> {
+  const all: PartRecord[] = [];
+  for (;;) {
+    const { parts, isTruncated } = await engine.listParts(bucket, name, {
+      after: all.at(-1)?.number,
+      limit: limits.listEntries,
+    });
+    all.push(...parts);
+    if (!isTruncated) return all;
+  }
+}
+
+function parseCursor(cursor: string | undefined): { key: string; id?: string | undefined } | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [key, id] = JSON.parse(cursor) as unknown[];
+    if (typeof key === "string") return typeof id === "string" ? { key, id } : { key };
+  } catch {
+    // Reported below.
+  }
+  throw new ConsoleError(400, "The cursor is not valid; use the cursor of a previous page.");
+}
+
+function parseParts(given: Fields): { number: number; etag: string }[] {
+  return (given.list("parts") ?? []).map((part) => {
+    if (isRecord(part) && typeof part.number === "number" && typeof part.etag === "string") {
+      return { number: part.number, etag: part.etag };
+    }
+    throw new ConsoleError(400, 'Each of "parts" must have a number and an etag.');
+  });
+}

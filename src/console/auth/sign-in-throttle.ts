@@ -1,0 +1,38 @@
+// Limits failed sign-ins for each client address and token id, the public part of a token. So an
+// attacker at another address cannot lock out the owner of the token.
+
+export interface Attempts {
+  /** Seconds until the next attempt is allowed, or 0. `id` is undefined for malformed tokens. */
+  waitFor(address: string, id: string | undefined): number;
+  failed(address: string, id: string | undefined): void;
+}
+
+const windowMilliseconds = 60_000;
+const maxFailures = 10;
+/** Limits the memory for addresses and ids. */
+const maxEntries = 10_000;
+
+export function createAttempts(now: () => number): Attempts {
+  const failures = new Map<string, { count: number; since: number }>();
+  const entryName = (address: string, id = "") => `${address} ${id}`;
+  const current = (name: string) => {
+    const found = failures.get(name);
+    return found !== undefined && now() - found.since < windowMilliseconds ? found : undefined;
+  };
+  return {
+    waitFor(address, id) {
+      const found = current(entryName(address, id));
+      if (found === undefined || found.count < maxFailures) return 0;
+      return Math.ceil((found.since + windowMilliseconds - now()) / 1000);
+    },
+    failed(address, id) {
+      const name = entryName(address, id);
+      const found = current(name) ?? { count: 0, since: now() };
+      found.count++;
+      // Re-inserted at the end, so that the oldest entry is evicted first.
+      failures.delete(name);
+      failures.set(name, found);
+      if (failures.size > maxEntries) failures.delete(failures.keys().next().value!);
+    },
+  };
+}

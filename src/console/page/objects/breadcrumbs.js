@@ -1,0 +1,28 @@
+// Breadcrumbs to a folder or an object, used as the heading of its page.
+import { h } from "../dom.js";
+import { pageHref } from "../router.js";
+import { maskControls } from "./row.js";
+
+/**
+ * @param {string} bucket
+ * @param {string} path what stands behind its last slash is an object's name, if anything does
+ */
+export function breadcrumbs(bucket, path) {
+  const folders = path.split("/");
+  const name = folders.pop();
+  /** @type {[string, string | undefined][]} */
+  const steps = [[bucket, undefined]];
+  for (const [i, folder] of folders.entries()) steps.push([folder, `${folders.slice(0, i + 1).join("/")}/`]);
+  const items = steps.map(([shown, prefix], i) => {
+    const isHere = i === steps.length - 1 && name === "";
+    const href = pageHref("objects", { bucket, prefix });
+    return h("li", {}, h("a", { href, "aria-current": isHere ? "page" : undefined }, nameElement(shown)));
+  });
+  if (name !== "") items.push(h("li", {}, nameElement(name ?? "")));
+  return h("h1", { class: "crumbs" }, h("ol", {}, ...items));
+}
+
+/** @param {string} text */
+function nameElement(text) {
+  return h("bdi", {}, maskControls(text));
+}

@@ -1,0 +1,217 @@
+// JSON types exchanged between the console's server and its page; both are checked against them.
+
+export interface ErrorDocument {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    /** What to do about it. */
+    readonly hint?: string | undefined;
+  };
+}
+
+export interface SessionDocument {
+  readonly name: string;
+  /** All times are milliseconds since the epoch. */
+  readonly expires: number;
+}
+
+export interface BucketDocument {
+  readonly name: string;
+  readonly created: number;
+  readonly storageClass: string;
+  readonly account: string;
+}
+
+export interface BucketsDocument {
+  readonly buckets: readonly BucketDocument[];
+}
+
+export interface GrantDocument {
+  /** `*` for every bucket. */
+  readonly bucket: string;
+  readonly rights: readonly string[];
+}
+
+export interface KeyDocument {
+  readonly accessKeyId: string;
+  readonly account: string;
+  /** Null for full access to the account. */
+  readonly grants: readonly GrantDocument[] | null;
+  readonly created: number;
+  readonly expires: number | null;
+  readonly lastUsed: number | null;
+  readonly state: "active" | "disabled" | "expired";
+  /** How long the previous secret stays valid after a rotation. */
+  readonly previousUntil: number | null;
+}
+
+export interface KeysDocument {
+  readonly keys: readonly KeyDocument[];
+  /** All rights that a grant can contain. */
+  readonly rights: readonly string[];
+}
+
+/** The only response that contains the secret. */
+export interface KeySecretDocument {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly previousUntil: number | null;
+}
+
+export interface TotalsDocument {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+export interface ObjectRow {
+  readonly key: string;
+  readonly size: number;
+  readonly uploaded: number;
+  readonly etag: string;
+  readonly storageClass: string;
+}
+
+export interface ObjectsDocument {
+  readonly prefixes: readonly string[];
+  readonly objects: readonly ObjectRow[];
+  /** Cursor of the next page; missing on the last page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface DeletedDocument {
+  readonly deleted: number;
+  /** Whether more objects remain below the prefix. */
+  readonly isMore: boolean;
+}
+
+export interface ObjectDocument extends ObjectRow {
+  readonly version: string;
+  /** By field name; the expiry is in milliseconds since the epoch. */
+  readonly httpMetadata: Readonly<Record<string, string | number>>;
+  readonly customMetadata: Readonly<Record<string, string>>;
+  /** Hex values by algorithm name. */
+  readonly checksums: Readonly<Record<string, string>>;
+  /** Number of parts, if the checksums are computed from part checksums. */
+  readonly checksumParts?: number | undefined;
+  /** Number of parts; missing for an object uploaded with a single put. */
+  readonly parts?: number | undefined;
+  /** Hex MD5 of the customer-provided encryption key. */
+  readonly encryptionKeyMd5?: string | undefined;
+  /** Unsigned URL in the S3 API. */
+  readonly url: string;
+  readonly preview: Preview;
+}
+
+/** How the page can show the object; "none" only allows a download. */
+export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "none";
+
+export interface LinkDocument {
+  readonly url: string;
+}
+
+export interface UploadRow {
+  readonly bucket: string;
+  readonly key: string;
+  readonly id: string;
+  readonly created: number;
+  /** When the upload expires. */
+  readonly due: number;
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+export interface UploadsDocument {
+  readonly uploads: readonly UploadRow[];
+  /** Cursor of the next page; missing on the last page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface PartRow {
+  readonly number: number;
+  readonly size: number;
+  readonly etag: string;
+}
+
+export interface PartsDocument {
+  readonly parts: readonly PartRow[];
+}
+
+export interface StoredDocument {
+  readonly etag: string;
+}
+
+/** Rules of the model. The page only uses the names of their fields. */
+export interface RulesDocument {
+  readonly lifecycle: readonly object[];
+  readonly cors: readonly object[];
+}
+
+export interface FlawsDocument {
+  readonly flaws: readonly {
+    /** Index of the rule from 0; missing if the message is about all rules. */
+    readonly rule?: number | undefined;
+    readonly field?: string | undefined;
+    readonly message: string;
+  }[];
+}
+
+export interface ScriptDocument {
+  readonly name: string;
+  /** Path of the configuration file. */
+  readonly file: string;
+  readonly routes: readonly string[];
+  readonly schedules: readonly string[];
+  readonly buckets: readonly { readonly binding: string; readonly bucket: string }[];
+  readonly variables: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+export interface FaultDocument {
+  readonly time: number;
+  readonly script: string;
+  readonly message: string;
+  readonly stack: readonly string[];
+}
+
+export interface ScriptsDocument {
+  readonly scripts: readonly ScriptDocument[];
+  /** Newest first. */
+  readonly faults: readonly FaultDocument[];
+}
+
+export interface LogDocument {
+  readonly lines: readonly {
+    readonly number: number;
+    readonly time: number;
+    readonly script: string;
+    readonly stream: "stdout" | "stderr";
+    readonly text: string;
+  }[];
+}
+
+export interface MetricsDocument {
+  /** Oldest first. */
+  readonly points: readonly MetricsPoint[];
+  readonly scrub: {
+    readonly isRunning: boolean;
+    /** Bytes read by the running scrub, and stored bytes in total. */
+    readonly read: number | null;
+    readonly stored: number | null;
+    readonly damages: number;
+    readonly lastEnded: number | null;
+  };
+}
+
+/** Rates are per second, durations in seconds. */
+export interface MetricsPoint {
+  readonly time: number;
+  readonly requests: number;
+  readonly clientErrors: number;
+  readonly serverErrors: number;
+  readonly median?: number | undefined;
+  readonly slowest?: number | undefined;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly stored?: number | undefined;
+  readonly objects?: number | undefined;
+}

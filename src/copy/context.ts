@@ -1,0 +1,118 @@
+// State shared by all parts of a copy: the ports of both sides, progress and findings.
+
+import type { BlobReader, Blobs, StoredBlob } from "../engine/blobs.ts";
+import type { Records } from "../engine/records.ts";
+import { CopyError, type CopyFinding, type CopyWork } from "../model/copy.ts";
+import { StoreError } from "../model/errors.ts";
+import type { Key } from "../model/key.ts";
+
+export interface Side {
+  readonly records: Records;
+  readonly blobs: Blobs;
+}
+
+export interface CopyContext {
+  readonly from: Side;
+  readonly to: Side;
+  readonly signal: AbortSignal | undefined;
+  readonly now: () => number;
+  /** Number of objects processed at the same time. */
+  readonly concurrency: number;
+  readonly counts: Counts;
+  advance(bytes: number): void;
+  reportDamage(subject: CopySubject, error: StoreError): Promise<void>;
+  /** Ignored for an item that was already reported as damaged. */
+  reportDifference(subject: CopySubject, what: string): Promise<void>;
+  expect: NonNullable<CopyWork["progress"]>["expect"];
+}
+
+export interface Counts {
+  buckets: number;
+  objects: number;
+  bytes: number;
+  uploads: number;
+  documents: number;
+  copiedObjects: number;
+  damages: number;
+  differences: number;
+}
+
+export interface CopySubject {
+  readonly bucket?: string | undefined;
+  readonly key?: Key | undefined;
+}
+
+/** Damages remembered. A source with more needs a repair before a copy. */
+const maxDamages = 1000;
+
+export function createCopyContext(
+  from: Side,
+  to: Side,
+  { work, now, concurrency }: { work: CopyWork; now: () => number; concurrency: number },
+): CopyContext {
+  const counts: Counts = {
+    ...{ buckets: 0, objects: 0, bytes: 0, uploads: 0, documents: 0 },
+    ...{ copiedObjects: 0, damages: 0, differences: 0 },
+  };
+  const reported = new Set<string>();
+  const report = async (finding: CopyFinding) => work.onFinding?.(finding);
+  return {
+    ...{ from, to, signal: work.signal, now, concurrency, counts },
+    advance: (bytes) => work.progress?.advance(bytes),
+    expect: (stage, bytes) => work.progress?.expect(stage, bytes),
+    async reportDamage({ bucket, key }, error) {
+      if (!markReported(reported, { bucket, key })) return;
+      if (++counts.damages > maxDamages) {
+        throw new CopyError(`More than ${maxDamages} objects of the source are damaged.`, [
+          "See all of them: store verify",
+        ]);
+      }
+      await report({ kind: "damaged", bucket, key, what: error.detail });
+    },
+    async reportDifference({ bucket, key }, what) {
+      if (reported.has(subjectId({ bucket, key }))) return;
+      counts.differences++;
+      await report({ kind: "different", bucket, key, what });
+    },
+  };
+}
+
+function markReported(reported: Set<string>, subject: CopySubject): boolean {
+  const name = subjectId(subject);
+  if (reported.has(name)) return false;
+  reported.add(name);
+  return true;
+}
+
+function subjectId({ bucket, key }: CopySubject): string {
+  return JSON.stringify([bucket, key]);
+}
+
+/** Whether stored data is damaged, as opposed to temporarily unavailable. */
+export function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.reason === "Damaged";
+}
+
+/** An error of the source, as opposed to the target. */
+export class SourceFault extends Error {
+  override readonly name = "SourceFault";
+  override readonly cause: StoreError;
+
+  constructor(cause: StoreError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+/** All stored bytes of a blob, verified while reading. */
+export async function* readBlob(
+  context: CopyContext,
+  reader: BlobReader,
+  blob: StoredBlob,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of reader.read(blob, { offset: 0, length: blob.size })) {
+    context.signal?.throwIfAborted();
+    context.advance(chunk.length);
+    yield chunk;
+  }
+}

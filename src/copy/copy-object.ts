@@ -1,0 +1,215 @@
+// Copies one object unchanged: its record and its stored bytes, so that encrypted objects need no
+// key. An object with parts is copied part by part under an upload whose id is the object's
+// version: an interrupted copy resumes after the last part.
+
+import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
+import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";
+import { discardAfterFailure } from "../engine/write-path.ts";
+import { CopyError } from "../model/copy.ts";
+import { StoreError } from "../model/errors.ts";
+import { limits } from "../model/limits.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import { type CopyContext, isDamage, readBlob, SourceFault } from "./context.ts";
+
+/** Version of the object under this key in the target; undefined when there is none. */
+export type TargetVersion = string | undefined;
+
+export async function copyObject(
+  context: CopyContext,
+  bucket: string,
+  found: ObjectWithBody,
+  targetVersion: TargetVersion,
+): Promise<void> {
+  const { key, version } = found.record;
+  for (let current: ObjectWithBody | undefined = found; current !== undefined; ) {
+    try {
+      if (await copyVersion(context, bucket, current, targetVersion)) context.counts.copiedObjects++;
+      else throw new StoreError("NoSuchKey");
+      return;
+    } catch (error) {
+      if (error instanceof SourceFault && isDamage(error.cause)) {
+        return context.reportDamage({ bucket, key }, error.cause);
+      }
+      const isReplaced = error instanceof StoreError && error.reason === "NoSuchKey";
+      if (!isReplaced) throw error instanceof SourceFault ? error.cause : error;
+      const before = current.body;
+      current = await context.from.records.objectWithBody(bucket, key);
+      if (current?.record.version === version && isSameBody(before, current.body)) throw error;
+    }
+  }
+}
+
+/** The bytes of a version may have been moved meanwhile. */
+function isSameBody(before: Body, now: Body): boolean {
+  return before.storage !== "blob" || now.storage !== "blob" || before.blob.id === now.blob.id;
+}
+
+/** False when the source has a newer version. */
+async function copyVersion(
+  context: CopyContext,
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  targetVersion: TargetVersion,
+): Promise<boolean> {
+  if (body.storage === "inline") {
+    context.advance(body.bytes.length);
+    await commit(context, bucket, putObjectChange(record, body, targetVersion));
+    return true;
+  }
+  const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+  const isReferenced = async () =>
+    (await context.from.records.object(bucket, record.key))?.version === record.version;
+  const reader = await openSource(() => context.from.blobs.open(bucket, blobs, isReferenced));
+  if (reader === undefined) return false;
+  try {
+    if (body.storage === "blob") {
+      const change = (blob: StoredBlob) => putObjectChange(record, { storage: "blob", blob }, targetVersion);
+      await commitStaged(context, bucket, await stage(context, bucket, reader, body.blob), change);
+    } else {
+      await copyParts(context, bucket, { record, parts: body.parts, reader, targetVersion });
+    }
+    return true;
+  } finally {
+    await reader.close();
+  }
+}
+
+interface PartsCopy {
+  readonly record: ObjectRecord;
+  readonly parts: readonly BodyPart[];
+  readonly reader: BlobReader;
+  readonly targetVersion: TargetVersion;
+}
+
+async function copyParts(context: CopyContext, bucket: string, copy: PartsCopy): Promise<void> {
+  const { record, parts, reader, targetVersion } = copy;
+  const upload = createTemporaryUpload(record, context.now());
+  const { key, id } = upload;
+  const { records } = context.to;
+  if ((await records.upload(bucket, key, id)) === undefined) {
+    await commit(context, bucket, { mutations: [{ kind: "put upload", record: upload }] });
+  }
+  const existingParts = new Map((await records.parts(bucket, id)).map((part) => [part.number, part]));
+  const copiedParts: BodyPart[] = [];
+  for (const part of parts) {
+    const { number, size, checksums } = part;
+    const before = existingParts.get(number);
+    const isThere = before?.size === size && before.stored === part.blob.size;
+    const blob = isThere
+      ? { id: before.blob, size: before.stored }
+      : await copyPart(context, bucket, upload, part, reader);
+    if (isThere) context.advance(blob.size);
+    copiedParts.push({ number, size, blob, ...(checksums === undefined ? {} : { checksums }) });
+  }
+  const { checks, mutations } = putObjectChange(
+    record,
+    { storage: "parts", parts: copiedParts },
+    targetVersion,
+  );
+  const taken = copiedParts.map(({ number }) => number);
+  await commit(context, bucket, {
+    checks: checks!,
+    mutations: [...mutations, { kind: "end parts", uploadId: id, taken }, { kind: "delete upload", key, id }],
+  });
+}
+
+/** The upload that owns the copied parts until all of them are copied. */
+function createTemporaryUpload(record: ObjectRecord, now: number): UploadRecord {
+  const { key, version, httpMetadata, customMetadata, storageClass, encryption } = record;
+  return {
+    ...{ key, id: version, created: now, state: "active", due: now + limits.uploadLifetime },
+    ...{ httpMetadata, customMetadata, storageClass },
+    ...(encryption === undefined ? {} : { encryption }),
+  };
+}
+
+async function copyPart(
+  context: CopyContext,
+  bucket: string,
+  { key, id, created }: UploadRecord,
+  { number, size, blob }: BodyPart,
+  reader: BlobReader,
+): Promise<StoredBlob> {
+  const staged = await stage(context, bucket, reader, blob);
+  const part = { number, size, etag: "", uploaded: created };
+  await commitStaged(context, bucket, staged, (stored) =>
+    putPartChange({ key, id }, { ...part, blob: stored.id, stored: stored.size }),
+  );
+  return { id: staged.id, size: staged.size };
+}
+
+export function putPartChange(upload: { key: string; id: string }, part: PartRecord): Change {
+  return {
+    checks: [{ kind: "upload", key: upload.key, id: upload.id }],
+    mutations: [{ kind: "put part", uploadId: upload.id, part }],
+  };
+}
+
+function putObjectChange(record: ObjectRecord, body: Body, targetVersion: TargetVersion): Change {
+  return {
+    checks: [{ kind: "object", key: record.key, version: targetVersion }],
+    mutations: [{ kind: "put object", record, body }],
+  };
+}
+
+/** Stages a blob of the source in the target. Errors of the source become a SourceFault. */
+export async function stage(
+  context: CopyContext,
+  bucket: string,
+  reader: BlobReader,
+  blob: StoredBlob,
+): Promise<StagedBlob> {
+  let fault: StoreError | undefined;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* readBlob(context, reader, blob);
+    } catch (error) {
+      if (error instanceof StoreError) fault = error;
+      throw error;
+    }
+  }
+  let staged: StagedBlob;
+  try {
+    staged = await context.to.blobs.stage(bucket, chunks());
+  } catch (error) {
+    throw fault === undefined ? error : new SourceFault(fault);
+  }
+  if (staged.size === blob.size) return staged;
+  await staged.discard();
+  const detail = "The stored data is damaged: a body is not as long as its record says.";
+  throw new SourceFault(new StoreError("Damaged", { detail }));
+}
+
+export async function openSource<T>(open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw error instanceof StoreError ? new SourceFault(error) : error;
+  }
+}
+
+/** Commits a record that names a staged blob; otherwise discards the blob. */
+export async function commitStaged(
+  context: CopyContext,
+  bucket: string,
+  staged: StagedBlob,
+  change: (blob: StoredBlob) => Change,
+): Promise<void> {
+  try {
+    await commit(context, bucket, change({ id: staged.id, size: staged.size }));
+    staged.keep();
+  } catch (error) {
+    // A CopyError reports a conflict, so the change was certainly not made.
+    if (error instanceof CopyError) await staged.discard();
+    else await discardAfterFailure(error, staged);
+    throw error;
+  }
+}
+
+export async function commit(context: CopyContext, bucket: string, change: Change): Promise<void> {
+  if ((await context.to.records.commit(bucket, change)) === "committed") return;
+  throw new CopyError(`Another process is writing to the bucket "${bucket}" of the target.`, [
+    "Stop every process that uses the target, then run the same copy again.",
+  ]);
+}

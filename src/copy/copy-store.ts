@@ -1,0 +1,50 @@
+// Copies a whole store over the ports of both sides, below the rules of the engine: every record,
+// every stored byte, secrets and access keys. An interrupted copy resumes in the next run; a second
+// stage compares both sides before the target may be used.
+
+import { storedBytes } from "../engine/maintenance/rate-limit.ts";
+import type { CopyReport, CopyWork } from "../model/copy.ts";
+import { compareStores } from "./compare.ts";
+import { type CopyContext, createCopyContext, type Side } from "./context.ts";
+import { checkSourceIntegrity, copyBucket, dropBuckets } from "./copy-bucket.ts";
+import { claimTarget, copyDocuments, releaseTarget } from "./documents.ts";
+
+export interface CopyOptions extends CopyWork {
+  /** Description of the source without passwords; a run that resumes must have the same. */
+  readonly source: string;
+  /** Only compares both sides; writes nothing. */
+  readonly only?: "verify" | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly concurrency?: number | undefined;
+}
+
+const defaultConcurrency = 16;
+
+export async function copyAll(from: Side, to: Side, options: CopyOptions): Promise<CopyReport> {
+  const { source, only, now = Date.now, concurrency = defaultConcurrency } = options;
+  const context = createCopyContext(from, to, { work: options, now, concurrency });
+  if (only === undefined) await claimTarget(to, source);
+  const total = await storedBytes(from);
+  if (only === undefined) {
+    context.expect("copy", total);
+    await copyEverything(context);
+  }
+  context.expect("verify", total);
+  await compareStores(context);
+  const { counts } = context;
+  // What is damaged in the source cannot be copied by a later run either.
+  if (only === undefined && counts.differences === 0) await releaseTarget(to, source, now());
+  return { ...counts };
+}
+
+async function copyEverything(context: CopyContext): Promise<void> {
+  const { records } = context.from;
+  await checkSourceIntegrity(context, records, undefined);
+  const buckets = await records.buckets("sound");
+  await dropBuckets(context, buckets);
+  for (const bucket of buckets) {
+    await copyBucket(context, bucket);
+    await checkSourceIntegrity(context, records, bucket.name);
+  }
+  await copyDocuments(context);
+}

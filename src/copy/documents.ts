@@ -1,0 +1,129 @@
+// Copies the documents that do not belong to a bucket, and keeps the document that marks a store as
+// a target.
+
+import type { Document } from "../engine/records.ts";
+import { CopyError } from "../model/copy.ts";
+import type { CopyContext, Side } from "./context.ts";
+
+export const copiedKinds = [
+  "secret",
+  "credential",
+  "own access key",
+  "notified bucket",
+  "public bucket",
+  "console token",
+] as const;
+/** Documents of one store only: maintenance, processes, use of keys, and the copy marker. */
+export const uncopiedKinds = [
+  "housekeeping",
+  "copy",
+  "delivery lease",
+  "delivery progress",
+  "console session",
+  "credential use",
+  "act",
+] as const;
+
+export interface DocumentPair {
+  readonly kind: string;
+  readonly name: string;
+  readonly source: Document | undefined;
+  readonly target: Document | undefined;
+}
+
+/** Pairs the documents of both sides. */
+export async function* pairDocuments({ from, to }: CopyContext): AsyncGenerator<DocumentPair> {
+  for (const kind of copiedKinds) {
+    const sources = byName(await from.records.documents.list(kind));
+    const targets = byName(await to.records.documents.list(kind));
+    for (const name of new Set([...sources.keys(), ...targets.keys()])) {
+      yield { kind, name, source: sources.get(name), target: targets.get(name) };
+    }
+  }
+}
+
+function byName(documents: readonly Document[]): ReadonlyMap<string, Document> {
+  return new Map(documents.map((document) => [document.name, document]));
+}
+
+export async function copyDocuments(context: CopyContext): Promise<void> {
+  const { documents } = context.to.records;
+  for await (const { kind, name, source, target } of pairDocuments(context)) {
+    if (source?.text === target?.text) continue;
+    if (source === undefined) await documents.delete(kind, name);
+    else if ((await documents.put(kind, name, source.text, target?.revision)) === "conflict") {
+      throw new CopyError("Another process is writing to the target.", [
+        "Stop every process that uses the target, then run the same copy again.",
+      ]);
+    }
+  }
+}
+
+const kind = "copy";
+const name = "target";
+
+interface Marker {
+  /** Description of the source, without passwords. */
+  readonly source: string;
+  /** When the copy was completed, in milliseconds since the epoch. */
+  readonly ended?: number;
+}
+
+async function readMarker({ records }: Side): Promise<Marker | undefined> {
+  const document = await records.documents.get(kind, name);
+  return document && (JSON.parse(document.text) as Marker);
+}
+
+/**
+ * The source of an unfinished copy into this store, which must not be used before it is complete.
+ */
+export async function unfinishedCopy(side: Side): Promise<string | undefined> {
+  const marker = await readMarker(side);
+  return marker === undefined || marker.ended !== undefined ? undefined : marker.source;
+}
+
+/** Refuses a target that contains anything but the beginning of this copy. */
+export async function claimTarget(to: Side, source: string): Promise<void> {
+  const marker = await readMarker(to);
+  if (marker === undefined) {
+    await checkEmpty(to);
+    await writeMarker(to, { source });
+    return;
+  }
+  if (marker.ended !== undefined) {
+    const when = new Date(marker.ended).toISOString();
+    throw new CopyError(`The target already holds a copy of ${marker.source}, completed at ${when}.`, [
+      "Nothing was changed. To compare both sides again: --verify",
+    ]);
+  }
+  if (marker.source !== source) {
+    throw new CopyError(`The target holds the beginning of a copy of another store, ${marker.source}.`, [
+      `Resume that copy: --from ${marker.source}`,
+      "Or name a new and empty target.",
+    ]);
+  }
+}
+
+export async function releaseTarget(to: Side, source: string, now: number): Promise<void> {
+  await writeMarker(to, { source, ended: now });
+}
+
+async function writeMarker({ records: { documents } }: Side, marker: Marker): Promise<void> {
+  const revision = (await documents.get(kind, name))?.revision;
+  if ((await documents.put(kind, name, JSON.stringify(marker), revision)) === "committed") return;
+  throw new CopyError("Another copy to this target is running. Wait for it, or stop it.");
+}
+
+async function checkEmpty({ records }: Side): Promise<void> {
+  const [bucket] = await records.buckets();
+  if (bucket !== undefined) throw notEmpty(`the bucket "${bucket.name}"`);
+  for (const one of copiedKinds) {
+    const [document] = await records.documents.list(one);
+    // The name of a secret is not secret.
+    if (document !== undefined) throw notEmpty(`the ${one} "${document.name}"`);
+  }
+}
+
+function notEmpty(what: string): CopyError {
+  return new CopyError(`The target is not empty: it holds ${what}.`, ["Name a new and empty target."]);
+}

@@ -1,0 +1,172 @@
+// Reads a range of a stored body. A reader that has begun finishes its version, whatever is put or
+// deleted meanwhile. A body that is not read gives up its file after a minute.
+import { StoreError } from "../../model/errors.ts";
+import type { ByteRange } from "../../model/range.ts";
+import type { BlobReader, StoredBlob } from "../blobs.ts";
+import type { Context } from "../context.ts";
+import type { ObjectBytes } from "../engine.ts";
+import type { Body } from "../records.ts";
+import { collect, once } from "./byte-streams.ts";
+import { decrypt, sealedSize } from "./encryption.ts";
+
+export interface BodyRequest {
+  readonly bucket: string;
+  /** Size of the whole body. */
+  readonly size: number;
+  readonly range: ByteRange;
+  readonly dataKey: Uint8Array | undefined;
+  /** Whether a record still names this body. */
+  readonly isReferenced: () => Promise<boolean>;
+  /** Where the bytes of this version are now; undefined when the version is no longer current. */
+  readonly currentBody: () => Promise<Body | undefined>;
+}
+
+/** How long a body stays open without being read. */
+const unreadMilliseconds = 60_000;
+
+/** Undefined when the body was removed: the record that was read is no longer current. */
+export async function openBody(
+  context: Context,
+  body: Body,
+  request: BodyRequest,
+): Promise<ObjectBytes | undefined> {
+  if (body.storage === "inline") {
+    checkLength(context, request, { size: request.size, stored: body.bytes.length });
+    return inlineBytes(await openInline(context, body.bytes, request));
+  }
+  let segments = toSegments(body, request);
+  for (const { size, blob } of segments) checkLength(context, request, { size, stored: blob.size });
+  const open = () => {
+    const blobs = segments.map(({ blob }) => blob);
+    return context.blobs.open(request.bucket, blobs, request.isReferenced);
+  };
+  const reopen = async () => {
+    const reader = await open();
+    const now = reader === undefined ? await request.currentBody() : undefined;
+    if (now === undefined || now.storage === "inline") return reader;
+    // Compaction moved the bytes while the body was not read.
+    segments = toSegments(now, request);
+    return open();
+  };
+  const reader = await open();
+  if (reader === undefined) return undefined;
+  return toObjectBytes(reader, reopen, request.range.length, (opened, into) =>
+    readSegments(context, opened, segments, request, into),
+  );
+}
+
+/** Checked for every range, so that a truncated or extended body is always noticed. */
+function checkLength(
+  { blockBytes }: Context,
+  { dataKey }: BodyRequest,
+  { size, stored }: { readonly size: number; readonly stored: number },
+): void {
+  if (stored === (dataKey === undefined ? size : sealedSize(size, blockBytes))) return;
+  throw new StoreError("Damaged", {
+    detail: "The stored data is damaged: a body is not as long as its record says.",
+  });
+}
+
+async function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {
+  const { range, dataKey, size } = request;
+  if (dataKey === undefined) return stored.subarray(range.offset, range.offset + range.length);
+  const read = ({ offset, length }: ByteRange) => once(stored.subarray(offset, offset + length));
+  return collect(decrypt(context, dataKey, 0, size, range, read));
+}
+
+function inlineBytes(bytes: Uint8Array): ObjectBytes {
+  return {
+    length: bytes.length,
+    inline: bytes,
+    chunks: () => once(new Uint8Array(bytes)),
+    cancel: async () => {},
+  };
+}
+
+function toSegments(body: Exclude<Body, { storage: "inline" }>, { size }: BodyRequest): readonly Segment[] {
+  return body.storage === "blob" ? [{ number: 0, size, blob: body.blob }] : body.parts;
+}
+
+interface Segment {
+  readonly number: number;
+  readonly size: number;
+  readonly blob: StoredBlob;
+}
+
+async function* readSegments(
+  context: Context,
+  reader: BlobReader,
+  segments: readonly Segment[],
+  { range, dataKey }: BodyRequest,
+  into: Uint8Array | undefined,
+): AsyncIterable<Uint8Array> {
+  let start = 0;
+  let delivered = 0;
+  for (const { number, size, blob } of segments) {
+    const offset = Math.max(0, range.offset - start);
+    const length = Math.min(size, range.offset + range.length - start) - offset;
+    start += size;
+    if (length <= 0) continue;
+    const blobRange = { offset, length };
+    const target = into?.subarray(delivered, delivered + length);
+    delivered += length;
+    if (dataKey === undefined) yield* reader.read(blob, blobRange, target);
+    else yield* decrypt(context, dataKey, number, size, blobRange, (stored) => reader.read(blob, stored));
+  }
+}
+
+/** Closes the reader of a body that a script dropped without finishing or cancelling it. */
+const leakedReaders = new FinalizationRegistry<BlobReader>((reader) => {
+  reader.close().catch(() => {
+    // Nothing can be done: the body was dropped, and its descriptor is gone either way.
+  });
+});
+
+function toObjectBytes(
+  opened: BlobReader,
+  reopen: () => Promise<BlobReader | undefined>,
+  length: number,
+  read: (reader: BlobReader, into: Uint8Array | undefined) => AsyncIterable<Uint8Array>,
+): ObjectBytes {
+  let reader: BlobReader | undefined = opened;
+  const holder = {};
+  leakedReaders.register(holder, opened, holder);
+
+  async function close(): Promise<void> {
+    clearTimeout(timer);
+    leakedReaders.unregister(holder);
+    const closing = reader;
+    reader = undefined;
+    await closing?.close();
+  }
+
+  const timer = setTimeout(() => {
+    close().catch(() => {
+      // When the body is read after all, the file is opened again and reports the error.
+    });
+  }, unreadMilliseconds).unref();
+
+  async function* chunks(into?: Uint8Array): AsyncGenerator<Uint8Array> {
+    clearTimeout(timer);
+    reader ??= await reopen();
+    if (reader === undefined) throw replacedWhileUnread();
+    try {
+      yield* read(reader, into);
+    } finally {
+      await close();
+    }
+  }
+  return {
+    length,
+    inline: undefined,
+    chunks,
+    release: (chunk) => reader?.release?.(chunk),
+    cancel: close,
+  };
+}
+
+function replacedWhileUnread(): StoreError {
+  return new StoreError("NoSuchKey", {
+    detail: "The object was replaced or deleted while its body waited unread for more than a minute.",
+  });
+}

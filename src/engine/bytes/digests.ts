@@ -1,0 +1,86 @@
+// Hashes a body as it comes in: MD5 always, and the algorithms the sender names. Small bodies are
+// hashed in this thread, large ones in another, since MD5 is slower than the disk.
+import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+import { hashBytes, startHash } from "../../model/hashes.ts";
+import { limits } from "../../model/limits.ts";
+import type { Checksums } from "../../model/object.ts";
+import type { HashThreads } from "./hash-pool.ts";
+
+export interface DigestResult {
+  readonly size: number;
+  readonly etag: string;
+  readonly checksums: Checksums;
+}
+
+export interface Digests {
+  /** Undefined or resolved: the bytes are no longer needed. */
+  update(bytes: Uint8Array): Promise<void> | undefined;
+  /** Rejects when a checksum differs from the one the sender expects. */
+  finish(): Promise<DigestResult>;
+  /** For a body that did not arrive completely. */
+  abandon(): void;
+}
+
+interface HashRun {
+  update(bytes: Uint8Array): Promise<void> | undefined;
+  finish(): Promise<readonly Uint8Array[]>;
+  abandon(): void;
+}
+
+/** Hashes in one of `threads`; without them, in this thread. */
+export function startDigests(expected: readonly ExpectedChecksum[], threads?: HashThreads): Digests {
+  const algorithms = neededAlgorithms(expected);
+  const run = threads?.start(algorithms) ?? hashInThread(algorithms);
+  let size = 0;
+  return {
+    update(bytes) {
+      size += bytes.length;
+      if (size > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
+      return run.update(bytes);
+    },
+    async finish() {
+      const values = await run.finish();
+      return toDigestResult(size, values, expected);
+    },
+    abandon: () => run.abandon(),
+  };
+}
+
+/** Hashes a small body in one call; throws when a checksum differs from the expected one. */
+export function computeDigests(bytes: Uint8Array, expected: readonly ExpectedChecksum[]): DigestResult {
+  const values = neededAlgorithms(expected).map((algorithm) => hashBytes(algorithm, bytes));
+  return toDigestResult(bytes.length, values, expected);
+}
+
+function neededAlgorithms(expected: readonly ExpectedChecksum[]): readonly ChecksumAlgorithm[] {
+  if (expected.length === 0) return onlyMd5;
+  return [...new Set<ChecksumAlgorithm>(["md5", ...expected.map(({ algorithm }) => algorithm)])];
+}
+
+const onlyMd5: readonly ChecksumAlgorithm[] = ["md5"];
+
+function toDigestResult(
+  size: number,
+  values: readonly Uint8Array[],
+  expected: readonly ExpectedChecksum[],
+): DigestResult {
+  const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
+  for (const [i, algorithm] of neededAlgorithms(expected).entries()) checksums[algorithm] = values[i]!;
+  for (const checksum of expected) verifyChecksum(checksum, checksums[checksum.algorithm]!);
+  return { size, etag: hex(values[0]!), checksums };
+}
+
+function hashInThread(algorithms: readonly ChecksumAlgorithm[]): HashRun {
+  const hashes = algorithms.map(startHash);
+  return {
+    update(bytes) {
+      for (const hash of hashes) hash.update(bytes);
+      return undefined;
+    },
+    async finish() {
+      return hashes.map((hash) => hash.digest());
+    },
+    abandon() {},
+  };
+}

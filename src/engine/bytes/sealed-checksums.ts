@@ -1,0 +1,59 @@
+// Etag and checksums of bytes that are encrypted with a customer's key. A hash of the plain bytes
+// would confirm a guess to anyone who can list objects or read the disk: so the etag is random, and
+// checksums are sealed with the data key.
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { Checksums, ObjectRecord } from "../../model/object.ts";
+import type { Context } from "../context.ts";
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Has the form of an MD5, so that etags of parts are combined as usual. */
+export function randomEtag(context: Pick<Context, "randomBytes">): string {
+  return hex(context.randomBytes(16));
+}
+
+export function sealChecksums(
+  context: Pick<Context, "randomBytes">,
+  dataKey: Uint8Array,
+  checksums: Checksums,
+): Uint8Array {
+  const values = allAlgorithms.flatMap((name) => {
+    const value = checksums[name];
+    return value === undefined ? [] : [[name, hex(value)]];
+  });
+  const nonce = context.randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", checksumKey(dataKey), nonce);
+  const text = JSON.stringify(Object.fromEntries(values));
+  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The record as seen by a caller who has its key. */
+export function withOpenedChecksums(record: ObjectRecord, dataKey: Uint8Array | undefined): ObjectRecord {
+  const sealed = record.encryption?.sealedChecksums;
+  if (sealed === undefined || dataKey === undefined) return record;
+  return { ...record, checksums: openChecksums(dataKey, sealed) };
+}
+
+function openChecksums(dataKey: Uint8Array, sealed: Uint8Array): Checksums {
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", checksumKey(dataKey), sealed.subarray(0, nonceBytes));
+    decipher.setAuthTag(sealed.subarray(-tagBytes));
+    const text = Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    const values = JSON.parse(text.toString("utf8")) as Partial<Record<ChecksumAlgorithm, string>>;
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, Buffer.from(value, "hex")]),
+    );
+  } catch (cause) {
+    throw new StoreError("Damaged", {
+      detail: "The stored record is damaged: its sealed checksums cannot be decrypted.",
+      cause,
+    });
+  }
+}
+
+function checksumKey(dataKey: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", dataKey, new Uint8Array(), "store sse-c checksums", 32));
+}

@@ -1,0 +1,109 @@
+// Stages a body as a blob of its own while it is hashed, and sealed if it is encrypted.
+import type { StagedBlob } from "../blobs.ts";
+import type { Context } from "../context.ts";
+import { type Digests, startDigests } from "./digests.ts";
+import { encrypt } from "./encryption.ts";
+import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
+import { toInlineBody } from "./inline.ts";
+
+/** A body in the engine's own buffers: a script cannot change bytes that are hashed. */
+export interface BufferedBody<Chunks = AsyncIterable<Uint8Array>> {
+  readonly chunks: Chunks;
+  /** Hashed in another thread. */
+  readonly isLarge: boolean;
+  /** Whether the buffers are shared with other bodies. */
+  readonly isPooled: boolean;
+  /** Filled with the hashes in flight, by the memory they read. */
+  readonly hashing?: WeakMap<ArrayBufferLike, Promise<void>>;
+  /** Called when the body is hashed and stored: its buffers are free. */
+  release?(): void;
+}
+
+/** A body of unknown length may end within the inline limit, and is then returned inline. */
+export async function stageOrInline(
+  context: Context,
+  body: BufferedBody<AsyncGenerator<Uint8Array>>,
+  options: IngestOptions,
+): Promise<IngestedBody> {
+  const { chunks } = body;
+  const first = await readFirstBytes(chunks, options.inlineBytes);
+  if (first.isComplete) return toInlineBody(context, first.bytes!, options);
+  try {
+    return await stage(context, { ...body, chunks: prepend(first, chunks) }, options);
+  } catch (error) {
+    // The adapter may have refused before it asked for a chunk; the generator still holds a buffer.
+    await chunks.return(undefined);
+    throw error;
+  }
+}
+
+export async function stage(
+  context: Context,
+  body: BufferedBody,
+  { bucket, checksums = [], dataKey, part }: IngestOptions,
+): Promise<IngestedBody> {
+  const digests = startDigests(checksums, body.isLarge ? context.hashThreads : undefined);
+  let blob: StagedBlob | undefined;
+  try {
+    const hashed = hashChunks(body, digests);
+    blob = await context.blobs.stage(
+      bucket,
+      dataKey === undefined ? hashed : encrypt(context, dataKey, part, hashed),
+    );
+    const digest = await digests.finish();
+    body.release?.();
+    return { ...digest, storage: { blob } };
+  } catch (error) {
+    digests.abandon();
+    await blob?.discard();
+    throw error;
+  }
+}
+
+/** Passes chunks on while they are hashed. A buffer is used again only when its hash is done. */
+async function* hashChunks(
+  { chunks, isPooled, hashing }: BufferedBody,
+  digests: Digests,
+): AsyncGenerator<Uint8Array> {
+  let previous: Promise<void> | undefined;
+  for await (const chunk of chunks) {
+    const hashed = chunk.length === 0 ? undefined : digests.update(chunk);
+    // Reported where it is awaited: some chunks later, or at the end.
+    hashed?.catch(() => {});
+    if (hashed !== undefined) hashing?.set(chunk.buffer, hashed);
+    yield chunk;
+    if (!isPooled) continue;
+    await previous;
+    previous = hashed;
+  }
+}
+
+interface FirstBytes {
+  /** Dropped once they are passed on: the rest of the body may take hours. */
+  bytes: Uint8Array | undefined;
+  readonly isComplete: boolean;
+}
+
+/** Reads until there is more than fits inline, or the body ends. */
+async function readFirstBytes(chunks: AsyncGenerator<Uint8Array>, inlineBytes: number): Promise<FirstBytes> {
+  const copies: Uint8Array[] = [];
+  let size = 0;
+  while (size <= inlineBytes) {
+    const next = await chunks.next();
+    if (next.done === true) return { bytes: Buffer.concat(copies), isComplete: true };
+    // A copy: the buffer of a chunk is used again.
+    copies.push(new Uint8Array(next.value));
+    size += next.value.length;
+  }
+  return { bytes: copies.length === 1 ? copies[0]! : Buffer.concat(copies), isComplete: false };
+}
+
+async function* prepend(first: FirstBytes, rest: AsyncGenerator<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    yield first.bytes!;
+    first.bytes = undefined;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}

@@ -1,0 +1,58 @@
+// Fast path for the most common object record: an MD5, at most a content type, nothing else. A page
+// of a listing decodes a thousand of them without JSON. Other records use record-codec.ts.
+import { hex } from "../../model/checksum.ts";
+import {
+  type HttpMetadata,
+  type ObjectRecord,
+  type StorageClass,
+  storageClasses,
+} from "../../model/object.ts";
+
+const text = '"([^"\\\\\\u0000-\\u001f]*)"';
+const count = "(0|[1-9]\\d{0,14})";
+const commonForm = new RegExp(
+  `^\\[1,${text},${text},${count},${count},${text},\\{"md5":"([0-9a-f]{32})"\\},"(\\w+)",(?:0|\\{"contentType":${text}\\}),0,0\\]$`,
+);
+
+/** Shared by all records without metadata: records are never modified. */
+const noHttpMetadata: HttpMetadata = Object.freeze({});
+const noCustomMetadata: ReadonlyMap<string, string> = new Map();
+
+/** The same text as JSON.stringify, in a third of the time. */
+export function writeCommonObject(record: ObjectRecord): string | undefined {
+  const { key, version, size, uploaded, etag, checksums, httpMetadata, customMetadata, storageClass } =
+    record;
+  if (record.encryption !== undefined || record.checksumParts !== undefined || customMetadata.size > 0)
+    return undefined;
+  const { md5 } = checksums;
+  if (md5 === undefined || !hasOnly("md5", checksums) || !hasOnly("contentType", httpMetadata))
+    return undefined;
+  if (!Number.isSafeInteger(uploaded)) return undefined;
+  const { contentType } = httpMetadata;
+  const http = contentType === undefined ? "0" : `{"contentType":${JSON.stringify(contentType)}}`;
+  const identity = `${JSON.stringify(key)},${JSON.stringify(version)},${size},${uploaded},${JSON.stringify(etag)}`;
+  return `[1,${identity},{"md5":"${hex(md5)}"},"${storageClass}",${http},0,0]`;
+}
+
+function hasOnly(name: string, fields: object): boolean {
+  for (const field in fields) if (field !== name) return false;
+  return true;
+}
+
+export function readCommonObject(record: string): ObjectRecord | undefined {
+  const found = commonForm.exec(record);
+  if (found === null) return undefined;
+  const storageClass = found[7] as StorageClass;
+  if (!storageClasses.includes(storageClass)) return undefined;
+  return {
+    key: found[1]!,
+    version: found[2]!,
+    size: Number(found[3]),
+    etag: found[5]!,
+    uploaded: Number(found[4]),
+    checksums: { md5: Buffer.from(found[6]!, "hex") },
+    httpMetadata: found[8] === undefined ? noHttpMetadata : { contentType: found[8] },
+    customMetadata: noCustomMetadata,
+    storageClass,
+  };
+}

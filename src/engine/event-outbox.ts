@@ -1,0 +1,110 @@
+// Events: commits append them to an outbox in the same transaction, for the rules that match;
+// delivery reads and acknowledges them.
+import type { Bucket } from "../model/bucket.ts";
+import type { Key } from "../model/key.ts";
+import { type EventName, type ObjectEvent, rulesFor } from "../model/notification.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import { expectCount, expectText, expectTime } from "./codec/validate.ts";
+import { type Context, newId } from "./context.ts";
+import type { EventCount, Mutation, OutboxEvent } from "./records.ts";
+
+export interface Events {
+  /** Events that are still to be delivered for a rule, oldest first. */
+  waitingEvents(bucket: string, rule: string, limit: number): Promise<readonly WaitingEvent[]>;
+  /** Removes delivered events from the outbox. */
+  ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
+  /** Number of waiting events, for each rule that has any. */
+  countEvents(bucket: string): Promise<readonly EventCount[]>;
+}
+
+export interface WaitingEvent {
+  /** Increases: of two events of one key, the later has the greater entry. */
+  readonly entry: number;
+  /** Undefined when the stored event is damaged. */
+  readonly event: ObjectEvent | undefined;
+}
+
+/** Placed after the put in its commit, so that events of a key have the order of its versions. */
+export function createdEventMutations(
+  context: Context,
+  bucket: Bucket,
+  name: EventName,
+  record: ObjectRecord,
+): readonly Mutation[] {
+  const { key, size, etag, version } = record;
+  return eventMutations(context, bucket, { name, key, created: { size, etag, version } });
+}
+
+/** A delete with its event, which comes first and is appended only if the object exists. */
+export function deleteMutations(
+  context: Context,
+  bucket: Bucket,
+  name: EventName,
+  key: Key,
+): readonly Mutation[] {
+  return [...eventMutations(context, bucket, { name, key }), { kind: "delete object", key }];
+}
+
+function eventMutations(
+  context: Context,
+  bucket: Bucket,
+  details: Omit<ObjectEvent, "id" | "time">,
+): readonly Mutation[] {
+  const { notifications } = bucket.settings;
+  if (notifications === undefined) return noMutations;
+  const rules = rulesFor(notifications, details.name, details.key);
+  if (rules.length === 0) return noMutations;
+  const event = encodeEvent({ id: newId(context), time: context.now(), ...details });
+  const condition = details.created === undefined ? { ifExists: details.key } : {};
+  return rules.map(({ id }) => ({ kind: "append event", rule: id, event, ...condition }) as const);
+}
+
+const noMutations: readonly Mutation[] = [];
+
+export function createEvents({ records }: Context): Events {
+  return {
+    async waitingEvents(bucket, rule, limit) {
+      return (await records.outboxEvents(bucket, rule, limit)).map(toWaitingEvent);
+    },
+    ackEvents: (bucket, entries) => records.ackEvents(bucket, entries),
+    countEvents: (bucket) => records.eventCounts(bucket),
+  };
+}
+
+function toWaitingEvent({ entry, text }: OutboxEvent): WaitingEvent {
+  return { entry, event: text === undefined ? undefined : decodeEvent(text) };
+}
+
+type EncodedEvent = readonly [
+  format: number,
+  id: string,
+  name: EventName,
+  time: number,
+  key: string,
+  created?: readonly [size: number, etag: string, version: string],
+];
+
+const format = 1;
+
+function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
+  const encoded: EncodedEvent = [format, id, name, time, key];
+  if (created === undefined) return JSON.stringify(encoded);
+  return JSON.stringify([...encoded, [created.size, created.etag, created.version]]);
+}
+
+/** Undefined for an unreadable event, so that it does not block the events after it. */
+function decodeEvent(text: string): ObjectEvent | undefined {
+  try {
+    const [storedFormat, id, name, time, key, created] = JSON.parse(text) as EncodedEvent;
+    if (storedFormat !== format) return undefined;
+    for (const field of [id, name, key]) expectText(field);
+    expectTime(time);
+    if (created === undefined) return { id, name, time, key };
+    const [size, etag, version] = created;
+    expectCount(size);
+    for (const field of [etag, version]) expectText(field);
+    return { id, name, time, key, created: { size, etag, version } };
+  } catch {
+    return undefined;
+  }
+}

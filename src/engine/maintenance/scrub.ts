@@ -1,0 +1,134 @@
+// The scrub: verifies the whole store slowly in the background, once a week, so that damage is
+// found while backups still hold the data. A document records which process runs it and how far it
+// is: one process runs it, and another resumes it when that process ends.
+import { StoreError } from "../../model/errors.ts";
+import type { Context } from "../context.ts";
+import type { Damage } from "../engine.ts";
+import { createRateLimit } from "./rate-limit.ts";
+import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
+import { type WalkPosition, walkStore } from "./verify-walk.ts";
+
+const everyMilliseconds = 7 * 86_400_000;
+const savedMilliseconds = 10_000;
+/** A process without a heartbeat for this long is considered gone. */
+const staleMilliseconds = 60_000;
+/** Damages remembered, so that each is reported once. */
+const maxFound = 1000;
+
+interface State {
+  /** Start of this round; the next is due a week later. */
+  readonly begun: number;
+  /** Last heartbeat of the process that runs the round; undefined when none does. */
+  readonly beat?: number;
+  readonly at?: WalkPosition;
+  readonly isEnded: boolean;
+  readonly objects: number;
+  readonly bytes: number;
+  readonly found: readonly Damage[];
+  readonly last?: ScrubReport & { readonly found: readonly Damage[] };
+}
+
+const kind = "housekeeping";
+const name = "scrub";
+
+async function readState({
+  records,
+}: Context): Promise<{ state: State | undefined; revision: number | undefined }> {
+  const document = await records.documents.get(kind, name);
+  return { state: document && (JSON.parse(document.text) as State), revision: document?.revision };
+}
+
+export async function lastScrub(context: Context): Promise<ScrubReport | undefined> {
+  return toReport((await readState(context)).state);
+}
+
+function toReport(state: State | undefined): ScrubReport | undefined {
+  if (state?.last === undefined) return undefined;
+  const { ended, objects, bytes, damages } = state.last;
+  return { ended, objects, bytes, damages };
+}
+
+export async function scrubProgress(context: Context): Promise<ScrubProgress> {
+  const { state } = await readState(context);
+  const last = toReport(state);
+  if (state === undefined || state.isEnded) return { isRunning: false, round: undefined, last };
+  const { beat, objects, bytes, found } = state;
+  const isRunning = beat !== undefined && Math.abs(context.now() - beat) < staleMilliseconds;
+  return { isRunning, round: { objects, bytes, damages: found.length }, last };
+}
+
+/** Resumes the current round, or starts one that is due. */
+export async function scrub(
+  context: Context,
+  options: ScrubOptions,
+  isStopped: () => boolean,
+): Promise<ScrubOutcome> {
+  const claim = await claimRound(context, options.everyMilliseconds ?? everyMilliseconds);
+  if (claim === undefined) return "not due";
+  const rateLimit = createRateLimit(context, options.bytesPerSecond, isStopped);
+  const reported = new Set((claim.state.last?.found ?? []).concat(claim.state.found).map(damageId));
+  let { state } = claim;
+  let savedAt = context.now();
+  try {
+    for await (const { isObject, stored, damage, at } of walkStore(context, {
+      depth: "records",
+      from: state.at,
+      throttle: rateLimit.consume,
+    })) {
+      state = { ...state, at, objects: state.objects + (isObject ? 1 : 0), bytes: state.bytes + stored };
+      if (damage !== undefined && !state.found.some((one) => damageId(one) === damageId(damage))) {
+        state = { ...state, found: [...state.found, damage].slice(0, maxFound) };
+        if (!reported.has(damageId(damage))) options.onDamage(damage);
+      }
+      await rateLimit.consumeObject();
+      if (isStopped()) break;
+      if (Math.abs(context.now() - savedAt) < (options.savedMilliseconds ?? savedMilliseconds)) continue;
+      savedAt = context.now();
+      if (!(await claim.save({ ...state, beat: savedAt }))) return "taken over";
+    }
+  } catch (error) {
+    // The engine is closing: the next scrub resumes from the saved position.
+    if (isStopped() && error instanceof StoreError) return "stopped";
+    throw error;
+  }
+  const { beat: _, ...left } = state;
+  if (isStopped()) return (await claim.save(left)) ? "stopped" : "taken over";
+  const { objects, bytes, found } = left;
+  const last = { ended: context.now(), objects, bytes, damages: found.length, found };
+  const { at: __, ...whole } = left;
+  return (await claim.save({ ...whole, isEnded: true, last })) ? "ended" : "taken over";
+}
+
+function damageId({ bucket, key, what }: Damage): string {
+  return JSON.stringify([bucket, key, what]);
+}
+
+interface ScrubClaim {
+  readonly state: State;
+  /** False when another process took over. */
+  save(state: State): Promise<boolean>;
+}
+
+/** Undefined when no round is due, or another process runs it. */
+async function claimRound(context: Context, every: number): Promise<ScrubClaim | undefined> {
+  const { state, revision } = await readState(context);
+  const now = context.now();
+  // Clocks jump in both directions, so a time in the future counts as long ago.
+  const isPast = (time: number, by: number) => Math.abs(now - time) >= by;
+  if (state?.beat !== undefined && !isPast(state.beat, staleMilliseconds)) return undefined;
+  if (state?.isEnded === true && !isPast(state.begun, every)) return undefined;
+  const fresh: State = {
+    ...{ begun: now, isEnded: false, objects: 0, bytes: 0, found: [] },
+    ...(state?.last === undefined ? {} : { last: state.last }),
+  };
+  const taken = { ...(state === undefined || state.isEnded ? fresh : state), beat: now };
+  let expectedRevision = revision;
+  async function save(next: State): Promise<boolean> {
+    const { documents } = context.records;
+    if ((await documents.put(kind, name, JSON.stringify(next), expectedRevision)) === "conflict")
+      return false;
+    expectedRevision = (await documents.get(kind, name))?.revision;
+    return true;
+  }
+  return (await save(taken)) ? { state: taken, save } : undefined;
+}

@@ -1,0 +1,100 @@
+// The sweep: aborts uploads that are due (spec 3: seven days), removes ended uploads and frees
+// garbage. It may run in several processes at once and be interrupted anywhere.
+import { StoreError } from "../../model/errors.ts";
+import { isNamespaceBucket } from "../../model/key-value.ts";
+import type { Context } from "../context.ts";
+import type { SweepReport } from "../engine.ts";
+import { removeExpiredKeys } from "../key-value/expiry.ts";
+import type { GarbageEntry } from "../records.ts";
+import { abort } from "../uploads/uploads.ts";
+import { claimLifecycleRun, runLifecycle } from "./lifecycle.ts";
+
+const batch = 256;
+/** As many entries as busy writers add during one commit. */
+const garbageBatch = 512;
+
+type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
+
+/** Lifecycle rules read every object: "in turn" runs them in one process, once an hour. */
+export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
+  const runsLifecycle = lifecycle === "now" || (await claimLifecycleRun(context));
+  const blobsRemoved = await context.blobs.recover();
+  const counts: Counts = {
+    objectsExpired: 0,
+    objectsMoved: 0,
+    uploadsAborted: 0,
+    uploadsForgotten: 0,
+    blobsRemoved,
+  };
+  const failures: unknown[] = [];
+  for (const { name } of await context.records.buckets("sound")) {
+    const steps = [
+      () => sweepUploads(context, name, counts),
+      async () => {
+        if (!runsLifecycle) return;
+        if (isNamespaceBucket(name)) counts.objectsExpired += await removeExpiredKeys(context, name);
+        else await runLifecycle(context, name, counts);
+      },
+      async () => {
+        counts.blobsRemoved += await removeGarbage(context, name);
+      },
+      async () => context.blobs.reclaim?.(name, "all"),
+    ];
+    for (const step of steps) {
+      await step().catch((error: unknown) => {
+        // A bucket deleted meanwhile took its garbage with it; a damaged one must not block the
+        // others.
+        if (!(error instanceof StoreError)) throw error;
+        if (error.reason !== "NoSuchBucket") failures.push(error);
+      });
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return counts;
+}
+
+async function sweepUploads(context: Context, bucket: string, counts: Counts): Promise<void> {
+  for (;;) {
+    const due = await context.records.dueUploads(bucket, context.now(), batch);
+    for (const { key, id } of due) {
+      const stored = await context.records.upload(bucket, key, id);
+      if (stored === undefined) continue;
+      if (stored.record.state === "active") {
+        if ((await abort(context, bucket, stored)) === "committed") counts.uploadsAborted++;
+      } else {
+        await context.records.commit(bucket, { mutations: [{ kind: "delete upload", key, id }] });
+        counts.uploadsForgotten++;
+      }
+    }
+    if (due.length < batch) return;
+  }
+}
+
+/** Removes garbage and acknowledges it. Blobs that a reader still uses wait for the next sweep. */
+export async function removeGarbage(context: Context, bucket: string): Promise<number> {
+  let removed = 0;
+  let after = 0;
+  // During a backup nothing can be removed, and the queue may grow long.
+  if (context.blobs.isLeased?.(bucket)) return removed;
+  for (;;) {
+    const garbage = await context.records.garbage(bucket, after, garbageBatch);
+    removed += await removeAll(context, bucket, garbage);
+    if (garbage.length < garbageBatch) return removed;
+    after = garbage.at(-1)!.entry;
+  }
+}
+
+/** Returns how many blobs were removed. */
+async function removeAll(
+  context: Context,
+  bucket: string,
+  garbage: readonly GarbageEntry[],
+): Promise<number> {
+  const gone = [];
+  for (const body of garbage) {
+    if (body.isDamaged === true) continue;
+    if (await context.blobs.remove(bucket, body.blobs)) gone.push(body);
+  }
+  if (gone.length > 0) await context.records.ackGarbage(bucket, gone);
+  return gone.reduce((sum, { blobs }) => sum + blobs.length, 0);
+}

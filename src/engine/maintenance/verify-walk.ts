@@ -1,0 +1,214 @@
+// Walks everything that is stored and continues after damage: records, their bytes and the
+// references between them. Verification runs it at full speed, the scrub with a rate limit.
+import { createHash } from "node:crypto";
+import { StoreError } from "../../model/errors.ts";
+import type { Key } from "../../model/key.ts";
+import type { StoredBlob } from "../blobs.ts";
+import type { Context } from "../context.ts";
+import type { Damage } from "../engine.ts";
+import type { InspectedObject, ObjectWithBody } from "../records.ts";
+import { everyUpload } from "../uploads/listing.ts";
+
+/** One checked item: an object, a part, or a damage. */
+export interface Step {
+  readonly isObject: boolean;
+  /** Bytes as stored. */
+  readonly stored: number;
+  readonly damage?: Damage;
+  /** Position from which a later walk continues after this step. */
+  readonly at: WalkPosition;
+}
+
+export interface WalkPosition {
+  readonly bucket: string;
+  /** The last object that was checked. */
+  readonly key?: Key;
+}
+
+export interface WalkOptions {
+  readonly from?: WalkPosition | undefined;
+  /** "pages" also checks the structure of each database, in one long read. */
+  readonly depth: "records" | "pages";
+  /** Awaited while bytes are read, to limit the rate. */
+  readonly throttle?: ((bytes: number) => Promise<void>) | undefined;
+}
+
+type Throttle = WalkOptions["throttle"];
+
+export async function* walkStore(
+  context: Context,
+  { from, depth, throttle }: WalkOptions,
+): AsyncGenerator<Step> {
+  if (from === undefined) {
+    for await (const { bucket, key, what } of context.records.checkIntegrity(undefined, depth)) {
+      yield { isObject: false, stored: 0, damage: { bucket, key, what }, at: { bucket: "" } };
+    }
+  }
+  for (const { name: bucket } of await context.records.buckets("sound")) {
+    if (from !== undefined && bucket < from.bucket) continue;
+    const after = bucket === from?.bucket ? from.key : undefined;
+    try {
+      yield* walkBucket(context, bucket, { after, depth, throttle });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      // A bucket that was deleted meanwhile is not damage. An unreadable one must not block the
+      // others.
+      if (error.reason === "NoSuchBucket") continue;
+      yield toDamageStep({ bucket }, error.detail);
+    }
+  }
+}
+
+async function* walkBucket(
+  context: Context,
+  bucket: string,
+  { after, depth, throttle }: Omit<WalkOptions, "from"> & { readonly after: Key | undefined },
+): AsyncGenerator<Step> {
+  let at: WalkPosition = after === undefined ? { bucket } : { bucket, key: after };
+  try {
+    for await (const inspected of context.records.inspect(bucket, after)) {
+      const { key } = inspected;
+      const { stored, what } = await verifyObject(context, bucket, inspected, throttle);
+      at = { bucket, key };
+      const damage = what === undefined ? {} : { damage: { bucket, key, what } };
+      yield { isObject: true, stored, at, ...damage };
+    }
+  } catch (error) {
+    // An index that cannot be read to its end must not block the integrity check.
+    if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
+    yield toDamageStep(at, error.detail);
+  }
+  for await (const { key, what } of context.records.checkIntegrity(bucket, depth))
+    yield toDamageStep(at, what, key);
+  for await (const { key, stored, what } of verifyParts(context, bucket, throttle)) {
+    const damage = what === undefined ? {} : { damage: { bucket, key, what } };
+    yield { isObject: false, stored, at, ...damage };
+  }
+  for await (const what of orphanedBlobs(context, bucket)) yield toDamageStep(at, what);
+}
+
+function toDamageStep(at: WalkPosition, what: string, key?: Key): Step {
+  return { isObject: false, stored: 0, damage: { bucket: at.bucket, key, what }, at };
+}
+
+interface Verification {
+  readonly stored: number;
+  readonly what?: string;
+}
+
+async function verifyObject(
+  context: Context,
+  bucket: string,
+  { key, found }: InspectedObject,
+  throttle: Throttle,
+): Promise<Verification> {
+  if (found instanceof StoreError) return { stored: 0, what: found.detail };
+  try {
+    return { stored: await readAll(context, bucket, found, throttle) };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    // Replaced or deleted while it was being read: the old version no longer matters.
+    const current = await context.records.objectWithBody(bucket, key);
+    if (current?.record.version !== found.record.version) return { stored: 0 };
+    if (error.reason !== "NoSuchKey") return { stored: 0, what: error.detail };
+    // The same version at another location: its bytes were moved.
+    return verifyObject(context, bucket, { key, found: current }, throttle);
+  }
+}
+
+/** Reads and verifies every stored byte, and the etag where it is the hash of the stored bytes. */
+async function readAll(
+  context: Context,
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  throttle: Throttle,
+): Promise<number> {
+  const hash = record.encryption === undefined && body.storage !== "parts" ? createHash("md5") : undefined;
+  let stored = 0;
+  if (body.storage === "inline") {
+    hash?.update(body.bytes);
+    stored = body.bytes.length;
+  } else {
+    const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    const { key, version } = record;
+    const isReferenced = async () => (await context.records.object(bucket, key))?.version === version;
+    for await (const chunk of readBlobs(context, bucket, blobs, isReferenced)) {
+      hash?.update(chunk);
+      stored += chunk.length;
+      await throttle?.(chunk.length);
+    }
+  }
+  if (hash !== undefined && hash.digest("hex") !== record.etag) {
+    throw new StoreError("Damaged", {
+      detail: "The stored data is damaged: the bytes do not match their etag.",
+    });
+  }
+  return stored;
+}
+
+async function* readBlobs(
+  context: Context,
+  bucket: string,
+  blobs: readonly StoredBlob[],
+  isReferenced: () => Promise<boolean>,
+): AsyncIterable<Uint8Array> {
+  const reader = await context.blobs.open(bucket, blobs, isReferenced);
+  if (reader === undefined) throw new StoreError("NoSuchKey");
+  try {
+    for (const blob of blobs) yield* reader.read(blob, { offset: 0, length: blob.size });
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The parts of uploads in flight. */
+async function* verifyParts(
+  context: Context,
+  bucket: string,
+  throttle: Throttle,
+): AsyncIterable<Verification & { key: string | undefined }> {
+  try {
+    for await (const { key, id } of everyUpload(context, bucket)) {
+      yield* verifyUploadParts(context, bucket, { key, id }, throttle);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
+    yield { key: undefined, stored: 0, what: error.detail };
+  }
+}
+
+async function* verifyUploadParts(
+  context: Context,
+  bucket: string,
+  { key, id }: { readonly key: Key; readonly id: string },
+  throttle: Throttle,
+): AsyncIterable<Verification & { key: string }> {
+  const parts = await context.records.parts(bucket, id).catch((error: unknown) => {
+    if (error instanceof StoreError && error.reason === "Damaged") return error;
+    throw error;
+  });
+  if (parts instanceof StoreError) return yield { key, stored: 0, what: parts.detail };
+  for (const { number, blob, stored: size } of parts) {
+    const isReferenced = async () =>
+      (await context.records.parts(bucket, id)).some((part) => part.blob === blob);
+    let stored = 0;
+    try {
+      for await (const chunk of readBlobs(context, bucket, [{ id: blob, size }], isReferenced)) {
+        stored += chunk.length;
+        await throttle?.(chunk.length);
+      }
+      yield { key, stored };
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      yield (await isReferenced())
+        ? { key, stored, what: `Part ${number}: ${error.detail}` }
+        : { key, stored };
+    }
+  }
+}
+
+async function* orphanedBlobs(context: Context, bucket: string): AsyncIterable<string> {
+  for await (const blob of context.blobs.all(bucket, "settled")) {
+    if (!(await context.records.referencesBlob(bucket, blob))) yield `Blob ${blob} belongs to no object.`;
+  }
+}

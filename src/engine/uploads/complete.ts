@@ -1,0 +1,181 @@
+// Completes an upload (spec 3): the given parts become the body of one object, in one commit.
+import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksum.ts";
+import { type Condition, findFailedClause, findFailedClauseWhenMissing } from "../../model/condition.ts";
+import { combineChecksums } from "../../model/crc-combine.ts";
+import { StoreError } from "../../model/errors.ts";
+import { hashBytes } from "../../model/hashes.ts";
+import { checkKey, type Key } from "../../model/key.ts";
+import { limits } from "../../model/limits.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import {
+  endUpload,
+  isActive,
+  multipartEtag,
+  type PartRecord,
+  type UploadRecord,
+} from "../../model/upload.ts";
+import { isSameKey } from "../bytes/encryption.ts";
+import { type Context, newId } from "../context.ts";
+import type { CompleteOptions, PartName, UploadName } from "../engine.ts";
+import { createdEventMutations } from "../event-outbox.ts";
+import type { Check, StoredUpload } from "../records.ts";
+import { requireBucket } from "../write-path.ts";
+
+export async function complete(
+  context: Context,
+  bucket: string,
+  upload: UploadName,
+  parts: readonly PartName[],
+  options: CompleteOptions,
+): Promise<ObjectRecord> {
+  checkKey(upload.key);
+  for (;;) {
+    const stored = await activeUpload(context, bucket, upload);
+    try {
+      const object = await tryComplete(context, bucket, stored, parts, options);
+      if (object !== undefined) return object;
+    } catch (error) {
+      // The outcome of a failed commit may be unknown: trying again would only hide the failure.
+      if (isStorageFailure(error)) throw error;
+      // An error about the parts is valid only if the upload did not change meanwhile.
+      const now = await activeUpload(context, bucket, upload);
+      if (now.revision === stored.revision) throw error;
+    }
+  }
+}
+
+function isStorageFailure(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return true;
+  return ["ServiceUnavailable", "InsufficientStorage", "InternalError", "Damaged"].includes(error.reason);
+}
+
+export async function activeUpload(
+  context: Context,
+  bucket: string,
+  { key, id }: UploadName,
+): Promise<StoredUpload> {
+  const stored = await context.records.upload(bucket, key, id);
+  if (stored === undefined || !isActive(stored.record, context.now())) throw new StoreError("NoSuchUpload");
+  return stored;
+}
+
+function checkGivenKey({ encryption }: UploadRecord, given: Uint8Array | undefined): void {
+  if (given === undefined || (encryption !== undefined && isSameKey(given, encryption))) return;
+  throw new StoreError("InvalidArgument", {
+    detail: "The SSE-C key must be the same for the upload and its completion.",
+  });
+}
+
+async function tryComplete(
+  context: Context,
+  bucket: string,
+  { record: upload, revision }: StoredUpload,
+  requested: readonly PartName[],
+  options: CompleteOptions,
+): Promise<ObjectRecord | undefined> {
+  checkGivenKey(upload, options.customerKey);
+  const parts = chooseParts(await context.records.parts(bucket, upload.id), requested);
+  checkSizes(parts, options.partSizes ?? "uniform", context.s3PartBytes);
+  const replaced = await checkReplaced(context, bucket, upload.key, options.condition);
+  const { key, httpMetadata, customMetadata, storageClass, encryption } = upload;
+  const object: ObjectRecord = {
+    key,
+    version: newId(context),
+    size: parts.reduce((sum, part) => sum + part.size, 0),
+    etag: multipartEtag(parts.map(({ etag }) => etag)),
+    uploaded: context.now(),
+    httpMetadata,
+    customMetadata,
+    storageClass,
+    ...wholeChecksum(upload, parts, options.checksum),
+    ...(encryption === undefined ? {} : { encryption }),
+  };
+  if (object.size > limits.objectBytes) throw new StoreError("EntityTooLarge");
+  if (options.size !== undefined && options.size !== object.size) {
+    throw new StoreError("InvalidArgument", {
+      detail: `The parts have ${object.size} bytes in total, not the declared ${options.size}.`,
+    });
+  }
+  const body = parts.map(({ number, size, blob, stored, checksums }) => ({
+    number,
+    size,
+    blob: { id: blob, size: stored },
+    ...(checksums === undefined ? {} : { checksums }),
+  }));
+  const result = { version: object.version, etag: object.etag };
+  const bucketRecord = await requireBucket(context, bucket);
+  const outcome = await context.records.commit(bucket, {
+    checks: [{ kind: "upload", key, id: upload.id, revision }, ...replaced],
+    mutations: [
+      { kind: "put object", record: object, body: { storage: "parts", parts: body } },
+      { kind: "put upload", record: { ...endUpload(upload, "completed", context.now()), result } },
+      { kind: "end parts", uploadId: upload.id, taken: parts.map(({ number }) => number) },
+      ...createdEventMutations(context, bucketRecord, "s3:ObjectCreated:CompleteMultipartUpload", object),
+    ],
+  });
+  return outcome === "committed" ? object : undefined;
+}
+
+/** The requested parts, sorted by number. */
+function chooseParts(stored: readonly PartRecord[], requested: readonly PartName[]): PartRecord[] {
+  if (requested.length === 0) throw new StoreError("InvalidPart");
+  const byNumber = new Map(stored.map((part) => [part.number, part]));
+  const chosen = requested.map(({ number, etag, checksum }) => {
+    const part = byNumber.get(number);
+    if (part === undefined || part.etag !== etag || !hasChecksum(part, checksum)) {
+      throw new StoreError("InvalidPart");
+    }
+    return part;
+  });
+  if (new Set(chosen).size !== chosen.length) throw new StoreError("UnevenParts");
+  return chosen.sort((a, b) => a.number - b.number);
+}
+
+function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | undefined): boolean {
+  const actual = expected === undefined ? undefined : checksums?.[expected.algorithm];
+  if (expected === undefined || actual === undefined) return true;
+  return expected.value instanceof Uint8Array && Buffer.compare(expected.value, actual) === 0;
+}
+
+/** The object's checksum, made from those of the parts, verified against the expected value. */
+function wholeChecksum(
+  { checksum }: UploadRecord,
+  parts: readonly PartRecord[],
+  expected: ExpectedChecksum | undefined,
+): Pick<ObjectRecord, "checksums" | "checksumParts"> {
+  if (checksum === undefined) return { checksums: {} };
+  const { algorithm } = checksum;
+  const values = parts.map(({ size, checksums }) => ({ size, value: checksums![algorithm]! }));
+  const isOfParts = checksum.of === "parts" || !isCyclic(algorithm);
+  const whole = isOfParts
+    ? hashBytes(algorithm, Buffer.concat(values.map(({ value }) => value)))
+    : combineChecksums(algorithm, values);
+  if (expected?.algorithm === algorithm) verifyChecksum(expected, whole);
+  return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
+}
+
+/** Checks the condition and returns the check that the object still has this version. */
+async function checkReplaced(
+  context: Context,
+  bucket: string,
+  key: Key,
+  condition: Condition | undefined,
+): Promise<Check[]> {
+  if (condition === undefined) return [];
+  const current = await context.records.object(bucket, key);
+  const clause =
+    current === undefined ? findFailedClauseWhenMissing(condition) : findFailedClause(condition, current);
+  if (clause !== undefined) throw new StoreError("PreconditionFailed");
+  return [{ kind: "object", key, version: current?.version }];
+}
+
+function checkSizes(parts: readonly PartRecord[], rule: "uniform" | "s3", minBytes: number): void {
+  const last = parts.at(-1)!;
+  const leading = parts.slice(0, -1);
+  if (rule === "s3") {
+    if (leading.some(({ size }) => size < minBytes)) throw new StoreError("EntityTooSmall");
+    return;
+  }
+  const size = leading[0]?.size ?? last.size;
+  if (leading.some((part) => part.size !== size) || last.size > size) throw new StoreError("UnevenParts");
+}

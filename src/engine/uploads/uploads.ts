@@ -1,0 +1,183 @@
+// Multipart uploads (spec 3): created, filled part by part, completed into an object or aborted.
+// Each part is a blob; completing moves no bytes, it only assigns the parts to an object.
+import { checksumNames, type ExpectedChecksum, type UploadChecksum } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+import { checkKey } from "../../model/key.ts";
+import { limits } from "../../model/limits.ts";
+import type { Checksums } from "../../model/object.ts";
+import { endUpload, type PartRecord, type UploadRecord } from "../../model/upload.ts";
+import { isSameKey, openKey, sealNewKey } from "../bytes/encryption.ts";
+import { checkDeclaredLength, ingest } from "../bytes/ingest.ts";
+import { type Context, newId } from "../context.ts";
+import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
+import type { StoredUpload } from "../records.ts";
+import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
+import { activeUpload, complete } from "./complete.ts";
+import { everyUpload, listParts, listUploads } from "./listing.ts";
+import type { OpenUploads } from "./open-uploads.ts";
+
+type Uploads = Pick<
+  Engine,
+  | ("createUpload" | "uploadPart" | "completeUpload" | "completedUpload" | "abortUpload")
+  | ("listUploads" | "listParts")
+>;
+
+export function createUploads(context: Context, openUploads: OpenUploads): Uploads {
+  const { records } = context;
+  return {
+    async createUpload(bucket, key, options = {}) {
+      checkKey(key);
+      const metadata = resolveMetadata(options, await requireBucket(context, bucket));
+      await openUploads.admit(bucket);
+      const id = newId(context);
+      const { customerKey } = options;
+      const created = context.now();
+      const record: UploadRecord = {
+        ...metadata,
+        ...(customerKey === undefined ? {} : sealedFor(context, customerKey, bucket, key, id)),
+        key,
+        id,
+        created,
+        state: "active",
+        due: created + limits.uploadLifetime,
+        ...(options.checksum === undefined ? {} : { checksum: options.checksum }),
+      };
+      await records.commit(bucket, { mutations: [{ kind: "put upload", record }] });
+      return record;
+    },
+
+    async uploadPart(bucket, upload, number, source, options = {}) {
+      return cancelSourceOnFailure(source, () =>
+        uploadPart(context, bucket, upload, { number, source, options }),
+      );
+    },
+
+    completeUpload: (bucket, upload, parts, options = {}) =>
+      complete(context, bucket, upload, parts, options),
+
+    async completedUpload(bucket, { key, id }) {
+      return (await records.upload(bucket, key, id))?.record.result;
+    },
+
+    async abortUpload(bucket, { key, id }) {
+      checkKey(key);
+      for (;;) {
+        const stored = await records.upload(bucket, key, id);
+        if (stored === undefined) throw new StoreError("NoSuchUpload");
+        if (stored.record.state !== "active") return;
+        if ((await abort(context, bucket, stored)) === "committed") return;
+      }
+    },
+
+    listUploads: (bucket, options = {}) => listUploads(context, bucket, options),
+    listParts: (bucket, upload, options = {}) => listParts(context, bucket, upload, options),
+  };
+}
+
+function sealedFor(context: Context, customerKey: Uint8Array, bucket: string, key: string, id: string) {
+  return { encryption: sealNewKey(context, customerKey, { bucket, key, scope: id }).encryption };
+}
+
+/** Ends an active upload; its parts become garbage. */
+export function abort(context: Context, bucket: string, { record, revision }: StoredUpload) {
+  return context.records.commit(bucket, {
+    checks: [{ kind: "upload", key: record.key, id: record.id, revision }],
+    mutations: [
+      { kind: "put upload", record: endUpload(record, "aborted", context.now()) },
+      { kind: "end parts", uploadId: record.id, taken: [] },
+    ],
+  });
+}
+
+/** Aborts every upload in flight, before its bucket is deleted. */
+export async function abortAll(context: Context, bucket: string): Promise<void> {
+  for await (const { key, id } of everyUpload(context, bucket)) {
+    const stored = await context.records.upload(bucket, key, id);
+    if (stored?.record.state === "active") await abort(context, bucket, stored);
+  }
+}
+
+interface PartWrite {
+  readonly number: number;
+  readonly source: Source;
+  readonly options: PartOptions;
+}
+
+async function uploadPart(
+  context: Context,
+  bucket: string,
+  upload: UploadName,
+  { number, source, options }: PartWrite,
+): Promise<PartRecord> {
+  checkKey(upload.key);
+  checkDeclaredLength(source);
+  const { record } = await activeUpload(context, bucket, upload);
+  const dataKey = partKey(record, options.customerKey, bucket);
+  const checksums = partChecksums(record, options.checksums ?? []);
+  const ingested = await ingest(context, source, {
+    bucket,
+    dataKey,
+    part: number,
+    checksums,
+    inlineBytes: -1,
+  });
+  const { key, id } = upload;
+  const { part } = await commitOrDiscard(ingested, async () => {
+    if (!("blob" in ingested.storage)) throw new StoreError("InternalError");
+    const { blob } = ingested.storage;
+    const written: PartRecord = {
+      number,
+      size: ingested.size,
+      etag: ingested.etag,
+      uploaded: context.now(),
+      blob: blob.id,
+      stored: blob.size,
+      ...(record.checksum === undefined
+        ? {}
+        : { checksums: pickChecksum(ingested.checksums, record.checksum) }),
+    };
+    const outcome = await context.records.commit(bucket, {
+      checks: [{ kind: "upload", key, id }],
+      mutations: [{ kind: "put part", uploadId: id, part: written }],
+    });
+    if (outcome === "conflict") throw new StoreError("NoSuchUpload");
+    return { outcome: "stored", part: written };
+  });
+  return part;
+}
+
+/** The checksums the sender declared, and the one of the upload. */
+function partChecksums(
+  { checksum }: UploadRecord,
+  expected: readonly ExpectedChecksum[],
+): ExpectedChecksum[] {
+  const other = expected.find(({ algorithm }) => algorithm !== "md5" && algorithm !== checksum?.algorithm);
+  if (checksum !== undefined && other !== undefined) {
+    throw new StoreError("InvalidArgument", {
+      detail:
+        `The upload was created with ${checksumNames[checksum.algorithm]}, ` +
+        `but this part comes with ${checksumNames[other.algorithm]}.`,
+    });
+  }
+  return checksum === undefined ? [...expected] : [...expected, { algorithm: checksum.algorithm }];
+}
+
+function pickChecksum(checksums: Checksums, { algorithm }: UploadChecksum): Checksums {
+  return { [algorithm]: checksums[algorithm] };
+}
+
+/** Every part must use the key of the upload, or none when the upload has none. */
+function partKey(
+  record: UploadRecord,
+  customerKey: Uint8Array | undefined,
+  bucket: string,
+): Uint8Array | undefined {
+  const { encryption } = record;
+  if (encryption === undefined && customerKey === undefined) return undefined;
+  if (encryption === undefined || customerKey === undefined || !isSameKey(customerKey, encryption)) {
+    throw new StoreError("InvalidArgument", {
+      detail: "The SSE-C key must be the same for the upload and each of its parts.",
+    });
+  }
+  return openKey(customerKey, encryption, { bucket, key: record.key });
+}

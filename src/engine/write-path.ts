@@ -1,0 +1,73 @@
+// Steps that every write shares: the bucket must exist, a failed write cancels its source, and a
+// staged blob is kept or discarded depending on the commit.
+import type { Bucket, BucketRecord } from "../model/bucket.ts";
+import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
+import { checkMetadata } from "../model/metadata.ts";
+import { checkStorageClass, type Metadata } from "../model/object.ts";
+import type { StagedBlob } from "./blobs.ts";
+import type { IngestedBody } from "./bytes/ingested-body.ts";
+import type { Context } from "./context.ts";
+import type { ByteStream, Source, WriteOptions } from "./engine.ts";
+
+export async function requireBucket(context: Context, name: string): Promise<Bucket> {
+  const bucket = await context.records.bucket(name);
+  if (bucket === undefined) throw new StoreError("NoSuchBucket");
+  return bucket;
+}
+
+/** The metadata of a write, validated; the default storage class is the bucket's. */
+export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
+  const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
+  checkMetadata(httpMetadata, customMetadata);
+  const storageClass =
+    options.storageClass === undefined ? bucket.storageClass : checkStorageClass(options.storageClass);
+  return { httpMetadata, customMetadata, storageClass };
+}
+
+/** Runs a write that reads the source; cancels the source if the write fails. */
+export function cancelSourceOnFailure<T>(source: Source, write: () => Promise<T>): Promise<T> {
+  return source instanceof Uint8Array ? write() : cancelOnFailure(source, write);
+}
+
+async function cancelOnFailure<T>(source: ByteStream, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    await source.cancel(error);
+    throw error;
+  }
+}
+
+export async function cancelSource(source: Source, reason: unknown): Promise<void> {
+  if (!(source instanceof Uint8Array)) await source.cancel(reason);
+}
+
+/** Commits a record for the body. Unless the outcome is "stored", discards the staged blob. */
+export async function commitOrDiscard<T extends { readonly outcome: string }>(
+  { storage }: IngestedBody,
+  commit: () => Promise<T>,
+): Promise<T> {
+  if ("inline" in storage) return commit();
+  const { blob } = storage;
+  try {
+    const result = await commit();
+    if (result.outcome === "stored") blob.keep();
+    else await blob.discard();
+    return result;
+  } catch (error) {
+    await discardAfterFailure(error, blob);
+    throw error;
+  }
+}
+
+/** Discards a staged blob. After an unknown outcome, recovery decides by the records. */
+export async function discardAfterFailure(error: unknown, blob: StagedBlob): Promise<void> {
+  if (isOutcomeUnknown(error)) {
+    blob.leaveForRecovery?.();
+    return;
+  }
+  const discarded = blob.discard();
+  // Unavailable storage would make the caller wait again. Recovery removes what remains.
+  if (error instanceof StoreError && error.isNotDone) discarded.catch(() => {});
+  else await discarded;
+}

@@ -1,0 +1,129 @@
+// Forwards a request to another process over its socket, and streams both bodies.
+import { Agent, type IncomingMessage, request as send } from "node:http";
+import { withSenderHeaders } from "./server/forwarded.ts";
+import type { HttpRequest, HttpResponse } from "./server/listen.ts";
+
+/** Keep-alive: a forwarded request needs no new connection. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
+
+/** Headers that belong to one connection, not to the message (RFC 9110 7.6.1). */
+const hopByHop = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const emptyBytes = new Uint8Array();
+
+/** The process did not start on the request: another process may. */
+export class NotTakenError extends Error {
+  override readonly name = "NotTakenError";
+}
+
+/** The process that a request is forwarded to. */
+export interface Upstream {
+  readonly socketPath: string;
+  /** Calls `listener` once, when the process is given up; returns a function that unsubscribes. */
+  onAbandoned(listener: () => void): () => void;
+}
+
+/**
+ * Rejects when the process ends before it answers: with NotTakenError if it had not started on the
+ * request. The body is sent only after it has, so that another process could get all of it.
+ */
+export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => {
+    let isTaken = false;
+    let isClientGone = false;
+    const outgoing = send({
+      agent,
+      socketPath,
+      method: request.method,
+      path: request.target,
+      headers: forwardedHeaders(request),
+    });
+    const unsubscribe = onAbandoned(() => {
+      // A process that recovers would still find the request, so only a request that may run twice
+      // is given to another process.
+      if (!isTaken && (request.hasBody || isIdempotent(request.method))) outgoing.destroy();
+    });
+    outgoing.on("error", (error) => {
+      unsubscribe();
+      reject(
+        isTaken || isClientGone ? error : new NotTakenError("The process did not start on the request."),
+      );
+    });
+    outgoing.on("information", ({ statusCode }) => {
+      if (statusCode !== 102 || isTaken) return;
+      isTaken = true;
+      if (request.hasBody)
+        sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
+    });
+    outgoing.once("response", (incoming) => {
+      unsubscribe();
+      resolve(toHttpResponse(incoming));
+    });
+    request.onDisconnect(() => {
+      isClientGone = true;
+      outgoing.destroy();
+    });
+    // Not flushHeaders, which would encode header bytes above 127 as UTF-8 again.
+    if (request.hasBody) outgoing.write(emptyBytes);
+    else outgoing.end();
+  });
+}
+
+function isIdempotent(method: string): boolean {
+  return method !== "POST" && method !== "PATCH";
+}
+
+/** Waits for each write: Node emits no more drain events once the response has come. */
+async function sendBody(request: HttpRequest, outgoing: ReturnType<typeof send>): Promise<void> {
+  let wake = () => {};
+  outgoing.once("close", () => wake());
+  for await (const chunk of request.body()) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      outgoing.write(chunk, () => resolve());
+    });
+    if (outgoing.destroyed) return;
+  }
+  outgoing.end();
+}
+
+function forwardedHeaders(request: HttpRequest): string[] {
+  const { header } = request;
+  const rawHeaders = withSenderHeaders(request);
+  const headers: string[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    if (!hopByHop.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
+  }
+  // Optional in HTTP/1.0.
+  if (header("host") === undefined) headers.push("host", "localhost");
+  if (header("transfer-encoding") !== undefined) headers.push("transfer-encoding", "chunked");
+  return headers;
+}
+
+function toHttpResponse(incoming: IncomingMessage): HttpResponse {
+  const headers: [string, string][] = [];
+  for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
+    const name = incoming.rawHeaders[i]!;
+    if (!hopByHop.has(name.toLowerCase())) headers.push([name, incoming.rawHeaders[i + 1]!]);
+  }
+  return {
+    status: incoming.statusCode ?? 502,
+    statusText: incoming.statusMessage,
+    headers,
+    body: {
+      length: undefined,
+      chunks: () => incoming as AsyncIterable<Uint8Array>,
+      async cancel() {
+        incoming.destroy();
+      },
+    },
+  };
+}

@@ -1,0 +1,169 @@
+// The open connections of one listener: limits their number, and closes them when idle.
+import type { Server } from "node:http";
+import type { Server as NetServer, Socket } from "node:net";
+import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
+import { pendingResponse } from "./last-response.ts";
+import type { PortLimits } from "./limits.ts";
+import { createBurstWatch } from "./release-memory.ts";
+
+export interface Connections {
+  /** Serves a connection after its TLS handshake, in place of the raw socket. */
+  serveSecured(socket: Socket, rawSocket: Socket): void;
+  /** Closes each connection when it is idle; resolves when none is left. */
+  end(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  /** Accepts the connections: the HTTP server itself, or the acceptor in front of TLS. */
+  readonly acceptor: NetServer;
+  readonly limits: PortLimits | undefined;
+  readonly trusted: TrustedPeers;
+  /**
+   * How long an idle connection stays open while the listener ends: its client may be sending a
+   * request, and would see a reset.
+   */
+  readonly graceMilliseconds: number;
+}
+
+const checkMilliseconds = 50;
+/** Connections that are examined to find an idle one. */
+const maxChecks = 64;
+
+export function trackConnections(server: Server, options: ConnectionOptions): Connections {
+  const { acceptor, limits, graceMilliseconds, trusted } = options;
+  const open = new Set<Socket>();
+  const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
+  const max = limits?.connections ?? Number.POSITIVE_INFINITY;
+  /** From this number on, idle connections are closed: at `max` itself, Node drops new ones. */
+  const softLimit = max - Math.max(1, max / 64);
+  if (limits !== undefined) acceptor.maxConnections = limits.connections;
+  const burst = createBurstWatch();
+  let onEmpty = () => {};
+
+  function add(socket: Socket): void {
+    open.add(socket);
+    burst.count(open.size);
+    socket.once("close", () => {
+      open.delete(socket);
+      addresses.release(socket);
+      burst.count(open.size);
+      if (open.size === 0) onEmpty();
+    });
+  }
+
+  acceptor.on("connection", (socket: Socket) => {
+    if (!addresses.admit(socket)) {
+      socket.destroy();
+      return;
+    }
+    if (open.size >= softLimit) closeOneIdle(open);
+    add(socket);
+  });
+
+  function closeIdle(idleSince: Map<Socket, number>): void {
+    for (const socket of open) {
+      if (isServing(socket)) {
+        idleSince.delete(socket);
+        continue;
+      }
+      const since = idleSince.get(socket) ?? performance.now();
+      idleSince.set(socket, since);
+      if (performance.now() - since >= graceMilliseconds) socket.destroy();
+    }
+  }
+
+  return {
+    serveSecured(socket, rawSocket) {
+      add(socket);
+      server.emit("connection", socket);
+      open.delete(rawSocket);
+    },
+    async end() {
+      const idleSince = new Map<Socket, number>();
+      closeIdle(idleSince);
+      if (open.size === 0) return;
+      const checking = setInterval(() => closeIdle(idleSince), checkMilliseconds);
+      await new Promise<void>((resolve) => {
+        onEmpty = resolve;
+      });
+      clearInterval(checking);
+    },
+  };
+}
+
+function isServing(socket: Socket): boolean {
+  return pendingResponse(socket) !== undefined;
+}
+
+/** Closes the first idle connection. Busy ones move to the end, so the next search skips them. */
+function closeOneIdle(open: Set<Socket>): void {
+  let checks = 0;
+  for (const socket of open) {
+    if (!isServing(socket)) {
+      socket.destroy();
+      open.delete(socket);
+      return;
+    }
+    if (++checks === maxChecks) return;
+    open.delete(socket);
+    open.add(socket);
+  }
+}
+
+interface AddressLimit {
+  readonly max: number | undefined;
+  readonly trusted: TrustedPeers;
+}
+
+/**
+ * Counts connections by client address. Reading an address is a system call, so counting starts
+ * only when there are enough connections for one address to exceed its share.
+ */
+function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: AddressLimit) {
+  let counted: Map<Socket, string> | undefined;
+  const counts = new Map<string, number>();
+
+  function count(socket: Socket): void {
+    const address = plainAddress(socket.remoteAddress ?? "");
+    counted!.set(socket, address);
+    counts.set(address, (counts.get(address) ?? 0) + 1);
+  }
+
+  function countAll(): void {
+    counted = new Map();
+    for (const socket of open) count(socket);
+  }
+
+  function stopCounting(): void {
+    counted = undefined;
+    counts.clear();
+  }
+
+  return {
+    /** False when the address has too many connections. */
+    admit(socket: Socket): boolean {
+      if (max === undefined) return true;
+      if (counted === undefined) {
+        if (open.size < max) return true;
+        countAll();
+      }
+      const address = plainAddress(socket.remoteAddress ?? "");
+      const isFull = (counts.get(address) ?? 0) >= max;
+      if (isFull && (trusted === trustNone || !trusted.has(address))) return false;
+      count(socket);
+      return true;
+    },
+    release(socket: Socket): void {
+      const address = counted?.get(socket);
+      if (address === undefined || max === undefined) return;
+      if (open.size < max / 2) {
+        stopCounting();
+        return;
+      }
+      counted?.delete(socket);
+      const left = counts.get(address)! - 1;
+      if (left > 0) counts.set(address, left);
+      else counts.delete(address);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Refuses requests before they reach a handler: invalid HTTP, and requests over a limit.
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { getLastResponse, pendingResponse } from "./last-response.ts";
+
+export type RefusalStatus = 400 | 408 | 431 | 501 | 503;
+
+/** The body of a refusal, in the front end's format. */
+export type RefusalText = (status: RefusalStatus) => { readonly type: string; readonly body: string };
+
+const sentences: Readonly<Record<RefusalStatus, string>> = {
+  400: "The request is not valid HTTP.",
+  408: "The request did not arrive in time.",
+  431: "The request has too many or too large headers.",
+  501: "The transfer encoding of the request is not supported. Send chunked, or a Content-Length.",
+  503: "The server is busy. Please try again in a moment.",
+};
+
+export const plainRefusal: RefusalText = (status) => ({
+  type: "text/plain; charset=utf-8",
+  body: `${sentences[status]}\n`,
+});
+
+/** Answers without reading the body, so the connection closes. */
+export function refuse(
+  response: ServerResponse,
+  status: RefusalStatus,
+  text: RefusalText = plainRefusal,
+): void {
+  const { type, body } = text(status);
+  const retry = status === 503 ? { "retry-after": "1" } : {};
+  response.writeHead(status, {
+    "content-type": type,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+    ...retry,
+  });
+  response.end(response.req.method === "HEAD" ? undefined : body);
+}
+
+/** The client would take a second response for that of its next request. */
+function isAnswered(socket: Socket): boolean {
+  const pending = pendingResponse(socket);
+  return pending === undefined ? getLastResponse(socket)?.req.complete === false : pending.headersSent;
+}
+
+export function refuseMalformed(server: Server, text: RefusalText = plainRefusal): void {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === "ECONNRESET" || isAnswered(socket)) {
+      socket.destroy();
+      return;
+    }
+    const status =
+      error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+    const { type, body } = text(status);
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${type}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  });
+}
+
+/** The status to refuse the head of a request with, if it is invalid. */
+export function headFault(
+  { rawHeaders, headers }: IncomingMessage,
+  maxLines: number,
+): RefusalStatus | undefined {
+  if (rawHeaders.length > 2 * maxLines) return 431;
+  const encoding = headers["transfer-encoding"];
+  // Node decodes only the last coding; the handler would store bytes that are still encoded.
+  return encoding === undefined || encoding.trim().toLowerCase() === "chunked" ? undefined : 501;
+}

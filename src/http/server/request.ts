@@ -1,0 +1,71 @@
+// Converts Node's message to the plain request that handlers get, with the client's address.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TLSSocket } from "node:tls";
+import { plainAddress, resolveSender, type Sender, type TrustedPeers, trustNone } from "./forwarded.ts";
+import type { HttpRequest } from "./listen.ts";
+import type { ListenerState } from "./listener-state.ts";
+import { readBody, readBufferedBody } from "./request-body.ts";
+import { createDirectReader } from "./zero-copy-body.ts";
+
+export interface RequestContext {
+  readonly state: ListenerState;
+  readonly trusted: TrustedPeers;
+}
+
+export function toHttpRequest(
+  message: IncomingMessage,
+  response: ServerResponse,
+  { state, trusted }: RequestContext,
+): HttpRequest {
+  let bytesRead = 0;
+  const onBytes = (count: number) => {
+    bytesRead += count;
+  };
+  const request: HttpRequest = {
+    method: message.method ?? "GET",
+    target: message.url ?? "/",
+    rawHeaders: message.rawHeaders,
+    header(name) {
+      const value = message.headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    },
+    scheme: (message.socket as TLSSocket).encrypted === true ? "https" : "http",
+    address: () => peerAddress(message),
+    hasBody:
+      message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
+    body: () => readBody(message, onBytes, state),
+    bufferedBody: () => readBufferedBody(message, onBytes),
+    directReader: () => createDirectReader(message, onBytes, state),
+    bytesRead: () => bytesRead,
+    onDisconnect(listener) {
+      if (response.destroyed) return listener();
+      response.once("close", () => {
+        if (!response.writableFinished) listener();
+      });
+    },
+  };
+  return trusted === trustNone ? request : withForwardedSender(request, message, trusted);
+}
+
+function peerAddress({ socket }: IncomingMessage): string {
+  return plainAddress(socket.remoteAddress ?? "");
+}
+
+/** The request as the client sent it to the proxy: signatures cover the original Host. */
+function withForwardedSender(
+  request: HttpRequest,
+  message: IncomingMessage,
+  trusted: TrustedPeers,
+): HttpRequest {
+  const peer: Sender = { address: peerAddress(message), scheme: request.scheme, host: undefined };
+  const { address, scheme, host } = resolveSender(peer, message.headers, trusted);
+  const resolved = { ...request, scheme, address: () => address };
+  if (host === undefined) return resolved;
+  const isHost = (name: string) => name.toLowerCase() === "host";
+  const rawHeaders = request.rawHeaders.map((text, i, all) =>
+    i % 2 === 1 && isHost(all[i - 1]!) ? host : text,
+  );
+  // Optional in HTTP/1.0.
+  if (message.headers.host === undefined) rawHeaders.push("host", host);
+  return { ...resolved, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
+}

@@ -1,0 +1,137 @@
+// Writes a response: the head, then the body with backpressure; a small body in one write.
+import type { ServerResponse } from "node:http";
+import { dropRest, mustLinger } from "./linger.ts";
+import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
+import type { ListenerState } from "./listener-state.ts";
+import type { NodeInternals } from "./node-internals.ts";
+
+const emptyBytes = new Uint8Array();
+
+export async function writeAnswer(
+  answer: HttpResponse,
+  response: ServerResponse,
+  state: ListenerState,
+): Promise<void> {
+  const message = response.req;
+  const { status, statusText, body, onSent } = answer;
+  const mayHaveBody = status !== 204 && status !== 304;
+  const sendsLength = mayHaveBody && !(message.method === "HEAD" && body === null);
+  const headers = headerLines(answer, sendsLength);
+  if (response.hasHeader("connection")) headers.push("connection", "close");
+  if (statusText === undefined || statusText === "") response.writeHead(status, headers);
+  else response.writeHead(status, statusText, headers);
+  const sendsBody = mayHaveBody && message.method !== "HEAD";
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    if (mustLinger(message, response)) {
+      // The head has the length, so the client has its whole response now.
+      response.write(sendsBody && body !== null ? asBuffer(body) : emptyBytes);
+      await dropRest(message);
+      response.end();
+    } else endWith(response, sendsBody ? body : null, state.internals);
+    onSent?.(sendsBody ? (bodyLength(body) ?? 0) : 0, !response.destroyed);
+  } else if (sendsBody) {
+    await stream(body, response, { streams: state.streams, onSent });
+  } else {
+    response.end();
+    onSent?.(0, !response.destroyed);
+    await body.cancel(undefined);
+  }
+}
+
+/** Writes a small body with the head: as text of one character a byte, which Node joins. */
+function endWith(
+  response: ServerResponse,
+  body: string | Uint8Array | null,
+  { endInOneWrite }: NodeInternals,
+): void {
+  if (body === null) response.end();
+  // Never as text of another encoding: Node would encode the head in it, too.
+  else if (body.length > oneWriteBytes) response.end(asBuffer(body));
+  else endInOneWrite(response, asBuffer(body).toString("latin1"));
+}
+
+const oneWriteBytes = 16 * 1024;
+
+function asBuffer(body: string | Uint8Array): Buffer {
+  return typeof body === "string"
+    ? Buffer.from(body)
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
+/** Names and values alternate, so that repeated headers stay separate lines. */
+function headerLines({ headers, body }: HttpResponse, sendsLength: boolean): string[] {
+  const lines: string[] = [];
+  let hasLength = false;
+  for (const [name, value] of headers) {
+    lines.push(name, value);
+    hasLength ||= name === "content-length" || name.toLowerCase() === "content-length";
+  }
+  const length = bodyLength(body);
+  if (sendsLength && !hasLength && length !== undefined) lines.push("content-length", String(length));
+  return lines;
+}
+
+function bodyLength(body: HttpBody): number | undefined {
+  if (body === null) return 0;
+  return typeof body === "string" ? Buffer.byteLength(body) : body.length;
+}
+
+/** The connection is closed: the client must not take a partial body for the whole. */
+class LengthMismatch extends Error {
+  constructor(declared: number | undefined, produced: number) {
+    super(`A response declared a body of ${declared} bytes, but its stream produced ${produced}.`);
+  }
+}
+
+async function stream(
+  body: ByteSource,
+  response: ServerResponse,
+  { streams, onSent }: Pick<ListenerState, "streams"> & Pick<HttpResponse, "onSent">,
+): Promise<void> {
+  const chunks = body.chunks()[Symbol.asyncIterator]();
+  let isGone = false;
+  let sent = 0;
+  const declaredBytes = body.length ?? Number.POSITIVE_INFINITY;
+  let wake = () => {};
+  const onClose = () => {
+    isGone = true;
+    wake();
+    if (response.writableFinished) return;
+    body.cancel(new Error("The client disconnected.")).catch(() => {
+      // The source has failed already, and there is no client to report it to.
+    });
+  };
+  // The client may have disconnected before there was anything to send.
+  if (response.destroyed) onClose();
+  else response.once("close", onClose);
+  response.on("drain", () => wake());
+  const waitForDrain = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+      if (isGone) resolve();
+    });
+  // The head is sent without waiting for a slow first chunk.
+  const head = setImmediate(() => response.write(emptyBytes));
+  streams.outgoing++;
+  try {
+    while (!isGone) {
+      const { done, value } = await chunks.next();
+      clearImmediate(head);
+      if (isGone || done === true) break;
+      const onWritten = body.release === undefined ? undefined : () => body.release!(value);
+      // The client would take more bytes than the declared length for the next response.
+      if (sent + value.length > declaredBytes) throw new LengthMismatch(body.length, sent + value.length);
+      sent += value.length;
+      if (!response.write(value, onWritten)) await waitForDrain();
+    }
+    if (isGone) return;
+    if (body.length !== undefined && sent < body.length) throw new LengthMismatch(body.length, sent);
+    response.end();
+  } catch (error) {
+    isGone = true;
+    throw error;
+  } finally {
+    streams.outgoing--;
+    onSent?.(sent, !isGone);
+  }
+}

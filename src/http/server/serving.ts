@@ -1,0 +1,111 @@
+// Takes a request from Node to the handler and the response back: in order on its connection,
+// within the limits of the port, and with 100-continue sent when the body is read.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { probeHeader } from "../probe.ts";
+import { trustAll, trustNone } from "./forwarded.ts";
+import { setLastResponse } from "./last-response.ts";
+import { defaultPortLimits, maxHeaderLines } from "./limits.ts";
+import type { HttpHandler, HttpRequest, ListenOptions } from "./listen.ts";
+import type { ListenerState } from "./listener-state.ts";
+import { createPipelining } from "./pipelining.ts";
+import { headFault, refuse } from "./refusal.ts";
+import { toHttpRequest } from "./request.ts";
+import { writeAnswer } from "./response.ts";
+
+export type Expectation = "nothing" | "100-continue";
+
+export interface Serving {
+  serve(message: IncomingMessage, response: ServerResponse, expects: Expectation): void;
+  /** Makes every later response close its connection. */
+  drain(): void;
+}
+
+export interface ServingOptions extends Pick<ListenOptions, "limits" | "probe" | "refusal" | "trusted"> {
+  /** Requests come from the server's own front, over a private socket. */
+  readonly isInternal: boolean;
+  readonly state: ListenerState;
+}
+
+export function createServing(handler: HttpHandler, options: ServingOptions): Serving {
+  const { limits, probe, refusal, isInternal, state } = options;
+  const requestContext = { state, trusted: isInternal ? trustAll : (options.trusted ?? trustNone) };
+  const maxRequests = limits?.requests ?? Number.POSITIVE_INFINITY;
+  const pipelining = createPipelining((limits ?? defaultPortLimits).pipelined, state.internals);
+  let isDraining = false;
+  let inFlight = 0;
+
+  const onDone = () => {
+    inFlight--;
+  };
+
+  function serveNow(message: IncomingMessage, response: ServerResponse, expects: Expectation): void {
+    setLastResponse(message.socket, response);
+    if (response.destroyed) return;
+    if (isDraining) response.setHeader("connection", "close");
+    if (probe !== undefined && message.headers[probeHeader] === probe) {
+      response.writeHead(204).end();
+      return;
+    }
+    const fault = headFault(message, maxHeaderLines) ?? (inFlight >= maxRequests ? 503 : undefined);
+    if (fault !== undefined) {
+      refuse(response, fault, refusal);
+      return;
+    }
+    // The front must not send the request to another process once this one has started.
+    if (isInternal) response.writeProcessing();
+    inFlight++;
+    const request = toHttpRequest(message, response, requestContext);
+    void answer(handler, request, { response, expects, state, onDone });
+  }
+
+  return {
+    serve(message, response, expects) {
+      // Node assigns the socket when the response before is complete.
+      if (response.socket !== null) serveNow(message, response, expects);
+      else pipelining.enqueue(response, message.socket, () => serveNow(message, response, expects));
+    },
+    drain() {
+      isDraining = true;
+    },
+  };
+}
+
+interface NodeExchange {
+  readonly response: ServerResponse;
+  readonly expects: Expectation;
+  readonly state: ListenerState;
+  /** Called once, when no more of the response is written. */
+  readonly onDone: () => void;
+}
+
+async function answer(
+  handler: HttpHandler,
+  request: HttpRequest,
+  { response, expects, state, onDone }: NodeExchange,
+): Promise<void> {
+  try {
+    if (expects === "nothing") return await writeAnswer(await handler(request), response, state);
+    let isContinued = false;
+    const sendContinue = () => {
+      if (!isContinued && !response.headersSent) response.writeContinue();
+      isContinued = true;
+    };
+    const body = () => {
+      sendContinue();
+      return request.body();
+    };
+    const directReader = () => {
+      sendContinue();
+      return request.directReader!();
+    };
+    const answered = await handler({ ...request, body, directReader, bufferedBody: () => undefined });
+    // The client may still send the body that was not asked for: the connection is not reused.
+    if (!isContinued) response.setHeader("connection", "close");
+    await writeAnswer(answered, response, state);
+  } catch (error) {
+    // Handlers answer their own errors: this is a response that failed while it was written.
+    response.destroy(error instanceof Error ? error : undefined);
+  } finally {
+    onDone();
+  }
+}

@@ -1,0 +1,65 @@
+// A port that several processes serve. This process binds it; its children inherit the socket and
+// accept on it themselves, so a child that blocks delays no other client.
+import { lookup } from "node:dns/promises";
+import type { Socket } from "node:net";
+import { getSystemErrorName } from "node:util";
+import { bindWithoutAccepting } from "./node-internals.ts";
+
+export interface SharedListener {
+  readonly port: number;
+  /** For the `stdio` of a child process. */
+  readonly handle: Socket;
+  close(): void;
+}
+
+export interface PortAddress {
+  readonly host: string;
+  readonly port: number;
+  /** What to do if the port is in use; default: fail. */
+  readonly whenTaken?: WhenTaken | undefined;
+}
+
+export type WhenTaken = "fail" | "choose another";
+
+/** Binds the port, or a free one if the address permits it. */
+export async function bindOrChoose<T, A extends PortAddress>(
+  address: A,
+  bind: (address: A) => Promise<T>,
+): Promise<T> {
+  try {
+    return await bind(address);
+  } catch (error) {
+    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    if (!isTaken || address.whenTaken !== "choose another" || address.port === 0) throw error;
+    return bind({ ...address, port: 0 });
+  }
+}
+
+/** Connections that the kernel queues, up to net.core.somaxconn, until they are accepted. */
+export const backlog = 65_535;
+
+export function bindShared({ host, port, whenTaken }: PortAddress): Promise<SharedListener> {
+  return bindOrChoose({ host, port, whenTaken }, bindPort);
+}
+
+async function bindPort({ host, port }: PortAddress): Promise<SharedListener> {
+  const { address, family } = await lookup(host);
+  const handle = bindWithoutAccepting(address, port, family);
+  if (handle === undefined) {
+    throw new Error(`Node ${process.version} cannot share a port between processes. Use Node 20 to 26.`);
+  }
+  if (typeof handle === "number") throw bindError(handle, { host, port });
+  const bound: { port?: number } = {};
+  // libuv reports only here that the port is in use.
+  const fault = handle.getsockname(bound);
+  if (fault !== 0) {
+    handle.close();
+    throw bindError(fault, { host, port });
+  }
+  return { port: bound.port ?? port, handle: handle as unknown as Socket, close: () => handle.close() };
+}
+
+function bindError(errno: number, { host, port }: PortAddress): Error {
+  const code = getSystemErrorName(errno);
+  return Object.assign(new Error(`listen ${code}: ${host}:${port}`), { code, errno, syscall: "listen" });
+}

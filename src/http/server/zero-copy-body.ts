@@ -1,0 +1,132 @@
+// Reads the body of a request into the receiver's buffers. For large bodies, a promise and a buffer
+// for each of Node's chunks would cost as much as moving the bytes.
+import type { IncomingMessage } from "node:http";
+import { finished } from "node:stream";
+import type { ListenerState } from "./listener-state.ts";
+
+export interface DirectReader {
+  /** Resolves with the bytes written; fewer than fit only at the end of the body. */
+  readInto(into: Buffer): Promise<number>;
+  /** Called once, at the end or earlier: no more is read. */
+  close(): void;
+}
+
+interface PendingRead {
+  readonly into: Buffer;
+  filled: number;
+  resolve(count: number): void;
+  reject(error: unknown): void;
+}
+
+export function createDirectReader(
+  message: IncomingMessage,
+  onBytes: (count: number) => void,
+  { internals, streams, pausedByReceiver }: ListenerState,
+): DirectReader {
+  let pending: PendingRead | undefined;
+  /** The rest of a chunk that did not fit. */
+  let leftover: Uint8Array | undefined;
+  let end: { readonly error: unknown } | undefined;
+  let unread = contentLength(message);
+  let isPulling = false;
+  const socketReader = unread === undefined ? undefined : internals.createSocketReader(message);
+  streams.incoming++;
+
+  function settle(): void {
+    const done = pending;
+    pending = undefined;
+    pausedByReceiver.add(message);
+    message.pause();
+    done?.resolve(done.filled);
+  }
+
+  function countBytes(count: number): void {
+    onBytes(count);
+    if (unread !== undefined) unread -= count;
+  }
+
+  function take(bytes: Uint8Array): void {
+    leftover = bytes;
+    if (pending === undefined) return;
+    const fitting = bytes.subarray(0, pending.into.length - pending.filled);
+    // Not `set`, which is many times slower for shared memory.
+    if (fitting.length > 0) pending.into.fill(fitting, pending.filled, pending.filled + fitting.length);
+    pending.filled += fitting.length;
+    leftover = fitting.length < bytes.length ? bytes.subarray(fitting.length) : undefined;
+    if (pending.filled === pending.into.length) settle();
+  }
+
+  function onData(chunk: Uint8Array): void {
+    countBytes(chunk.length);
+    take(chunk);
+    if (socketReader === undefined) return;
+    // This chunk shows that more has arrived. The rest is read past the parser, after its event.
+    socketReader.pause();
+    pullSoon();
+  }
+
+  function pullSoon(): void {
+    if (!isPulling) setImmediate(pull);
+    isPulling = true;
+  }
+
+  function pull(): void {
+    isPulling = false;
+    if (pending === undefined || end !== undefined) return;
+    // Bytes that Node has read already come first.
+    if (message.readableLength > 0) return void message.resume();
+    const { into, filled } = pending;
+    const maxBytes = Math.min(into.length - filled, unread!);
+    const count = maxBytes === 0 ? 0 : socketReader!.read(into.subarray(filled, filled + maxBytes));
+    pending.filled += count;
+    countBytes(count);
+    if (pending.filled === into.length || unread === 0) settle();
+    else {
+      message.resume();
+      socketReader!.resume();
+    }
+  }
+
+  function settleEnd({ error }: { readonly error: unknown }): void {
+    if (error === undefined || error === null) settle();
+    else pending?.reject(error);
+    pending = undefined;
+  }
+
+  const stopWatching = finished(message, { writable: false }, (error) => {
+    end = { error };
+    if (pending !== undefined) settleEnd(end);
+  });
+  message.pause();
+  message.on("data", onData);
+
+  return {
+    readInto(into) {
+      return new Promise((resolve, reject) => {
+        pausedByReceiver.delete(message);
+        pending = { into, filled: 0, resolve, reject };
+        if (leftover !== undefined) take(leftover);
+        if (pending === undefined) return;
+        if (unread === 0) settle();
+        else if (end !== undefined) settleEnd(end);
+        else if (socketReader === undefined || message.readableLength > 0) message.resume();
+        else pullSoon();
+      });
+    },
+    close() {
+      message.off("data", onData);
+      stopWatching();
+      pausedByReceiver.delete(message);
+      pending = undefined;
+      leftover = undefined;
+      streams.incoming--;
+      message.resume();
+      socketReader?.close();
+    },
+  };
+}
+
+function contentLength({ headers }: IncomingMessage): number | undefined {
+  const text = headers["content-length"];
+  return text === undefined || headers["transfer-encoding"] !== undefined ? undefined : Number(text);
+}

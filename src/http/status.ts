@@ -1,0 +1,40 @@
+// HTTP statuses of the engine's errors and of reads that a condition refused. S3 has its own table of errors.
+import type { Clause } from "../model/condition.ts";
+import type { Reason } from "../model/errors.ts";
+
+/** Exhaustive: a new reason does not compile until it has a status. */
+export const statusByReason: Readonly<Record<Reason, number>> = {
+  InternalError: 500,
+  Damaged: 500,
+  AccessDenied: 403,
+  InvalidBucketName: 400,
+  NoSuchBucket: 404,
+  NoSuchKey: 404,
+  BucketNotEmpty: 409,
+  EntityTooSmall: 400,
+  MetadataTooLarge: 400,
+  IncompleteBody: 400,
+  InvalidDigest: 400,
+  InvalidObjectName: 400,
+  InvalidMaxKeys: 400,
+  NoSuchUpload: 404,
+  InvalidPart: 400,
+  InvalidPartNumber: 400,
+  TooManyKeys: 400,
+  InvalidArgument: 400,
+  PreconditionFailed: 412,
+  BadDigest: 400,
+  InvalidRange: 416,
+  ServiceUnavailable: 503,
+  InsufficientStorage: 507,
+  UnevenParts: 400,
+  TooManyUploads: 503,
+  InvalidStorageClass: 400,
+  BucketConflict: 409,
+  EntityTooLarge: 413,
+};
+
+/** 304 when the reader already has the current version, 412 when it asked for another one. */
+export function refusedReadStatus(clause: Clause): 304 | 412 {
+  return clause === "etagDoesNotMatch" || clause === "uploadedAfter" ? 304 : 412;
+}

@@ -1,0 +1,115 @@
+// TLS handshakes on accepted sockets. A new certificate applies to new connections.
+import type { Socket } from "node:net";
+import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
+
+export interface TlsPair {
+  /** The certificate and its chain, as PEM. */
+  readonly certificate: string;
+  readonly key: string;
+  /** 48 bytes in base64, the same in all processes, so that sessions resume in any of them. */
+  readonly ticketKeys: string;
+}
+
+/** The certificate and key in use. */
+export interface TlsSource {
+  current(): TlsPair;
+  /** Calls `listener` with each new pair; returns a function that unsubscribes. */
+  onChange(listener: (pair: TlsPair) => void): () => void;
+}
+
+export interface MutableTlsSource extends TlsSource {
+  change(pair: TlsPair): void;
+}
+
+export function createTlsSource(first: TlsPair): MutableTlsSource {
+  const listeners = new Set<(pair: TlsPair) => void>();
+  let pair = first;
+  return {
+    current: () => pair,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    change(next) {
+      pair = next;
+      for (const listener of listeners) listener(next);
+    },
+  };
+}
+
+/** Throws OpenSSL's error when the pair cannot be used. */
+export function secureContext({ certificate, key, ticketKeys }: TlsPair): SecureContext {
+  return createSecureContext({
+    cert: certificate,
+    key,
+    ticketKeys: Buffer.from(ticketKeys, "base64"),
+    minVersion: "TLSv1.2",
+  });
+}
+
+export interface Handshakes {
+  /** Calls `onSecured` after the handshake; disconnects a client that fails or is too slow. */
+  start(socket: Socket, onSecured: (secured: TLSSocket) => void): void;
+  /** Stops following changes of the certificate. */
+  end(): void;
+}
+
+/** The ALPN protocol list: a length byte and the name. */
+const protocols = Buffer.from("\x08http/1.1");
+/** The first byte of a TLS handshake record. */
+const handshakeByte = 22;
+
+export interface HandshakeOptions {
+  readonly silenceMilliseconds: number;
+  /** Events by which Node reports a failed handshake. */
+  readonly errorEvents: readonly string[];
+}
+
+export function createHandshakes(
+  source: TlsSource,
+  { silenceMilliseconds, errorEvents }: HandshakeOptions,
+): Handshakes {
+  let context = secureContext(source.current());
+  const unsubscribe = source.onChange((pair) => {
+    context = secureContext(pair);
+  });
+
+  function secure(socket: Socket, onSecured: (secured: TLSSocket) => void): void {
+    const secured = new TLSSocket(socket, {
+      ...{ isServer: true, secureContext: context, ALPNProtocols: protocols as unknown as string[] },
+    });
+    secured.once("secure", () => {
+      socket.setTimeout(0);
+      onSecured(secured);
+    });
+    for (const event of errorEvents) secured.on(event, () => secured.destroy());
+  }
+
+  return {
+    start(socket, onSecured) {
+      socket.on("error", () => socket.destroy());
+      // A client that sends nothing, or never completes the handshake.
+      socket.setTimeout(silenceMilliseconds, () => socket.destroy());
+      socket.once("data", (first: Buffer) => {
+        if (first[0] !== handshakeByte) return refusePlainHttp(socket);
+        socket.pause();
+        socket.unshift(first);
+        secure(socket, onSecured);
+      });
+      // The acceptor accepts sockets paused.
+      socket.resume();
+    },
+    end: unsubscribe,
+  };
+}
+
+/** Answers a client that speaks plain HTTP. */
+function refusePlainHttp(socket: Socket): void {
+  const body = "This port speaks HTTPS: use https:// instead of http://.\n";
+  socket.end(
+    "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n" +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  // Discards the rest, so that the connection can close.
+  socket.resume();
+}

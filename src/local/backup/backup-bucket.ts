@@ -1,0 +1,123 @@
+// Backs up one bucket: a snapshot of its records and every body they reference. The lease on the
+// bucket keeps all bodies until they are copied, whatever is overwritten or deleted meanwhile.
+import { closeSync, existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { forEachLimit } from "../../async/for-each-limit.ts";
+import type { StoredBlob } from "../../engine/blobs.ts";
+import { StoreError } from "../../model/errors.ts";
+import { openDescriptor } from "../bytes/open-blob.ts";
+import { blobOffset, bucketPaths, type Layout, parseBlobId } from "../disk/layout.ts";
+import { privateFolder } from "../disk/private-files.ts";
+import type { RegisteredBucket } from "../index/bucket-registry.ts";
+import { openBucketDatabase } from "../index/migrations.ts";
+import { createQueries } from "../index/object-queries.ts";
+import { copyBlob, hasBlob, inspectFile, type Watch } from "./copy-blob.ts";
+import { createFolderMaker } from "./folders.ts";
+import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./layout.ts";
+import type { BucketEntry } from "./manifest.ts";
+import { copyDatabase, listContents, openSnapshot } from "./sqlite-snapshot.ts";
+
+/** Files copied concurrently, so that the disk is busy while some wait for their sync. */
+const fileConcurrency = 8;
+
+export interface BucketBackup {
+  readonly source: Layout;
+  readonly backup: BackupLayout;
+  readonly snapshot: SnapshotLayout;
+  readonly watch: Watch;
+  readonly counts: { copiedFiles: number; copiedBytes: number };
+  /** Damage found in the store itself. */
+  readonly damages: string[];
+}
+
+/** The caller must hold a lease on the bucket. Undefined if the bucket was deleted. */
+export async function backUpBucket(
+  work: BucketBackup,
+  bucket: RegisteredBucket,
+): Promise<BucketEntry | undefined> {
+  const { directory, database: to } = bucketPaths(work.snapshot, bucket.id);
+  await mkdir(directory, { recursive: true, mode: privateFolder });
+  await copyRecords(work, bucket.id, to);
+  const database = openSnapshot(to);
+  try {
+    if (createQueries(database).isDeleted()) return undefined;
+    const copied = await copyBodies(work, bucket, listContents(database));
+    const { bytes } = createQueries(database).totals();
+    return {
+      name: bucket.name,
+      id: bucket.id,
+      bytes,
+      ...copied,
+      database: await inspectFile(to, () => {}, "sync"),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+async function copyRecords({ source, watch }: BucketBackup, id: string, to: string): Promise<void> {
+  const from = bucketPaths(source, id).database;
+  try {
+    // A snapshot must have the current schema, so opening the source migrates it first.
+    openBucketDatabase(from, "reader").close();
+    await copyDatabase(from, to, watch);
+  } catch (error) {
+    // A leased bucket that is deleted waits in the trash. If it was moved while SQLite opened it,
+    // the error can be of any kind.
+    if (existsSync(from)) throw error;
+    await copyDatabase(join(source.trash, id, "records.db"), to, watch);
+  }
+}
+
+async function copyBodies(
+  work: BucketBackup,
+  { name, id }: RegisteredBucket,
+  contents: ReturnType<typeof listContents>,
+) {
+  const { backup, damages, watch } = work;
+  const folders = createFolderMaker(join(backup.blobs, id));
+  const counts = { objects: 0, files: 0, stored: 0 };
+  await forEachLimit(contents, { concurrency: fileConcurrency }, async (found) => {
+    if (found.kind === "damage") {
+      damages.push(formatDamage(name, found.key, found.what));
+    } else if (found.kind === "object") {
+      counts.objects++;
+      watch(found.inline);
+    } else {
+      counts.files++;
+      counts.stored += found.blob.size;
+      try {
+        await folders.make(parseBlobId(found.blob.id).folder);
+        await copyBody(work, found.blob);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        damages.push(formatDamage(name, found.key, error.detail));
+      }
+    }
+  });
+  await folders.sync();
+  return counts;
+}
+
+function formatDamage(bucket: string, key: string | undefined, what: string): string {
+  return key === undefined ? `bucket "${bucket}": ${what}` : `"${bucket}/${key}": ${what}`;
+}
+
+async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: StoredBlob): Promise<void> {
+  const to = backupBlobPath(backup, parseBlobId(blob.id));
+  if (await hasBlob(to, blob)) return watch(blob.size);
+  const descriptor = await openDescriptor(source, parseBlobId(blob.id));
+  if (descriptor === undefined) {
+    throw new StoreError("Damaged", {
+      detail: `The stored data is damaged: blob ${blob.id} is missing.`,
+    });
+  }
+  try {
+    await copyBlob({ descriptor, start: blobOffset(parseBlobId(blob.id)) }, blob, to, watch);
+  } finally {
+    closeSync(descriptor);
+  }
+  counts.copiedFiles++;
+  counts.copiedBytes += blob.size;
+}

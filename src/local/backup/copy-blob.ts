@@ -1,0 +1,159 @@
+// Copies files for backups: complete, synced, and verified against their checksums.
+import { createHash } from "node:crypto";
+import { close, fsync, open, read, write } from "node:fs";
+import { rename, rm, stat } from "node:fs/promises";
+import { promisify } from "node:util";
+import type { StoredBlob } from "../../engine/blobs.ts";
+import { limits } from "../../model/limits.ts";
+import { readBlockFile } from "../bytes/block-reader.ts";
+import { checksumSeed, storedBytes, writeBlockFile } from "../bytes/block-writer.ts";
+import { isMissing } from "../disk/errors.ts";
+import type { FileEntry } from "./manifest.ts";
+
+const openFile = promisify(open);
+const closeFile = promisify(close);
+const syncFile = promisify(fsync);
+const readFile = promisify(read);
+const writeFile = promisify(write);
+
+const blockBytes = limits.blockBytes;
+const chunkBytes = 1024 * 1024;
+
+/** Called with the number of bytes processed; throws if the work was cancelled. */
+export type Watch = (bytes: number) => void;
+
+/** Writes and syncs a file that only its owner may read. */
+export async function writeWhole(path: string, bytes: Uint8Array): Promise<FileEntry> {
+  return writeChunks(path, [bytes]);
+}
+
+/** Writes and syncs a file, replacing an existing one; the caller syncs the directory. */
+async function writeChunks(
+  path: string,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<FileEntry> {
+  await rm(path, { force: true });
+  const file = await openFile(path, "wx", 0o600);
+  try {
+    const hash = createHash("sha256");
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      for (let done = 0; done < chunk.length; ) {
+        done += (await writeFile(file, chunk, done, chunk.length - done, bytes + done)).bytesWritten;
+      }
+      bytes += chunk.length;
+    }
+    await syncFile(file);
+    return { bytes, sha256: hash.digest("hex") };
+  } finally {
+    await closeFile(file);
+  }
+}
+
+/** Copies a file and returns its size and digest for the caller to compare. */
+export function copyWhole(from: string, to: string, watch: Watch): Promise<FileEntry> {
+  return writeChunks(to, readChunks(from, watch));
+}
+
+/** Size and digest of a file; with `sync` it is durable when this resolves. */
+export async function inspectFile(path: string, watch: Watch, sync?: "sync"): Promise<FileEntry> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of readChunks(path, watch)) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  if (sync !== undefined) await syncPath(path);
+  return { bytes, sha256: hash.digest("hex") };
+}
+
+async function* readChunks(path: string, watch: Watch): AsyncGenerator<Uint8Array> {
+  const file = await openFile(path, "r");
+  try {
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(chunkBytes);
+      const { bytesRead } = await readFile(file, chunk, 0, chunkBytes, null);
+      if (bytesRead === 0) return;
+      watch(bytesRead);
+      yield chunk.subarray(0, bytesRead);
+    }
+  } finally {
+    await closeFile(file);
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  const file = await openFile(path, "r+");
+  try {
+    await syncFile(file);
+  } finally {
+    await closeFile(file);
+  }
+}
+
+/** An open file, and the offset of the blob in it. */
+export interface BlobSource {
+  readonly descriptor: number;
+  readonly start: number;
+}
+
+/** The bytes of a blob, each block verified. */
+async function* blobChunks(source: BlobSource, { id, size }: StoredBlob, watch: Watch) {
+  const seed = checksumSeed(id);
+  const file = { ...source, size, blockBytes, name: `blob ${id}`, seed, spare: [] };
+  for await (const chunk of readBlockFile(file, { offset: 0, length: size })) {
+    watch(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Copies and verifies a blob. The file gets its name when it is complete and synced. */
+export async function copyBlob(
+  source: BlobSource,
+  blob: StoredBlob,
+  to: string,
+  watch: Watch,
+): Promise<void> {
+  const partial = `${to}.partial`;
+  await rm(partial, { force: true });
+  await writeBlockFile(partial, blobChunks(source, blob, watch), {
+    seed: checksumSeed(blob.id),
+    blockBytes,
+  });
+  await rename(partial, to);
+}
+
+/** Copies a blob's file to its offset in a segment, which the first blob creates. */
+export async function copyIntoSegment(
+  descriptor: number,
+  blob: StoredBlob,
+  to: { readonly path: string; readonly start: number },
+  watch: Watch,
+): Promise<void> {
+  await writeBlockFile(to.path, blobChunks({ descriptor, start: 0 }, blob, watch), {
+    seed: checksumSeed(blob.id),
+    blockBytes,
+    start: to.start,
+  });
+}
+
+/** Reads a blob to its end; throws if it is damaged. */
+export async function readBlob(path: string, blob: StoredBlob, watch: Watch, start = 0): Promise<void> {
+  const descriptor = await openFile(path, "r");
+  try {
+    for await (const _ of blobChunks({ descriptor, start }, blob, watch));
+  } finally {
+    await closeFile(descriptor);
+  }
+}
+
+/** Whether a file of the blob's length exists. Files get their name only when they are complete. */
+export async function hasBlob(path: string, { size }: StoredBlob): Promise<boolean> {
+  try {
+    return (await stat(path)).size === storedBytes(size, blockBytes);
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,10 @@
+// Maps a full disk to a BackupError; other errors pass unchanged.
+import { BackupError } from "../../model/backup.ts";
+import { sqliteCode, sqliteFull } from "../index/sqlite.ts";
+
+export function mapFullDiskError(error: unknown, path: string, consequence: string): unknown {
+  const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  const isFull = code === "ENOSPC" || code === "EDQUOT" || sqliteCode(error) === sqliteFull;
+  if (!isFull) return error;
+  return new BackupError(`The disk of "${path}" is full.`, [consequence], error);
+}

@@ -1,0 +1,158 @@
+// Copies databases in use: page by page in one read transaction, which blocks no writer, needs
+// little memory and gives the state of one instant however long it takes.
+import { rmSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { backup, DatabaseSync } from "@photostructure/sqlite";
+import type { StoredBlob } from "../../engine/blobs.ts";
+import { BackupError } from "../../model/backup.ts";
+import { StoreError } from "../../model/errors.ts";
+import { createPrivateFile } from "../disk/private-files.ts";
+import { createQueries, type Queries } from "../index/object-queries.ts";
+import { schemaVersion } from "../index/schema.ts";
+import { type Database, openDatabase, pragma, toReadError } from "../index/sqlite.ts";
+import { checkBucket } from "../integrity/check-bucket.ts";
+import type { Watch } from "./copy-blob.ts";
+
+const pagesPerStep = 256;
+
+export async function copyDatabase(from: string, to: string, watch: Watch): Promise<void> {
+  rmSync(to, { force: true });
+  createPrivateFile(to);
+  const source = openDatabase(from, { role: "reader" });
+  try {
+    // The transaction begins with its first read. Without it each write of another process would
+    // restart the copy, which under constant writes would never end.
+    source.exec("BEGIN");
+    source.prepare("SELECT count(*) FROM sqlite_schema").get();
+    // The driver's progress callback cannot throw, so a cancellation waits for the last page.
+    await backup(source, to, { rate: pagesPerStep });
+    source.exec("COMMIT");
+  } finally {
+    source.close();
+  }
+  watch(0);
+}
+
+/** Opens a database that no process writes to; creates no files beside it. */
+export function openSnapshot(path: string): Database {
+  const url = pathToFileURL(path);
+  url.searchParams.set("mode", "ro");
+  url.searchParams.set("immutable", "1");
+  const database = new DatabaseSync(url);
+  try {
+    checkVersion(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function checkVersion(database: Database, path: string): void {
+  const found = Number(pragma(database, "user_version"));
+  if (found === schemaVersion) return;
+  throw new BackupError(`"${path}" has schema version ${found}, this Store knows ${schemaVersion}.`, [
+    found < schemaVersion
+      ? "Restore it with the Store that made it: this one brings the directory up to date when it opens it."
+      : "Use the Store that made it, or a newer one.",
+  ]);
+}
+
+/** Checks the structure of the pages; records are verified as they are read. */
+export function checkPages(database: Database): void {
+  const found = pragma(database, "quick_check");
+  if (found === "ok") return;
+  throw new StoreError("Damaged", {
+    detail: "The stored data is damaged: the pages of the index are inconsistent.",
+    cause: new Error(String(found)),
+  });
+}
+
+/** An object, a blob of a body or part, or damage, found in the snapshot of a bucket. */
+export type SnapshotItem =
+  | { readonly kind: "object"; readonly inline: number }
+  | { readonly kind: "blob"; readonly key: string; readonly blob: StoredBlob }
+  | { readonly kind: "damage"; readonly key: string | undefined; readonly what: string };
+
+/** Everything that a bucket's records reference, verified; damage is listed, too. */
+export function* listContents(database: Database): Generator<SnapshotItem> {
+  try {
+    checkPages(database);
+    const queries = createQueries(database);
+    let objects = 0;
+    for (const found of listObjects(queries)) {
+      if (found.kind === "object") objects++;
+      yield found;
+    }
+    const { objects: expected } = queries.totals();
+    if (objects !== expected)
+      yield {
+        kind: "damage",
+        key: undefined,
+        what: `The totals count ${expected} objects, but ${objects} were found.`,
+      };
+    yield* listParts(queries);
+    for (const { key, what } of checkBucket((read) => read(queries, database), "records"))
+      yield { kind: "damage", key, what };
+  } catch (error) {
+    yield { kind: "damage", key: undefined, what: describeError(error) };
+  }
+}
+
+function* listObjects(queries: Queries): Generator<SnapshotItem> {
+  let after: Uint8Array | undefined;
+  for (;;) {
+    const keys = queries.keys(after);
+    for (const bytes of keys) {
+      if (bytes instanceof Uint8Array) yield* readObject(queries, Buffer.from(bytes).toString());
+      else yield { kind: "damage", key: undefined, what: "A key of the index is invalid." };
+    }
+    const last = keys.at(-1);
+    // Keys out of order, which `checkPages` reports, could make this loop.
+    if (!(last instanceof Uint8Array) || (after !== undefined && Buffer.compare(last, after) <= 0)) return;
+    after = last;
+  }
+}
+
+function readObject(queries: Queries, key: string): SnapshotItem[] {
+  try {
+    const found = queries.objectWithBody(key);
+    if (found === undefined)
+      return [
+        { kind: "object", inline: 0 },
+        { kind: "damage", key, what: "The key is in the index, but its record was not found." },
+      ];
+    const { body } = found;
+    if (body.storage === "inline") return [{ kind: "object", inline: body.bytes.length }];
+    const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    return [
+      { kind: "object", inline: 0 },
+      ...blobs.map((blob): SnapshotItem => ({ kind: "blob", key, blob })),
+    ];
+  } catch (error) {
+    return [
+      { kind: "object", inline: 0 },
+      { kind: "damage", key, what: describeError(error) },
+    ];
+  }
+}
+
+/** The parts of uploads in flight. */
+function* listParts(queries: Queries): Generator<SnapshotItem> {
+  const limit = 1000;
+  let after: { key: string; id: string } | undefined;
+  for (;;) {
+    const uploads = queries.uploads({ prefix: "", after, limit });
+    for (const { key, id } of uploads) {
+      for (const { blob, stored } of queries.parts(id))
+        yield { kind: "blob", key, blob: { id: blob, size: stored } };
+    }
+    if (uploads.length < limit) return;
+    after = uploads.at(-1)!;
+  }
+}
+
+function describeError(error: unknown): string {
+  const mapped = toReadError(error, "its records");
+  return mapped instanceof StoreError ? mapped.detail : String(mapped);
+}

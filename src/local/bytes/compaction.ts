@@ -1,0 +1,295 @@
+// Reclaims the space of removed bodies in segments: removes segments without live bodies, after
+// moving the live bodies of sparse ones. Files are removed whole, so readers are not affected.
+import { rmSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isStoreFault, StoreError } from "../../model/errors.ts";
+import { isMissing } from "../disk/errors.ts";
+import {
+  type BucketPaths,
+  bucketPaths,
+  type Layout,
+  markerName,
+  parseBlobId,
+  segmentBlobSize,
+} from "../disk/layout.ts";
+import { type Reserve, reserveBytes } from "../disk/space-reserve.ts";
+import type { Buckets } from "../index/bucket-handles.ts";
+import type { Queries } from "../index/object-queries.ts";
+import type { SegmentBlob } from "../index/segment-queries.ts";
+import { createSegmentUsage } from "../index/segment-usage.ts";
+import { filesIn } from "../recovery/recover.ts";
+import type { Relocator } from "./relocate.ts";
+import type { SegmentWriter } from "./segment-writer.ts";
+
+export interface Compaction {
+  /** A body is about to be removed from the records. */
+  noteRemoved(blob: string): void;
+  /** Takes over a segment of a dead process; its marker is kept until the segment was checked. */
+  adopt(bucketId: string, segment: string): void;
+  /** Checks the segments from which enough was removed since their last count, or all. */
+  run(bucket: string, which: "touched" | "all"): Promise<void>;
+  /**
+   * Undefined while the bucket's segments are within their space budget. Otherwise a new body waits
+   * until compaction has reclaimed as many bytes, so that writers never outrun it.
+   */
+  waitForSpace(bucketId: string, bytes: number): Promise<void> | undefined;
+  /** Bytes are being written into the bucket's segments. */
+  noteWritten(bucketId: string, bytes: number): void;
+}
+
+export interface CompactionOptions {
+  readonly layout: Layout;
+  readonly buckets: Buckets;
+  readonly storedBytes: (size: number) => number;
+  /** Maximum size of a segment. */
+  readonly fileBytes: number;
+  /** Whether a backup has leased the bucket, so that its bodies must stay. */
+  readonly isLeased: (paths: BucketPaths) => boolean;
+  /** The segment writer of this process for the bucket, if there is one. */
+  readonly findWriter: (bucketId: string) => SegmentWriter | undefined;
+  /** The name of this process, which is part of the names of adopted markers. */
+  readonly processName: string;
+  readonly relocator: Relocator;
+  readonly reserve: Pick<Reserve, "release">;
+}
+
+interface Throttle {
+  readonly waiting: { readonly bytes: number; resume(): void }[];
+  /** Reclaimed bytes that no write has used yet. */
+  credit: number;
+}
+
+/**
+ * A segment with a smaller share of live bytes is compacted. While bodies come and go, the
+ * remaining ones soon go, too: at 0.4 all segments take less than twice their live bytes, for two
+ * thirds of the moves.
+ */
+const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as const;
+/**
+ * Size of all segments as a multiple of their live bytes, which stays below two plus a few
+ * segments. Above `compact` the emptiest are compacted, even if none is sparse; above `throttle`
+ * new bodies wait.
+ */
+const maxSpaceFactor = { compact: 1.7, throttle: 1.8 } as const;
+/** Maximum number of segments counted in one pass over all. */
+const maxSegmentsPerPass = 64;
+
+export function createCompaction(options: CompactionOptions): Compaction {
+  const { layout, buckets, fileBytes, reserve, isLeased, findWriter, relocator } = options;
+  /** Removed bytes at which a segment is counted for the first time. */
+  const firstDue = fileBytes / 32;
+  /** Removed bytes at which the segment that is being written is sealed. */
+  const sealedBytes = fileBytes / 2;
+  const usage = createSegmentUsage(layout);
+  /** Buckets over their space budget, while they are compacted. */
+  const throttles = new Map<string, Throttle>();
+  let lastRun: Promise<unknown> = Promise.resolve();
+  /** Names of the markers of adopted segments. */
+  const adoptedMarkers = new Set<string>();
+  /** By bucket id: the segment at which the last pass over all ended. */
+  const passPositions = new Map<string, string>();
+
+  const storedBytes = (id: string) => options.storedBytes(segmentBlobSize(parseBlobId(id)));
+
+  const bucketSegments = usage.bucketSegments;
+
+  function bound(bucketId: string, share: number): number {
+    return usage.measure(bucketId).live * share + fileBytes;
+  }
+
+  /** Called before a segment is compacted. */
+  function throttleIfOverBudget(bucketId: string): void {
+    if (throttles.has(bucketId) || usage.measure(bucketId).total <= bound(bucketId, maxSpaceFactor.throttle))
+      return;
+    throttles.set(bucketId, { waiting: [], credit: 0 });
+  }
+
+  /** Lets as many bytes be written as were reclaimed. */
+  function admit(bucketId: string, bytes: number): void {
+    const throttle = throttles.get(bucketId);
+    if (throttle === undefined) return;
+    throttle.credit += bytes;
+    while (throttle.waiting.length > 0 && throttle.credit > 0) {
+      const next = throttle.waiting.shift()!;
+      throttle.credit -= next.bytes;
+      next.resume();
+    }
+    if (usage.measure(bucketId).total <= bound(bucketId, maxSpaceFactor.throttle)) release(bucketId);
+  }
+
+  function release(bucketId: string): void {
+    for (const { resume } of throttles.get(bucketId)?.waiting ?? []) resume();
+    throttles.delete(bucketId);
+  }
+
+  /** Blobs of the segment that are being removed but are still in the records. */
+  function findRemoving(bucketId: string, name: string, living: readonly SegmentBlob[]): Set<string> {
+    const removing = bucketSegments(bucketId).get(name)?.removing ?? new Set<string>();
+    return new Set(living.map(({ id }) => id).filter((id) => removing.has(id)));
+  }
+
+  /** Returns the number of reclaimed bytes. */
+  async function compactSegment(
+    bucket: string,
+    bucketId: string,
+    name: string,
+    maxShare: number,
+  ): Promise<number> {
+    const paths = bucketPaths(layout, bucketId);
+    const path = join(paths.segments, name);
+    const read = <T>(ask: (queries: Queries) => T) => buckets.read(bucket, ask, () => false);
+    const size = statSync(path, { throwIfNoEntry: false })?.size;
+    const living = size === undefined ? [] : read((queries) => queries.blobsIn(bucketId, name));
+    const removing = findRemoving(bucketId, name, living);
+    const live = living.reduce((sum, { id }) => sum + (removing.has(id) ? 0 : storedBytes(id)), 0);
+    if (size !== undefined && living.length > 0 && !isWorthMoving(live, size, maxShare)) {
+      bucketSegments(bucketId).set(name, {
+        removedBytes: 0,
+        due: size / 16,
+        removing,
+        counted: { size, live },
+      });
+      return 0;
+    }
+    const isBody = ({ id, key }: SegmentBlob) => read((queries) => isCurrentBody(queries, id, key));
+    if (live > 0) await relocator.moveAll(bucketId, path, living, isBody);
+    // A backup that has leased the bucket meanwhile may need the bodies where they were.
+    const isEmpty = !isLeased(paths) && !read((queries) => queries.hasBlobsIn(bucketId, name));
+    if (!isEmpty) {
+      bucketSegments(bucketId).set(name, {
+        removedBytes: 0,
+        due: 1,
+        removing,
+        counted: { size: size ?? 0, live: 0 },
+      });
+      return 0;
+    }
+    rmSync(path, { force: true });
+    bucketSegments(bucketId).delete(name);
+    usage.change(bucketId, { total: -(size ?? 0), live: -live });
+    return (size ?? 0) - live;
+  }
+
+  /** Moving needs space, if necessary the reserve. On a nearly full disk the limit is higher. */
+  function isWorthMoving(live: number, size: number, maxShare: number): boolean {
+    const { bavail, bsize } = statfsSync(layout.root);
+    const free = bavail * bsize;
+    if (live >= size * (free < 4 * fileBytes ? maxLiveShare.short : maxShare)) return false;
+    const needed = live + fileBytes / 16;
+    if (needed <= free) return true;
+    return needed <= free + reserveBytes && reserve.release();
+  }
+
+  /** The next segments in turn, since counting one reads the ids of all its bodies. */
+  function nextPass(bucketId: string, segments: readonly string[]): string[] {
+    const from = passPositions.get(bucketId) ?? "";
+    const names = segments.filter((name) => name > from).sort();
+    const pass = names.slice(0, maxSegmentsPerPass);
+    passPositions.set(bucketId, names.length > pass.length ? pass.at(-1)! : "");
+    return pass;
+  }
+
+  /** Seals the segment being written if it has no live body or half of its maximum was removed. */
+  function sealIfSparse(bucket: string, bucketId: string, which: "touched" | "all"): void {
+    const writer = findWriter(bucketId);
+    const head = writer?.head();
+    if (head === undefined) return;
+    const use = bucketSegments(bucketId).get(head.name);
+    const removedBytes = use?.removedBytes ?? 0;
+    const mayBeEmpty = which === "all" || removedBytes >= head.end / 2;
+    if (removedBytes < sealedBytes && !(mayBeEmpty && isEmpty(bucket, bucketId, head.name))) return;
+    bucketSegments(bucketId).set(head.name, { removedBytes, due: 0, removing: use?.removing ?? new Set() });
+    void writer!.seal();
+  }
+
+  function isEmpty(bucket: string, bucketId: string, name: string): boolean {
+    const has = (queries: Queries) => queries.hasBlobsIn(bucketId, name);
+    return !buckets.read(bucket, has, () => false);
+  }
+
+  function due(bucket: string, bucketId: string, which: "touched" | "all"): string[] {
+    sealIfSparse(bucket, bucketId, which);
+    // Most removed bytes first: on a full disk these make space for the others.
+    const names = [...bucketSegments(bucketId)]
+      .filter(([, { removedBytes, due }]) => removedBytes >= due)
+      .sort(([, first], [, second]) => second.removedBytes - first.removedBytes)
+      .map(([name]) => name);
+    if (which === "touched") return names;
+    const all = filesIn(bucketPaths(layout, bucketId).segments);
+    const empty = all.filter((name) => isEmpty(bucket, bucketId, name));
+    return [...new Set([...names, ...empty, ...nextPass(bucketId, all)])];
+  }
+
+  async function compactSegments(
+    bucket: string,
+    bucketId: string,
+    names: readonly string[],
+    maxShare: number,
+  ) {
+    if (names.length === 0) return;
+    // Skip segments that a process still writes into, or whose bodies are about to be committed.
+    const { open } = bucketPaths(layout, bucketId);
+    const markers = filesIn(open).filter((marker) => !adoptedMarkers.has(marker));
+    for (const name of names) {
+      if (markers.some((marker) => marker.startsWith(name))) continue;
+      const marker = markerName(name, options.processName);
+      const share = adoptedMarkers.has(marker) ? maxLiveShare.all : maxShare;
+      throttleIfOverBudget(bucketId);
+      try {
+        admit(bucketId, await compactSegment(bucket, bucketId, name, share));
+        if (adoptedMarkers.delete(marker)) rmSync(join(open, marker), { force: true });
+      } catch (error) {
+        if (isMissing(error)) continue;
+        if (!(error instanceof StoreError)) throw error;
+        // No space to move bodies: segments without live bodies can still be removed. Damage: the
+        // segment stays, and `verify` reports it.
+        if (error.reason !== "InsufficientStorage" && !isStoreFault(error)) throw error;
+        bucketSegments(bucketId).delete(name);
+      }
+    }
+  }
+
+  async function runNow(bucket: string, which: "touched" | "all"): Promise<void> {
+    const { id: bucketId } = buckets.open(bucket).bucket;
+    const paths = bucketPaths(layout, bucketId);
+    if (isLeased(paths)) return;
+    try {
+      await compactSegments(bucket, bucketId, due(bucket, bucketId, which), maxLiveShare[which]);
+      const emptiest = usage.emptiest(bucketId, bound(bucketId, maxSpaceFactor.compact));
+      await compactSegments(bucket, bucketId, emptiest, maxLiveShare.overBudget);
+    } finally {
+      release(bucketId);
+    }
+  }
+
+  return {
+    noteRemoved(blob) {
+      const { bucketId, folder } = parseBlobId(blob);
+      const segments = bucketSegments(bucketId);
+      const use = segments.get(folder) ?? { removedBytes: 0, due: firstDue, removing: new Set() };
+      use.removedBytes += storedBytes(blob);
+      use.removing.add(blob);
+      usage.change(bucketId, { live: -storedBytes(blob) });
+      segments.set(folder, use);
+    },
+    run(bucket, which) {
+      // One run at a time: two would move the same bodies.
+      const current = lastRun.then(() => runNow(bucket, which));
+      lastRun = current.catch(() => {});
+      return current;
+    },
+    adopt(bucketId, segment) {
+      adoptedMarkers.add(markerName(segment, options.processName));
+      bucketSegments(bucketId).set(segment, { removedBytes: 0, due: 0, removing: new Set() });
+    },
+    noteWritten: (bucketId, bytes) => usage.change(bucketId, { total: bytes, live: bytes }),
+    waitForSpace(bucketId, bytes) {
+      const throttle = throttles.get(bucketId);
+      return throttle && new Promise((resume) => throttle.waiting.push({ bytes, resume }));
+    },
+  };
+}
+
+function isCurrentBody(queries: Queries, id: string, key: Uint8Array | undefined): boolean {
+  return key !== undefined && queries.isCurrentBody(key, id);
+}

@@ -1,0 +1,110 @@
+// Opens bodies for reading: a file, a range of a segment, or the files of several parts in turn.
+import { closeSync, open } from "node:fs";
+import { promisify } from "node:util";
+import type { BlobReader, StoredBlob } from "../../engine/blobs.ts";
+import { StoreError } from "../../model/errors.ts";
+import { isMissing, readError } from "../disk/errors.ts";
+import {
+  type BlobLocation,
+  blobOffset,
+  blobPath,
+  type Layout,
+  parseBlobId,
+  trashedBlobPath,
+} from "../disk/layout.ts";
+import type { Pins } from "../recovery/pins.ts";
+import { keepSpare, readBlockFile, readers } from "./block-reader.ts";
+import { checksumSeed } from "./block-writer.ts";
+
+const openFile = promisify(open);
+
+/** Where blobs are stored, and in blocks of what size. */
+export interface BlobStorage {
+  readonly layout: Layout;
+  readonly blockBytes: number;
+}
+
+export async function openBlob(
+  { layout, blockBytes }: BlobStorage,
+  blob: StoredBlob,
+): Promise<BlobReader | undefined> {
+  const descriptor = await openDescriptor(layout, parseBlobId(blob.id));
+  if (descriptor === undefined) return undefined;
+  const start = blobOffset(parseBlobId(blob.id));
+  let state: "unread" | "reading" | "closed" = "unread";
+  const spare: Uint8Array[] = [];
+  return {
+    release: (chunk) => keepSpare(spare, chunk, blockBytes),
+    read({ id, size }, range, into) {
+      if (state === "unread") readers.active++;
+      state = "reading";
+      return readBlockFile(
+        { descriptor, start, size, blockBytes, name: `blob ${id}`, seed: checksumSeed(id), spare },
+        range,
+        into,
+      );
+    },
+    async close() {
+      if (state === "closed") return;
+      if (state === "reading") readers.active--;
+      state = "closed";
+      // Closing a file that was only read does not block.
+      closeSync(descriptor);
+    },
+  };
+}
+
+/** Undefined if the file is neither in its bucket nor in the trash, where deleted buckets wait. */
+export async function openDescriptor(layout: Layout, location: BlobLocation): Promise<number | undefined> {
+  for (const path of [blobPath(layout, location), trashedBlobPath(layout, location)]) {
+    try {
+      return await openFile(path, "r");
+    } catch (error) {
+      if (!isMissing(error)) throw readError(error);
+    }
+  }
+  return undefined;
+}
+
+export function missingBlobError({ id }: StoredBlob): StoreError {
+  return new StoreError("Damaged", { detail: `The stored data is damaged: blob ${id} is missing.` });
+}
+
+export async function openParts(
+  storage: BlobStorage,
+  pins: Pins,
+  blobs: readonly StoredBlob[],
+  isReferenced: () => Promise<boolean>,
+): Promise<BlobReader | undefined> {
+  const first = blobs[0]!;
+  const release = pins.pin(storage.layout, first.id);
+  try {
+    // Checked after pinning: a removal that starts after this check sees the pin.
+    if (!(await isReferenced())) {
+      release();
+      return undefined;
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+  let current: BlobReader | undefined;
+  return {
+    async *read(blob, range, into) {
+      const reader = await openBlob(storage, blob);
+      if (reader === undefined) throw missingBlobError(blob);
+      current = reader;
+      try {
+        yield* reader.read(blob, range, into);
+      } finally {
+        await reader.close();
+      }
+    },
+    release: (chunk) => current?.release?.(chunk),
+    async close() {
+      // If the body was dropped half read, the `finally` of the generator does not run.
+      await current?.close();
+      release();
+    },
+  };
+}

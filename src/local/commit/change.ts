@@ -1,0 +1,175 @@
+// The encoded form of changes: made on the serving thread, applied by the writer thread.
+import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
+import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
+import type { SettingName } from "../../model/bucket.ts";
+import { keyBytes } from "../../model/key.ts";
+import { blobContext, partContext, withChecksum, withTextChecksum } from "../index/checksum.ts";
+import { settingText } from "../index/checksummed-rows.ts";
+import { noSetting } from "../index/schema.ts";
+
+export type WireCheck =
+  | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }
+  | {
+      readonly kind: "upload";
+      readonly key: Uint8Array;
+      readonly id: string;
+      readonly revision: number | undefined;
+    }
+  | { readonly kind: "setting"; readonly name: SettingName; readonly text: string };
+
+export interface WireObject {
+  readonly kind: "put object" | "restate object";
+  readonly key: Uint8Array;
+  readonly version: string;
+  readonly size: number;
+  readonly record: string;
+  readonly inline: Uint8Array | undefined;
+  readonly blob: string | undefined;
+  readonly stored: number | undefined;
+  readonly manifest: string | undefined;
+}
+
+export type WireMutation =
+  | WireObject
+  | { readonly kind: "delete object"; readonly key: Uint8Array }
+  | {
+      readonly kind: "put upload";
+      readonly key: Uint8Array;
+      readonly id: string;
+      readonly active: boolean;
+      readonly due: number;
+      readonly record: string;
+    }
+  | { readonly kind: "delete upload"; readonly key: Uint8Array; readonly id: string }
+  | {
+      readonly kind: "put part";
+      readonly uploadId: string;
+      readonly number: number;
+      readonly blob: string;
+      readonly record: string;
+    }
+  | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
+  | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string }
+  | {
+      readonly kind: "add event";
+      readonly rule: string;
+      readonly event: string;
+      /** The key of an object without which the event is not added. */
+      readonly ifExists: Uint8Array | undefined;
+    }
+  /** Moves a body to another blob; has no effect if the object has another body by now. */
+  | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
+  | { readonly kind: "ack events"; readonly entries: readonly number[] }
+  | { readonly kind: "ack garbage"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
+
+export interface WireChange {
+  readonly checks: readonly WireCheck[];
+  readonly mutations: readonly WireMutation[];
+  /** Such a change may use the space reserve on a full disk. */
+  readonly onlyFreesSpace: boolean;
+}
+
+export function wireChange(change: Change): WireChange {
+  const mutations = change.mutations.map(wireMutation);
+  return {
+    checks: (change.checks ?? []).map(wireCheck),
+    mutations,
+    // The event of a delete takes less space than the delete frees.
+    onlyFreesSpace: change.mutations.every((mutation) => freesSpace(mutation) || isDeleteEvent(mutation)),
+  };
+}
+
+function isDeleteEvent(mutation: Mutation): boolean {
+  return mutation.kind === "append event" && mutation.ifExists !== undefined;
+}
+
+export function ackEventsChange(entries: readonly number[]): WireChange {
+  return { checks: [], mutations: [{ kind: "ack events", entries }], onlyFreesSpace: true };
+}
+
+export function ackGarbageChange(entries: readonly number[], blobs: readonly string[]): WireChange {
+  return { checks: [], mutations: [{ kind: "ack garbage", entries, blobs }], onlyFreesSpace: true };
+}
+
+/** Frees space: the segment that the body leaves is removed afterwards. */
+export function moveBodyChange(key: Uint8Array, from: string, to: string): WireChange {
+  return { checks: [], mutations: [{ kind: "move body", key, from, to }], onlyFreesSpace: true };
+}
+
+function freesSpace(mutation: Mutation): boolean {
+  return (
+    mutation.kind === "delete object" ||
+    mutation.kind === "delete upload" ||
+    (mutation.kind === "put upload" && mutation.record.state === "aborted") ||
+    (mutation.kind === "end parts" && mutation.taken.length === 0)
+  );
+}
+
+function wireCheck(check: Check): WireCheck {
+  if (check.kind === "setting")
+    return { kind: "setting", name: check.name, text: wireSetting(check.name, check.value) };
+  const key = keyBytes(check.key);
+  if (check.kind === "object") return { kind: "object", key, version: check.version };
+  return { kind: "upload", key, id: check.id, revision: check.revision };
+}
+
+function wireMutation(mutation: Mutation): WireMutation {
+  switch (mutation.kind) {
+    case "put object":
+    case "restate object": {
+      const { kind, record, body } = mutation;
+      const { key, version, size } = record;
+      const encodedBody = wireBody(body, version);
+      const context = blobContext(encodedBody.blob, encodedBody.stored);
+      const checked = withTextChecksum(encodeObject(record), context);
+      return { kind, key: keyBytes(key), version, size, record: checked, ...encodedBody };
+    }
+    case "delete object":
+      return { kind: "delete object", key: keyBytes(mutation.key) };
+    case "put upload": {
+      const { record } = mutation;
+      const { key, id, state, due } = record;
+      const checked = withTextChecksum(encodeUpload(record));
+      return { kind: "put upload", key: keyBytes(key), id, active: state === "active", due, record: checked };
+    }
+    case "delete upload":
+      return { kind: "delete upload", key: keyBytes(mutation.key), id: mutation.id };
+    case "put part": {
+      const { uploadId, part } = mutation;
+      const record = withTextChecksum(encodePart(part), partContext(uploadId, part.number, part.blob));
+      return { kind: "put part", uploadId, number: part.number, blob: part.blob, record };
+    }
+    case "end parts":
+      return mutation;
+    case "append event": {
+      const { rule, event, ifExists: key } = mutation;
+      const ifExists = key === undefined ? undefined : keyBytes(key);
+      return { kind: "add event", rule, event: withTextChecksum(event, rule), ifExists };
+    }
+    case "put setting": {
+      const { name, value } = mutation;
+      return { kind: "put setting", name, text: wireSetting(name, value) };
+    }
+  }
+}
+
+function wireSetting(name: SettingName, value: unknown): string {
+  return value === undefined ? noSetting(name) : settingText(name, JSON.stringify(value));
+}
+
+function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {
+  const none = { inline: undefined, blob: undefined, stored: undefined, manifest: undefined };
+  if (body.storage === "blob") return { ...none, blob: body.blob.id, stored: body.blob.size };
+  if (body.storage === "parts")
+    return { ...none, manifest: withTextChecksum(version + encodeManifest(body.parts)) };
+  return { ...none, inline: body.bytes.length === 0 ? body.bytes : withChecksum(version, body.bytes) };
+}
+
+/** All blobs that the change references for the first time. */
+export function referencedBlobs(change: Change): string[] {
+  return change.mutations.flatMap((mutation) => {
+    if (mutation.kind === "put part") return [mutation.part.blob];
+    if (mutation.kind === "put object" && mutation.body.storage === "blob") return [mutation.body.blob.id];
+    return [];
+  });
+}

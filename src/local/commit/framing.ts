@@ -1,0 +1,49 @@
+// Frames messages on a byte stream: the length, which is bounded, then the serialized message.
+import { deserialize, serialize } from "node:v8";
+
+const lengthBytes = 4;
+
+/** Far more than a batch of inline bodies or a list of 10,000 parts needs. */
+export const maxFrameBytes = 64 * 1024 * 1024;
+
+export function encodeFrame(message: unknown): Buffer {
+  const body = serialize(message);
+  const encoded = Buffer.allocUnsafe(lengthBytes + body.length);
+  encoded.writeUInt32LE(body.length);
+  encoded.set(body, lengthBytes);
+  return encoded;
+}
+
+export interface FrameDecoder {
+  /** Throws for an invalid or too long message: the rest of the stream is then unreadable. */
+  push(chunk: Buffer): void;
+  /** Bytes of an incomplete message. */
+  readonly bufferedBytes: number;
+}
+
+/** Calls `onMessage` with every complete message. */
+export function createFrameDecoder(onMessage: (message: unknown) => void): FrameDecoder {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let expectedBytes = lengthBytes;
+  let isBody = false;
+  return {
+    get bufferedBytes() {
+      return size;
+    },
+    push(chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+      while (size >= expectedBytes) {
+        const all = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+        const part = all.subarray(0, expectedBytes);
+        chunks = [all.subarray(expectedBytes)];
+        size -= expectedBytes;
+        expectedBytes = isBody ? lengthBytes : part.readUInt32LE();
+        if (expectedBytes > maxFrameBytes) throw new RangeError(`a message of ${expectedBytes} bytes`);
+        if (isBody) onMessage(deserialize(part));
+        isBody = !isBody;
+      }
+    },
+  };
+}

@@ -1,0 +1,55 @@
+// Messages of the serving thread and of other processes to the writer thread, and its replies.
+import type { BucketRecord } from "../../model/bucket.ts";
+import type { Layout } from "../disk/layout.ts";
+import type { DocumentWrite } from "../documents.ts";
+
+export interface WriterData {
+  readonly layout: Layout;
+  readonly processName: string;
+  /** Shared memory for its metrics (disk/metrics.ts). */
+  readonly metricsBuffer: SharedArrayBuffer;
+  /** How long a commit waits for the write lock of another process. */
+  readonly busyMilliseconds: number;
+}
+
+/** Changes to one bucket that are committed together, each with an outcome of its own. */
+export interface Group {
+  readonly bucketId: string;
+  readonly count: number;
+  /** Packed by change-codec.ts. */
+  readonly changes: Uint8Array<ArrayBuffer>;
+}
+
+export interface Failure {
+  readonly failure: "full" | "failed";
+  readonly message: string;
+  /** SQLite's result code, if SQLite failed. */
+  readonly code: number | undefined;
+}
+
+export type Outcome = "committed" | "conflict" | "no such bucket" | Failure;
+
+export type Job =
+  | { readonly kind: "commit"; readonly groups: readonly Group[] }
+  | { readonly kind: "create bucket"; readonly bucket: BucketRecord }
+  | { readonly kind: "delete bucket"; readonly name: string }
+  | { readonly kind: "put document"; readonly write: DocumentWrite }
+  | { readonly kind: "delete document"; readonly documentKind: string; readonly name: string }
+  /** Makes the thread commit for other processes, too. */
+  | { readonly kind: "start server" }
+  | { readonly kind: "close" };
+
+export type Request = Job & { readonly id: number };
+
+/** The writer thread of this process, or of another process. */
+export interface Committer {
+  submit(job: Job): Promise<unknown>;
+  /** False once it accepts no more jobs. */
+  isOpen(): boolean;
+  close(): Promise<void>;
+}
+
+export interface Reply {
+  readonly id: number;
+  readonly result: Outcome[][] | boolean | string | Failure | undefined;
+}

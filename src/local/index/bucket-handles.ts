@@ -1,0 +1,127 @@
+// Open databases of buckets for reading, on the serving thread. Another process may delete a bucket
+// at any time, so a read that finds nothing checks whether the bucket of its handle still exists.
+import { existsSync } from "node:fs";
+import { StoreError } from "../../model/errors.ts";
+import { bucketPaths, type Layout } from "../disk/layout.ts";
+import { createLru } from "../disk/lru.ts";
+import { createRegistryReader, type RegisteredBucket, type RegistryReader } from "./bucket-registry.ts";
+import { damagedError } from "./checksum.ts";
+import { openBucketDatabase } from "./migrations.ts";
+import { createQueries, type Queries } from "./object-queries.ts";
+import { createCacheBudget, createReadCache, type ReadCache } from "./read-cache.ts";
+import {
+  type Database,
+  openDatabase,
+  sqliteCannotOpen,
+  sqliteCode,
+  toDamageError,
+  toReadError,
+} from "./sqlite.ts";
+import { createWalChangeCounters, type WalChangeCounter } from "./wal-change-counter.ts";
+
+export interface OpenBucket {
+  readonly bucket: RegisteredBucket;
+  readonly database: Database;
+  readonly queries: Queries;
+  /** Read cache in front of `queries`. */
+  readonly cache: ReadCache;
+}
+
+export interface Buckets {
+  readonly registry: Database;
+  /** Whether the registry may have changed. */
+  readonly changeCounter: WalChangeCounter;
+  /** Throws NoSuchBucket. The bucket of a returned handle may just have been deleted. */
+  open(name: string): OpenBucket;
+  /**
+   * Reads through the handle. A found object proves that the bucket exists, since only an empty
+   * bucket can be deleted; a read without such proof is repeated if it was deleted.
+   */
+  read<T>(
+    name: string,
+    read: (queries: Queries, open: OpenBucket) => T,
+    provesExistence: (result: T) => boolean,
+  ): T;
+  /** Closes the handle of a deleted bucket. */
+  drop(name: string): void;
+  /** Sorted by name. A damaged entry throws; with "sound" it is left out. */
+  all(which?: "sound"): RegisteredBucket[];
+  close(): void;
+  /** Must come last, after the writer thread has closed its databases. */
+  closeChangeCounters(): void;
+}
+
+export function createBuckets(layout: Layout): Buckets {
+  const registry = openDatabase(layout.registry, { role: "reader" });
+  const changeCounters = createWalChangeCounters(layout.root);
+  const changeCounter = changeCounters.open(layout.registry);
+  // Statements are prepared for each of the rare uses: the driver keeps the files of a closed
+  // database open as long as one of its statements is referenced.
+  function readRegistry<T>(ask: (reader: RegistryReader) => T): T {
+    try {
+      return ask(createRegistryReader(registry));
+    } catch (error) {
+      throw toDamageError(error, "the registry");
+    }
+  }
+  const cacheBudget = createCacheBudget();
+  const handles = createLru(128, openByName, ({ database, cache }) => {
+    cache.close();
+    database.close();
+  });
+
+  function openByName(name: string): OpenBucket {
+    for (;;) {
+      const bucket = readRegistry((reader) => reader.find(name));
+      if (bucket === undefined) throw new StoreError("NoSuchBucket");
+      const opened = tryOpen(bucket);
+      // Deleted between the two reads: by now the registry has no such bucket, or a new one.
+      if (opened !== undefined) return opened;
+      const now = readRegistry((reader) => reader.find(name));
+      if (now?.id !== bucket.id) continue;
+      if (now.isDeleting) throw new StoreError("NoSuchBucket");
+      throw damagedError(`the folder of bucket "${name}", which is gone or marked as deleted,`);
+    }
+  }
+
+  function tryOpen(bucket: RegisteredBucket): OpenBucket | undefined {
+    const path = bucketPaths(layout, bucket.id).database;
+    try {
+      const database = openBucketDatabase(path, "reader");
+      const queries = createQueries(database);
+      if (!queries.isDeleted()) {
+        return { bucket, database, queries, cache: createReadCache(changeCounters.open(path), cacheBudget) };
+      }
+      database.close();
+      return undefined;
+    } catch (error) {
+      if (sqliteCode(error) === sqliteCannotOpen && !existsSync(path)) return undefined;
+      throw toReadError(error, `the records of bucket "${bucket.name}"`);
+    }
+  }
+
+  return {
+    registry,
+    changeCounter,
+    open: (name) => handles.get(name),
+    read(name, read, provesExistence) {
+      for (;;) {
+        const handle = handles.get(name);
+        try {
+          const result = read(handle.queries, handle);
+          if (provesExistence(result) || !handle.queries.isDeleted()) return result;
+        } catch (error) {
+          throw toDamageError(error, `the records of bucket "${name}"`);
+        }
+        handles.drop(name);
+      }
+    },
+    drop: (name) => handles.drop(name),
+    all: (which) => readRegistry((reader) => reader.all(which)),
+    close() {
+      handles.clear();
+      registry.close();
+    },
+    closeChangeCounters: () => changeCounters.close(),
+  };
+}

@@ -1,0 +1,43 @@
+// Checksums of the rows that are not records of objects or uploads: buckets in the registry,
+// documents, settings and the garbage queue.
+import { withTextChecksum } from "./checksum.ts";
+
+export interface BucketRow {
+  readonly name: string;
+  readonly id: string;
+  readonly created: number;
+  readonly storage_class: string;
+  readonly account: string;
+}
+
+export function bucketChecksum({ name, id, created, storage_class, account }: BucketRow): string {
+  return withTextChecksum("", JSON.stringify([name, id, created, storage_class, account]));
+}
+
+export interface DocumentRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly text: string;
+  readonly revision: number;
+}
+
+export function documentContext({ kind, name, revision }: Omit<DocumentRow, "text">): string {
+  return JSON.stringify([kind, name, revision]);
+}
+
+export function documentText(row: DocumentRow): string {
+  return withTextChecksum(row.text, documentContext(row));
+}
+
+export function settingText(name: string, text: string): string {
+  return withTextChecksum(text, name);
+}
+
+export function garbageBlobChecksum(blob: string): string {
+  return withTextChecksum("", blob);
+}
+
+/** Covers the version that owned the list of parts, so that another object's list is noticed. */
+export function garbageManifestChecksum(manifest: number, version: string): string {
+  return withTextChecksum(version, String(manifest));
+}

@@ -1,0 +1,151 @@
+// The existence index: a table that names everything in a database a second time, ordered by a
+// hash, so that one damaged page never hides a row in both. A row that only this index has was
+// lost, which is an error; a row that neither has does not exist.
+import { crc32 } from "@node-rs/crc32";
+import { StoreError } from "../../model/errors.ts";
+import type { Database } from "./sqlite.ts";
+
+const kindBytes = {
+  object: 0x6f,
+  upload: 0x75,
+  part: 0x70,
+  blob: 0x62,
+  bucket: 0x42,
+  document: 0x64,
+} as const;
+
+export type ExistenceKind = keyof typeof kindBytes;
+
+const hashBytes = 4;
+const prefixBytes = hashBytes + 1;
+
+/** A key of the index. Only the group is hashed, so that the members of a group are adjacent. */
+function encodeKey(kind: ExistenceKind, group: Uint8Array, member: Uint8Array = noBytes): Buffer {
+  const encoded = Buffer.allocUnsafe(prefixBytes + group.length + member.length);
+  encoded[hashBytes] = kindBytes[kind];
+  encoded.set(group, prefixBytes);
+  encoded.set(member, prefixBytes + group.length);
+  encoded.writeUInt32BE(crc32(encoded.subarray(hashBytes, prefixBytes + group.length)));
+  return encoded;
+}
+
+const noBytes = new Uint8Array();
+
+export const existenceKey = {
+  object(key: Uint8Array) {
+    // Grouped by the prefix up to the last slash: keys written in order share a page, as their
+    // records do.
+    const end = key.lastIndexOf(slash) + 1;
+    return encodeKey("object", key.subarray(0, end), key.subarray(end));
+  },
+  upload: (key: Uint8Array, id: string) => encodeKey("upload", Buffer.from(`${id}\n`), key),
+  part: (uploadId: string, number: number) =>
+    encodeKey("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
+  /** The first key after those of all parts of an upload. */
+  afterParts: (uploadId: string) =>
+    encodeKey("part", Buffer.from(`${uploadId}\n`), Buffer.concat([twoBytes(0xffff), nul])),
+  blob(id: string) {
+    // Grouped by folder, which one process fills file by file: its entries then share a page.
+    const end = id.lastIndexOf(".");
+    return encodeKey("blob", Buffer.from(id.slice(0, end)), Buffer.from(id.slice(end)));
+  },
+  /** The range of the keys of a segment's blobs; it contains no other keys. */
+  blobsIn(bucketId: string, segment: string): [from: Buffer, to: Buffer] {
+    const group = Buffer.from(`${bucketId}.${segment}`);
+    return [encodeKey("blob", group, Buffer.from(".")), encodeKey("blob", group, Buffer.from("/"))];
+  },
+  bucket: (name: string) => encodeKey("bucket", Buffer.from(name)),
+  document: (kind: string, name: string) => encodeKey("document", Buffer.from(`${kind}\n${name}`)),
+} as const;
+
+const slash = 0x2f;
+const nul = Buffer.alloc(1);
+
+function twoBytes(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(2);
+  bytes.writeUInt16BE(number);
+  return bytes;
+}
+
+export type ExistenceEntry =
+  | { readonly kind: "object"; readonly key: Uint8Array }
+  | { readonly kind: "upload"; readonly key: Uint8Array; readonly id: string }
+  | { readonly kind: "part"; readonly uploadId: string; readonly number: number }
+  | { readonly kind: "blob"; readonly id: string }
+  | { readonly kind: "bucket"; readonly name: string }
+  | { readonly kind: "document"; readonly documentKind: string; readonly name: string };
+
+/** Undefined for a damaged key: one that `existenceKey` does not make. */
+export function parseExistenceKey(encoded: Uint8Array): ExistenceEntry | undefined {
+  const kind = (Object.keys(kindBytes) as ExistenceKind[]).find(
+    (kind) => kindBytes[kind] === encoded[hashBytes],
+  );
+  const name = Buffer.from(encoded.subarray(prefixBytes));
+  const entry = kind === undefined ? undefined : parseEntry(kind, name);
+  if (entry === undefined) return undefined;
+  return Buffer.compare(toExistenceKey(entry), encoded) === 0 ? entry : undefined;
+}
+
+function parseEntry(kind: ExistenceKind, name: Buffer): ExistenceEntry | undefined {
+  // Ids contain no newline; keys may.
+  const idEnd = name.indexOf(10);
+  const id = name.subarray(0, Math.max(0, idEnd)).toString();
+  switch (kind) {
+    case "object":
+      return { kind, key: name };
+    case "upload":
+      return { kind, key: name.subarray(idEnd + 1), id };
+    case "part":
+      return name.length === idEnd + 3
+        ? { kind, uploadId: id, number: name.readUInt16BE(idEnd + 1) }
+        : undefined;
+    case "blob":
+      return { kind, id: name.toString("latin1") };
+    case "bucket":
+      return { kind, name: name.toString() };
+    case "document": {
+      const [documentKind = "", ...rest] = name.toString().split("\n");
+      return { kind, documentKind, name: rest.join("\n") };
+    }
+  }
+}
+
+function toExistenceKey(entry: ExistenceEntry): Buffer {
+  switch (entry.kind) {
+    case "object":
+      return existenceKey.object(entry.key);
+    case "upload":
+      return existenceKey.upload(entry.key, entry.id);
+    case "part":
+      return existenceKey.part(entry.uploadId, entry.number);
+    case "blob":
+      return existenceKey.blob(entry.id);
+    case "bucket":
+      return existenceKey.bucket(entry.name);
+    case "document":
+      return existenceKey.document(entry.documentKind, entry.name);
+  }
+}
+
+/** Reads table and index in one snapshot: a commit may come between two separate statements. */
+export function inSnapshot<T>(database: Database, read: () => T): T {
+  database.exec("BEGIN");
+  try {
+    return read();
+  } finally {
+    database.exec("COMMIT");
+  }
+}
+
+export function lostError(what: string): StoreError {
+  return new StoreError("Damaged", {
+    detail: `The stored data is damaged: ${what} is missing from the index.`,
+  });
+}
+
+/** For a row without an entry in the existence index: its loss would go unnoticed. */
+export function unindexedError(what: string): StoreError {
+  return new StoreError("Damaged", {
+    detail: `The stored data is damaged: ${what} is missing from the existence index.`,
+  });
+}

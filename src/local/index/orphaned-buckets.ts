@@ -1,0 +1,81 @@
+// Decides which bucket folders are orphaned. The registry may have lost the name of a bucket, so a
+// folder is orphaned only if it is empty or its bucket was deleted.
+import { statSync } from "node:fs";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { bucketPaths, type Layout } from "../disk/layout.ts";
+import { filesIn } from "../recovery/recover.ts";
+import { parseExistenceKey } from "./existence-index.ts";
+import { openBucketDatabase } from "./migrations.ts";
+import { parseDeletedMark } from "./schema.ts";
+import { corruptionError, type Database } from "./sqlite.ts";
+
+/** For a folder unknown to the registry: whether its bucket was never used or was deleted. */
+export function isOrphaned(layout: Layout, id: string): boolean {
+  const { database: path, blobs, segments } = bucketPaths(layout, id);
+  if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedDeleted(path)) return false;
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined || file.size === 0) return true;
+  return isMarkedDeleted(path) || isEmpty(path);
+}
+
+function isMarkedDeleted(path: string): boolean {
+  return readDatabase(path, (database) => {
+    const row = database.prepare<{ deleted: unknown }>("SELECT deleted FROM bucket").get();
+    return parseDeletedMark(row?.deleted) === true;
+  });
+}
+
+/** Created but never registered, so nothing was ever stored in it. */
+function isEmpty(path: string): boolean {
+  if (hasNoTables(path)) return true;
+  return readDatabase(path, (database) =>
+    ["objects", "uploads", "parts", "blobs", "buried", "witness"].every(
+      (table) => database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined,
+    ),
+  );
+}
+
+/** A crash came before the tables, perhaps even before `openDatabase` accepts the file. */
+function hasNoTables(path: string): boolean {
+  return attempt(() => {
+    const database = new DatabaseSync(path);
+    try {
+      return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+    } finally {
+      database.close();
+    }
+  });
+}
+
+function readDatabase(path: string, ask: (database: Database) => boolean): boolean {
+  return attempt(() => {
+    const database = openBucketDatabase(path, "reader");
+    try {
+      return ask(database);
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** A database that cannot be read does not count as empty. */
+function attempt(ask: () => boolean): boolean {
+  try {
+    return ask();
+  } catch {
+    return false;
+  }
+}
+
+/** Throws if the table is empty but the existence index has objects: damage hides them. */
+export function hasObjects(database: Database): boolean {
+  if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
+  const keys = database.prepare<{ place: Uint8Array }>("SELECT place FROM witness");
+  for (const { place } of keys.iterate()) {
+    const entry = parseExistenceKey(place);
+    if (entry === undefined || entry.kind === "object") {
+      throw corruptionError("The index of the bucket, which reads as empty,");
+    }
+  }
+  return false;
+}

@@ -1,0 +1,147 @@
+// Cache of recent reads of a bucket, valid until the next commit to it. Reading the change counter
+// of the log costs a fifth of the smallest query. Only repeated reads are cached, and a bucket with
+// frequent commits bypasses the cache.
+import type { ObjectWithBody } from "../../engine/records.ts";
+import type { Bucket } from "../../model/bucket.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import type { WalChangeCounter } from "./wal-change-counter.ts";
+
+/** Returns the cached value or calls `read`. A missing value is never cached. */
+export interface ReadCache {
+  bucket(read: () => Bucket | undefined): Bucket | undefined;
+  object(key: string, read: () => ObjectRecord | undefined): ObjectRecord | undefined;
+  objectWithBody(key: string, read: () => ObjectWithBody | undefined): ObjectWithBody | undefined;
+  /** Drops all entries. */
+  close(): void;
+}
+
+/** Limits the entries of all buckets together: with small bodies, a few megabytes at most. */
+export interface CacheBudget {
+  /** Called before an entry is added; at the limit the entries of all buckets are dropped. */
+  addEntry(): void;
+  /** `clear` is called to drop all entries. Returns the unsubscribe function. */
+  subscribe(clear: () => void): () => void;
+}
+
+export function createCacheBudget(maxEntries = 2048): CacheBudget {
+  const listeners = new Set<() => void>();
+  let used = 0;
+  return {
+    addEntry() {
+      if (++used <= maxEntries) return;
+      for (const clear of listeners) clear();
+      used = 1;
+    },
+    subscribe(clear) {
+      listeners.add(clear);
+      return () => listeners.delete(clear);
+    },
+  };
+}
+
+interface CacheEntry<T> {
+  /** The number of commits noticed before the value was read. */
+  readonly generation: number;
+  readonly value: T;
+}
+
+/** Marks a key that was read once: the second read caches its value. */
+const admissionMarker: CacheEntry<never> = { generation: -1, value: undefined as never };
+
+/** With fewer hits between two commits the cache does not pay: the next reads bypass it. */
+const minHits = 16;
+const bypassReads = 256;
+
+export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: CacheBudget): ReadCache {
+  let generation = 0;
+  let hits = 0;
+  let bypassLeft = 0;
+
+  function currentGeneration(): number {
+    if (!changeCounter.hasChanged()) return generation;
+    if (hits < minHits) bypassLeft = bypassReads;
+    hits = 0;
+    return ++generation;
+  }
+
+  function readThrough<T>(
+    entries: Map<string, CacheEntry<T>>,
+    name: string,
+    read: () => T | undefined,
+    isCacheable: (value: T) => boolean,
+  ): T | undefined {
+    if (bypassLeft > 0) {
+      bypassLeft--;
+      return read();
+    }
+    const entry = entries.get(name);
+    if (entry === undefined) {
+      cacheBudget.addEntry();
+      entries.set(name, admissionMarker);
+      return read();
+    }
+    // The counter is read before the value: the next check notices a commit in between.
+    const now = currentGeneration();
+    if (entry.generation === now) {
+      hits++;
+      return entry.value;
+    }
+    const value = read();
+    entries.set(
+      name,
+      value !== undefined && isCacheable(value) ? { generation: now, value } : admissionMarker,
+    );
+    return value;
+  }
+
+  const buckets = new Map<string, CacheEntry<Bucket>>();
+  const objects = new Map<string, CacheEntry<ObjectRecord>>();
+  const bodies = new Map<string, CacheEntry<ObjectWithBody>>();
+  const clear = () => {
+    for (const entries of [buckets, objects, bodies]) entries.clear();
+    tickCache.clear();
+  };
+  const tickCache = createTickCache<Bucket>();
+  const unsubscribe = cacheBudget.subscribe(clear);
+  return {
+    bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
+    object: (key, read) => readThrough(objects, key, read, always),
+    objectWithBody: (key, read) => readThrough(bodies, key, read, isSmall),
+    close() {
+      unsubscribe();
+      clear();
+    },
+  };
+}
+
+const always = () => true;
+
+/** Lists of parts may be too long to cache. */
+function isSmall({ body }: ObjectWithBody): boolean {
+  return body.storage !== "parts";
+}
+
+/** A turn that takes longer may have waited synchronously for a commit of another process. */
+const tickMilliseconds = 1;
+
+/**
+ * A value read in one turn of the event loop stays valid for that turn: this process cannot have
+ * learned of a later commit. Many writes that resume together thus read their bucket once.
+ */
+function createTickCache<T>(): { readThrough(read: () => T | undefined): T | undefined; clear(): void } {
+  let found: T | undefined;
+  let since = 0;
+  const clear = () => {
+    found = undefined;
+  };
+  return {
+    readThrough(read) {
+      if (found !== undefined && performance.now() - since < tickMilliseconds) return found;
+      if (found === undefined) process.nextTick(clear);
+      since = performance.now();
+      found = read();
+      return found;
+    },
+    clear,
+  };
+}

@@ -1,0 +1,29 @@
+// Finds space for commits on a full disk: free pages of the databases, and the reserve.
+import type { Reserve } from "../disk/space-reserve.ts";
+import { type Database, sqliteBusy, sqliteCode, sqliteFull } from "./sqlite.ts";
+import { releasePagesNow, truncateLog } from "./vacuum.ts";
+
+/** Whether the reserve exists. Releases free pages of the database to make space for it. */
+export function ensureReserve(reserve: Reserve, database: Database): boolean {
+  const steps = 8;
+  for (let step = 0; step < steps; step++) {
+    if (reserve.ensureReserved()) return true;
+    try {
+      if (!releasePagesNow(database)) break;
+    } catch (error) {
+      if (sqliteCode(error) !== sqliteBusy && sqliteCode(error) !== sqliteFull) throw error;
+      break;
+    }
+  }
+  return reserve.ensureReserved();
+}
+
+/**
+ * For changes that only free space; false if no space was found. The database takes in the pages of
+ * the log with the space of the reserve, which frees the log. If the log used the reserve, neither
+ * could grow.
+ */
+export function reclaimSpace(reserve: Reserve, database: Database): boolean {
+  const hadReserve = reserve.release();
+  return truncateLog(database) || hadReserve;
+}

@@ -1,0 +1,118 @@
+// The tables and their schema version. Earlier versions are migrated, newer ones refused.
+import { settingNames } from "../../model/bucket.ts";
+import { StoreError } from "../../model/errors.ts";
+import { withTextChecksum } from "./checksum.ts";
+import type { Database } from "./sqlite.ts";
+import { pragma } from "./sqlite.ts";
+
+export const schemaVersion = 4;
+
+/** Marks a deleted bucket. It differs from 0 in many bits, so no flipped bit can set it. */
+export const deletedMark = 0x6f9a_3c5d_71;
+
+/** Whether the bucket was deleted; undefined for a damaged mark. */
+export function parseDeletedMark(mark: unknown): boolean | undefined {
+  if (mark === 0) return false;
+  return mark === deletedMark ? true : undefined;
+}
+
+/** The existence index (existence-index.ts). */
+export const existenceTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WITHOUT ROWID";
+export const registryExistenceTable =
+  "CREATE TABLE witness (place BLOB PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID";
+
+/** Entry numbers are never used again: they distinguish later events of a key from earlier ones. */
+export const outboxTable = `
+  CREATE TABLE outbox (entry INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, event TEXT NOT NULL);
+  CREATE INDEX outbox_rule ON outbox (rule)`;
+
+export const registrySchema = `
+  CREATE TABLE buckets (
+    name TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created REAL NOT NULL,
+    storage_class TEXT NOT NULL,
+    account TEXT NOT NULL,
+    deleting INTEGER NOT NULL DEFAULT 0,
+    checksum TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE documents (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    revision INTEGER NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    PRIMARY KEY (kind, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE revisions (last INTEGER NOT NULL);
+  INSERT INTO revisions VALUES (0);
+  ${registryExistenceTable};
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+/** The value of `inline` for an empty body, which has no row in `bodies`. */
+export const emptyBody = 0;
+
+/** Stored for a setting that is not set: an empty column could also be damage. */
+export function noSetting(name: string): string {
+  return withTextChecksum("", name);
+}
+
+// objects: one of inline, blob and manifest locates the body.
+// blobs: every blob that a commit has referenced and no sweep has removed; other files are orphans.
+//   The key is that of the object whose whole body the blob was at that commit.
+// buried: the garbage queue, bodies without a record whose bytes are still to be removed.
+// outbox: events for notification rules that are still to be delivered.
+export const bucketSchema = `
+  CREATE TABLE bucket (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    deleted INTEGER NOT NULL DEFAULT 0,
+    objects INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    ${settingNames.map((name) => `${name} TEXT`).join(", ")}
+  );
+  INSERT INTO bucket (only_row, ${settingNames.join(", ")})
+    VALUES (1, ${settingNames.map((name) => `'${noSetting(name)}'`).join(", ")});
+  CREATE TABLE objects (
+    key BLOB PRIMARY KEY,
+    version TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    inline INTEGER,
+    blob TEXT,
+    stored INTEGER,
+    manifest INTEGER,
+    record TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE manifests (id INTEGER PRIMARY KEY, parts TEXT NOT NULL);
+  CREATE TABLE uploads (
+    key BLOB NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    active INTEGER NOT NULL,
+    due REAL NOT NULL,
+    revision INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (key, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX uploads_due ON uploads (due);
+  CREATE TABLE parts (
+    upload TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    blob TEXT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (upload, number)
+  ) WITHOUT ROWID;
+  CREATE TABLE blobs (id TEXT PRIMARY KEY, key BLOB) WITHOUT ROWID;
+  CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER, checksum TEXT);
+  ${existenceTable};
+  ${outboxTable};
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+export function checkSchemaVersion(database: Database, path: string): void {
+  const found = pragma(database, "user_version");
+  if (found === schemaVersion) return;
+  const mismatch = `"${path}" has schema version ${String(found)}, this Store knows ${schemaVersion}`;
+  // Lower versions were migrated before this check, so any other number is damage.
+  const advice = Number(found) > schemaVersion ? "Use a newer Store" : "It is damaged";
+  throw new StoreError("InternalError", { detail: `${mismatch}. ${advice}.` });
+}

@@ -1,0 +1,189 @@
+// Opens SQLite databases with the settings that durability and measured speed require.
+import { pathToFileURL } from "node:url";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { invariant, StoreError } from "../../model/errors.ts";
+import { createPrivateFile } from "../disk/private-files.ts";
+
+type SqlValue = string | number | bigint | Uint8Array | null;
+
+/** A prepared statement. `Row` is what its SQL text selects; this interface alone asserts that. */
+export interface Statement<Row> {
+  get(...values: readonly SqlValue[]): Row | undefined;
+  all(...values: readonly SqlValue[]): Row[];
+  iterate(...values: readonly SqlValue[]): Iterable<Row>;
+  run(...values: readonly SqlValue[]): { changes: number; lastInsertRowid: number | bigint };
+  setReturnArrays(areArrays: boolean): void;
+}
+
+export type Database = { prepare<Row = unknown>(sql: string): Statement<Row> } & InstanceType<
+  typeof DatabaseSync
+>;
+
+/** Rows as arrays: naming the columns of each row costs more than reading them. */
+export function prepareArrays<Row extends readonly unknown[]>(
+  database: Database,
+  sql: string,
+): Statement<Row> {
+  const statement = database.prepare<Row>(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+export interface DatabaseOptions {
+  /** Readers serve requests; the writer commits. */
+  readonly role: "reader" | "writer";
+  /** Creates a missing file; otherwise a missing file is an error. */
+  readonly create?: "when missing";
+}
+
+export const busyMilliseconds = 30_000;
+
+export function openDatabase(path: string, { role, create }: DatabaseOptions): Database {
+  if (create !== undefined) createPrivateFile(path);
+  const url = pathToFileURL(path);
+  url.searchParams.set("mode", create === undefined ? "rw" : "rwc");
+  const database = new DatabaseSync(url, { timeout: busyMilliseconds });
+  try {
+    if (create !== undefined) {
+      // Must come before the first table: vacuum.ts releases free pages in small steps.
+      database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
+    }
+    // This build's default syncs only at checkpoints, so a power cut would lose acknowledged
+    // commits. Its automatic checkpoints hide a failed sync, so `createCheckpoint` replaces them.
+    database.exec(
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
+    );
+    // The largest memory map that this build allows: reads then copy no pages.
+    database.exec(
+      `PRAGMA mmap_size = 2147418112; PRAGMA cache_size = ${role === "writer" ? -65536 : -16384}`,
+    );
+    if (role === "reader") database.exec("PRAGMA query_only = 1");
+    invariant(pragma(database, "synchronous") === 2, "SQLite syncs every commit");
+    invariant(pragma(database, "journal_mode") === "wal", "SQLite keeps a write-ahead log");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+export function pragma(database: Database, name: string): unknown {
+  return database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get()?.[name];
+}
+
+const retryMilliseconds = 0.2;
+const sleepBuffer = new Int32Array(new SharedArrayBuffer(4));
+
+/** Polls for the lock: SQLite's own wait sleeps ever longer, and most commits take less time. */
+function takeWriteLock(database: Database, maxMilliseconds: number): void {
+  const end = performance.now() + maxMilliseconds;
+  database.exec("PRAGMA busy_timeout = 0");
+  try {
+    for (;;) {
+      try {
+        database.exec("BEGIN IMMEDIATE");
+        return;
+      } catch (error) {
+        if (sqliteCode(error) !== sqliteBusy || performance.now() > end) throw error;
+        Atomics.wait(sleepBuffer, 0, 0, retryMilliseconds);
+      }
+    }
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${busyMilliseconds}`);
+  }
+}
+
+export interface TransactionOptions {
+  /** Called with the duration of COMMIT, which syncs. */
+  readonly onSynced?: (seconds: number) => void;
+  /** How long to wait for the write lock of another process. */
+  readonly busyMilliseconds?: number;
+}
+
+/** Runs the work in one transaction that holds the write lock from its start. */
+export function inTransaction<T>(database: Database, work: () => T, options: TransactionOptions = {}): T {
+  takeWriteLock(database, options.busyMilliseconds ?? busyMilliseconds);
+  try {
+    const result = work();
+    const begin = performance.now();
+    database.exec("COMMIT");
+    options.onSynced?.((performance.now() - begin) / 1000);
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Pages of a log at which a checkpoint runs: with a longer log it would delay some puts. */
+const longLogPages = 1000;
+
+/** Runs a checkpoint when the log is long. Throws errors of the disk, except that it is full. */
+export function createCheckpoint(database: Database): () => void {
+  const readLogSize = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)");
+  const runCheckpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  return () => {
+    if (readLogSize.get()!.log < longLogPages) return;
+    try {
+      runCheckpoint.get();
+    } catch (error) {
+      // The log stays and grows; on a full disk the next commit reports it.
+      const code = sqliteCode(error);
+      if (code !== sqliteFull && code !== sqliteBusy) throw error;
+    }
+  };
+}
+
+/** The primary SQLite result code; undefined if the error is not from SQLite. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ("errcode" in error) return Number(error.errcode) & 0xff;
+  // Errors of `all` and `iterate` have a message but no result code.
+  if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR") return undefined;
+  return codesByMessage.find(([words]) => error.message.includes(words))?.[1] ?? sqliteError;
+}
+
+/** Maps a failed read to damage or to an unreadable disk. Other errors pass unchanged. */
+export function toReadError(error: unknown, what: string): unknown {
+  const code = sqliteCode(error);
+  if (code === undefined) return error;
+  if (isDamage(code) || code === sqliteError) {
+    return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.`, cause: error });
+  }
+  const detail = `${what} could not be read.`;
+  return new StoreError("ServiceUnavailable", { detail, cause: error, notDone: true });
+}
+
+/** Like `toReadError`, but every other error counts as damage: a row that cannot be decoded. */
+export function toDamageError(error: unknown, what: string): StoreError {
+  const mapped = toReadError(error, what);
+  if (mapped instanceof StoreError) return mapped;
+  return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.`, cause: mapped });
+}
+
+/** SQLite also uses these codes for a database that the disk fails to read. */
+export function isDamage(code: number | undefined): boolean {
+  return code === sqliteCorrupt || code === sqliteNotADatabase;
+}
+
+/** Damage found by our own checks, in the form of an error of SQLite. */
+export function corruptionError(what: string): Error {
+  return Object.assign(new Error(`${what} is damaged`), { errcode: sqliteCorrupt });
+}
+
+const sqliteError = 1;
+export const sqliteCorrupt = 11;
+const sqliteNotADatabase = 26;
+export const sqliteBusy = 5;
+export const sqliteIoError = 10;
+export const sqliteFull = 13;
+export const sqliteCannotOpen = 14;
+
+const codesByMessage: readonly (readonly [words: string, code: number])[] = [
+  ["disk image is malformed", sqliteCorrupt],
+  ["file is not a database", sqliteNotADatabase],
+  ["disk I/O error", sqliteIoError],
+  ["database is locked", sqliteBusy],
+  ["database or disk is full", sqliteFull],
+  ["unable to open database file", sqliteCannotOpen],
+];

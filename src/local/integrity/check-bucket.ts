@@ -1,0 +1,279 @@
+// Compares a bucket's tables with its existence index in both directions. Works in small batches,
+// each in one snapshot, so that a store in use is not held up.
+import type { Finding } from "../../engine/records.ts";
+import { StoreError } from "../../model/errors.ts";
+import {
+  type ExistenceEntry,
+  existenceKey,
+  inSnapshot,
+  parseExistenceKey,
+} from "../index/existence-index.ts";
+import type { Queries } from "../index/object-queries.ts";
+import type { Database } from "../index/sqlite.ts";
+
+/** Reads through the bucket's current handle, which may change between two batches. */
+export type BucketReader = <T>(read: (queries: Queries, database: Database) => T) => T;
+
+const batch = 256;
+
+export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Generator<Finding> {
+  yield* attempt(() => read((queries) => checkSettings(queries)));
+  yield* walkExistenceIndex(read);
+  yield* walkTable(read, uploads);
+  yield* walkTable(read, parts);
+  yield* walkTable(read, blobs);
+  yield* attempt(() => read((queries) => checkGarbage(queries)));
+  yield* walkOutbox(read);
+  if (depth === "pages") {
+    for (const check of databaseChecks) yield* attempt(() => read((_, database) => check(database)));
+  }
+}
+
+/** An unreadable table is a finding, too, and the other tables are still checked. */
+function attempt(find: () => Finding[]): Finding[] {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof StoreError)) return [{ what: `The stored data is damaged: ${String(error)}.` }];
+    if (error.reason === "NoSuchBucket") throw error;
+    return [{ what: error.detail }];
+  }
+}
+
+function checkSettings(queries: Queries): Finding[] {
+  queries.settings();
+  return [];
+}
+
+function checkGarbage(queries: Queries): Finding[] {
+  const findings: Finding[] = [];
+  let after = 0;
+  for (;;) {
+    const entries = queries.garbage(after, batch);
+    for (const { entry, isDamaged } of entries) {
+      if (isDamaged === true)
+        findings.push({ what: `The stored data is damaged: entry ${entry} of the garbage queue.` });
+    }
+    const last = entries.at(-1)?.entry ?? after;
+    if (entries.length < batch || last <= after) return findings;
+    after = last;
+  }
+}
+
+function* walkOutbox(read: BucketReader): Generator<Finding> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const from: number = after;
+    after = undefined;
+    yield* attempt(() => {
+      const { damaged, last } = read((queries) => queries.damagedEvents(from, batch));
+      // Damage may break the order, so the walk ends instead of going back.
+      after = last !== undefined && last > from ? last : undefined;
+      return damaged.map((entry) => ({
+        what: `The stored data is damaged: entry ${entry} of the outbox of events.`,
+      }));
+    });
+  }
+}
+
+/** Finds index entries without a row. */
+function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
+  let after: Uint8Array = new Uint8Array();
+  for (;;) {
+    let last: Uint8Array | undefined;
+    yield* attempt(() =>
+      read((_, database) =>
+        inSnapshot(database, () => {
+          const sql = `SELECT place FROM witness WHERE place > ? ORDER BY place LIMIT ${batch}`;
+          const rows = database.prepare<{ place: Uint8Array }>(sql).all(after);
+          last = rows.length < batch ? undefined : rows.at(-1)!.place;
+          return rows.flatMap(({ place: indexKey }) => findMissing(database, indexKey));
+        }),
+      ),
+    );
+    // Damage may break the order, so the walk ends instead of going back.
+    if (last === undefined || Buffer.compare(last, after) <= 0) return;
+    after = last;
+  }
+}
+
+function findMissing(database: Database, indexKey: unknown): Finding[] {
+  const entry = indexKey instanceof Uint8Array ? parseExistenceKey(indexKey) : undefined;
+  if (entry === undefined) return [{ what: "The stored data is damaged: an entry of the existence index." }];
+  const [sql, ...values] = lookUp(entry);
+  if (database.prepare(sql).get(...values) !== undefined) return [];
+  return [lostFinding(entry)];
+}
+
+function lookUp(entry: ExistenceEntry): [sql: string, ...values: (string | number | Uint8Array)[]] {
+  switch (entry.kind) {
+    case "object":
+      return ["SELECT 1 FROM objects WHERE key = ?", entry.key];
+    case "upload":
+      return ["SELECT 1 FROM uploads WHERE key = ? AND id = ?", entry.key, entry.id];
+    case "part":
+      return ["SELECT 1 FROM parts WHERE upload = ? AND number = ?", entry.uploadId, entry.number];
+    case "blob":
+      return ["SELECT 1 FROM blobs WHERE id = ?", entry.id];
+    default:
+      return ["SELECT 1 WHERE 0"];
+  }
+}
+
+function lostFinding(entry: ExistenceEntry): Finding {
+  const text = (key: Uint8Array) => Buffer.from(key).toString();
+  const what = (thing: string) => `The stored data is damaged: ${thing} is missing from the index.`;
+  switch (entry.kind) {
+    case "object":
+      return { key: text(entry.key), what: what(`the record of "${text(entry.key)}"`) };
+    case "upload":
+      return { key: text(entry.key), what: what(`upload "${entry.id}"`) };
+    case "part":
+      return { what: what(`part ${entry.number} of upload "${entry.uploadId}"`) };
+    case "blob":
+      return { what: what(`blob ${entry.id}`) };
+    default:
+      return { what: what(`a ${entry.kind} that the existence index names`) };
+  }
+}
+
+type Row = Readonly<Record<string, string | number | Uint8Array>>;
+
+interface Table {
+  readonly name: string;
+  /** The columns of the primary key, in order. */
+  readonly key: readonly string[];
+  readonly first: readonly (string | number | Uint8Array)[];
+  indexKey(row: Row): Uint8Array;
+  /** Reads the whole row, of which the walk reads only the key. */
+  verify?(queries: Queries, row: Row): unknown;
+  describe(row: Row): Finding;
+}
+
+function describeUnindexed(thing: string): string {
+  return `The stored data is damaged: ${thing} is missing from the existence index.`;
+}
+
+const uploads: Table = {
+  name: "uploads",
+  key: ["key", "id"],
+  first: [new Uint8Array(), ""],
+  indexKey: ({ key, id }) => existenceKey.upload(key as Uint8Array, String(id)),
+  verify: (queries, { key, id }) => queries.upload(Buffer.from(key as Uint8Array).toString(), String(id)),
+  describe: ({ key, id }) => ({
+    key: Buffer.from(key as Uint8Array).toString(),
+    what: describeUnindexed(`upload "${id}"`),
+  }),
+};
+
+const parts: Table = {
+  name: "parts",
+  key: ["upload", "number"],
+  first: ["", -1],
+  indexKey: ({ upload, number }) => existenceKey.part(String(upload), Number(number) & 0xffff),
+  describe: ({ upload, number }) => ({ what: describeUnindexed(`part ${number} of upload "${upload}"`) }),
+};
+
+const blobs: Table = {
+  name: "blobs",
+  key: ["id"],
+  first: [""],
+  indexKey: ({ id }) => existenceKey.blob(String(id)),
+  describe: ({ id }) => ({ what: describeUnindexed(`blob ${id}`) }),
+};
+
+/** Finds rows without an index entry, and damaged rows. */
+function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
+  const { name, key, first, indexKey, describe } = table;
+  const columns = key.join(", ");
+  const sql = `SELECT ${columns} FROM ${name} WHERE (${columns}) > (${key.map(() => "?").join(", ")}) ORDER BY ${columns} LIMIT ${batch}`;
+  const seen = new Set<string>();
+  let after = first;
+  for (;;) {
+    let last: Row | undefined;
+    let rows: Row[] = [];
+    yield* attempt(() =>
+      read((_, database) =>
+        inSnapshot(database, () => {
+          const findExistence = database.prepare("SELECT 1 FROM witness WHERE place = ?");
+          rows = database.prepare<Row>(sql).all(...after);
+          last = rows.length < batch ? undefined : rows.at(-1);
+          return rows.flatMap((row) =>
+            findExistence.get(indexKey(row)) === undefined ? [describe(row)] : [],
+          );
+        }),
+      ),
+    );
+    for (const row of rows) {
+      const findings = attempt(() => {
+        read((queries) => table.verify?.(queries, row));
+        return [];
+      });
+      for (const finding of findings) yield { ...describe(row), ...finding };
+    }
+    if (last === undefined) return;
+    after = key.map((column) => last![column]!);
+    // Damage could make the walk loop, so it ends at the first repeated key.
+    const at = JSON.stringify(after);
+    if (seen.has(at)) return;
+    seen.add(at);
+  }
+}
+
+const databaseChecks: readonly ((database: Database) => Finding[])[] = [
+  checkTotals,
+  checkOwners,
+  (database) => checkPageIntegrity(database),
+];
+
+/** One statement, so that both sides are read in one snapshot. */
+function checkTotals(database: Database): Finding[] {
+  const row = database
+    .prepare<{ hold: number }>(
+      "SELECT bucket.objects = count(size) AND bucket.bytes = coalesce(sum(size), 0) AS hold FROM bucket LEFT JOIN objects",
+    )
+    .get();
+  if (row?.hold === 1) return [];
+  return [{ what: "The stored data is damaged: the totals of the bucket are not those of its objects." }];
+}
+
+const blobsInManifests =
+  "SELECT json_extract(part.value, '$[2]') FROM manifests, " +
+  "json_each(substr(parts, 33, length(parts) - 40), '$[1]') AS part " +
+  "WHERE json_valid(substr(parts, 33, length(parts) - 40)) AND json_extract(part.value, '$[2]') IS NOT NULL";
+
+const unownedQueries: readonly (readonly [what: string, sql: string])[] = [
+  [
+    "body",
+    "SELECT id FROM bodies WHERE id NOT IN (SELECT inline FROM objects WHERE inline IS NOT NULL) LIMIT 100",
+  ],
+  [
+    "list of parts",
+    "SELECT id FROM manifests WHERE id NOT IN (SELECT manifest FROM objects WHERE manifest IS NOT NULL " +
+      "UNION ALL SELECT manifest FROM buried WHERE manifest IS NOT NULL) LIMIT 100",
+  ],
+  [
+    "blob",
+    "SELECT id FROM blobs WHERE id NOT IN (SELECT blob FROM objects WHERE blob IS NOT NULL " +
+      "UNION ALL SELECT blob FROM parts UNION ALL SELECT blob FROM buried WHERE blob IS NOT NULL " +
+      `UNION ALL ${blobsInManifests}) LIMIT 100`,
+  ],
+];
+
+function checkOwners(database: Database): Finding[] {
+  return unownedQueries.flatMap(([what, sql]) =>
+    database
+      .prepare<{ id: unknown }>(sql)
+      .all()
+      .map(({ id }) => ({
+        what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
+      })),
+  );
+}
+
+export function checkPageIntegrity(database: Database): Finding[] {
+  return database
+    .prepare<{ integrity_check: string }>("PRAGMA integrity_check(20)")
+    .all()
+    .filter(({ integrity_check }) => integrity_check !== "ok")
+    .map(({ integrity_check }) => ({ what: `The stored data is damaged: ${integrity_check}.` }));
+}

@@ -1,0 +1,152 @@
+// Reads a response body chunk by chunk. The timeout runs only while the reader waits for a chunk,
+// so a slow reader does not abort the response.
+import { setTimeout as pause } from "node:timers/promises";
+import { isTransient } from "./errors.ts";
+import { type Answer, Broken, type Cancellation, Silence } from "./http-client.ts";
+
+export interface S3Body {
+  /** Returns undefined at the end; throws when the body is cut off. */
+  next(): Promise<Uint8Array | undefined>;
+  /** A reader that stops before the end must call this. It does nothing after the end. */
+  cancel(): void;
+}
+
+/** Beyond this, reading pauses and the bytes wait in the socket buffer. */
+const maxBufferedBytes = 256 * 1024;
+
+export function readBody(message: Answer, idleMilliseconds: number): S3Body {
+  const chunks: Uint8Array[] = [];
+  let bufferedBytes = 0;
+  let ending: { readonly error?: Error } | undefined;
+  let wake: (() => void) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function end(how: { readonly error?: Error }): void {
+    ending ??= how;
+    clearTimeout(timer);
+    wake?.();
+  }
+
+  message.on("data", (chunk: Uint8Array) => {
+    chunks.push(chunk);
+    bufferedBytes += chunk.length;
+    if (bufferedBytes >= maxBufferedBytes) message.pause();
+    wake?.();
+  });
+  message.on("end", () => end({}));
+  message.on("error", (error) => end({ error }));
+  const endCut = () => {
+    if (ending !== undefined) return;
+    end({ error: new Broken("the connection was closed in the middle of a response") });
+  };
+  message.on("close", endCut);
+  if (message.destroyed) endCut();
+
+  return {
+    async next() {
+      while (chunks.length === 0) {
+        if (ending?.error !== undefined) throw ending.error;
+        if (ending !== undefined) return undefined;
+        timer ??= setTimeout(() => {
+          // Only while a reader waits: each call of `next` restarts the timer.
+          if (wake !== undefined) message.destroy(new Silence("no more bytes arrived in time"));
+        }, idleMilliseconds);
+        timer.refresh();
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        wake = undefined;
+      }
+      const chunk = chunks.shift()!;
+      bufferedBytes -= chunk.length;
+      if (bufferedBytes < maxBufferedBytes && message.isPaused()) message.resume();
+      return chunk;
+    },
+    cancel() {
+      clearTimeout(timer);
+      if (ending === undefined) message.destroy();
+    },
+  };
+}
+
+/** XML documents of S3 are never larger. */
+const maxDocumentBytes = 16 * 1024 * 1024;
+
+/** Reads a small body to its end, so that the connection can be reused. */
+export async function readText(body: S3Body): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) {
+    size += chunk.length;
+    if (size > maxDocumentBytes) {
+      body.cancel();
+      throw new Broken(`a document is longer than ${maxDocumentBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+export interface ResumingBodyOptions {
+  readonly length: number;
+  /** How long to retry without a new byte. */
+  readonly retryMilliseconds: number;
+  /** Opens the rest of the body after `done` bytes. */
+  open(done: number, cancellation: Cancellation): Promise<S3Body>;
+  /** Whether to stop retrying. */
+  isOver(): boolean;
+  mapError(error: unknown): unknown;
+}
+
+const resumePause = 40;
+
+/** Resumes a body that was cut off at the last byte received. The first request is sent at once. */
+export function createResumingBody({
+  length,
+  retryMilliseconds,
+  open,
+  isOver,
+  mapError,
+}: ResumingBodyOptions): S3Body {
+  const cancellation: Cancellation = { isCancelled: false, abort: undefined };
+  let done = 0;
+  let opening: Promise<S3Body> | undefined = open(0, cancellation);
+  // The error is thrown by the first `next`.
+  opening.catch(() => {});
+  let body: S3Body | undefined;
+
+  async function nextOrThrow(): Promise<Uint8Array | undefined> {
+    if (body === undefined) {
+      opening ??= open(done, cancellation);
+      body = await opening;
+    }
+    const chunk = await body.next();
+    if (chunk === undefined && done < length) throw new Broken("a response ended too early");
+    return chunk;
+  }
+
+  return {
+    async next() {
+      const start = performance.now();
+      for (;;) {
+        try {
+          const chunk = await nextOrThrow();
+          done += chunk?.length ?? 0;
+          return chunk;
+        } catch (error) {
+          const isLate = performance.now() - start >= retryMilliseconds;
+          if (cancellation.isCancelled || isOver() || isLate || !isTransient(error)) throw mapError(error);
+          body?.cancel();
+          body = undefined;
+          opening = undefined;
+          await pause(resumePause);
+        }
+      }
+    },
+    cancel() {
+      cancellation.isCancelled = true;
+      cancellation.abort?.();
+      body?.cancel();
+    },
+  };
+}

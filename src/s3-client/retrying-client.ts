@@ -1,0 +1,99 @@
+// Sends idempotent requests to an S3 service and retries transient errors until a deadline.
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  createS3Transport,
+  defaultS3Times,
+  type S3Endpoint,
+  type S3Request,
+  type S3Times,
+} from "./client.ts";
+import { isTransient, readRefusal } from "./errors.ts";
+import { type Answer, type Cancellation, Silence } from "./http-client.ts";
+import { readBody, readText } from "./response-body.ts";
+
+const firstPause = 40;
+const maxPause = 2000;
+
+export interface RetryingS3Client {
+  readonly times: S3Times;
+  /** Repeats `work` until it succeeds, fails permanently, or the deadline is over. */
+  withRetries<T>(
+    work: (deadline: number, tries: number) => Promise<T>,
+    cancellation?: Cancellation,
+  ): Promise<T>;
+  /** Returns the response head; throws an S3Refusal for an error status. */
+  send(request: S3Request, deadline: number): Promise<Answer>;
+  /** Reads the response body, too. */
+  sendWithRetries(request: S3Request): Promise<S3Response>;
+  mapError(error: unknown): unknown;
+  isClosed(): boolean;
+  close(): void;
+}
+
+export interface S3Response {
+  readonly message: Answer;
+  readonly document: string;
+  /** How many times the request was sent. */
+  readonly tries: number;
+}
+
+export interface RetryingS3ClientOptions {
+  readonly times?: Partial<S3Times>;
+  /** Creates the error that callers get. */
+  readonly mapError: (error: unknown, host: string) => unknown;
+}
+
+export function createRetryingS3Client(
+  endpoint: S3Endpoint,
+  { times: givenTimes, mapError }: RetryingS3ClientOptions,
+): RetryingS3Client {
+  const times = { ...defaultS3Times, ...givenTimes };
+  const transport = createS3Transport(endpoint, times);
+  let isClosed = false;
+
+  async function withRetries<T>(
+    work: (deadline: number, tries: number) => Promise<T>,
+    cancellation?: Cancellation,
+  ): Promise<T> {
+    const deadline = performance.now() + times.retry;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await work(deadline, tries + 1);
+      } catch (error) {
+        if (error instanceof Silence) transport.dropIdleConnections();
+        // Jitter: requests that failed together are not retried at the same moment.
+        const wait = Math.min(firstPause * 2 ** tries, maxPause) * (0.5 + Math.random() / 2);
+        const isOver = performance.now() + wait >= deadline || cancellation?.isCancelled === true;
+        if (!isTransient(error) || isOver || isClosed) throw mapError(error, transport.host);
+        await pause(wait);
+      }
+    }
+  }
+
+  async function send(request: S3Request, deadline: number): Promise<Answer> {
+    const message = await transport.send(request, deadline);
+    const status = message.statusCode!;
+    if (status >= 200 && status < 300) return message;
+    throw readRefusal(status, await readText(readBody(message, times.idle)));
+  }
+
+  function sendWithRetries(request: S3Request): Promise<S3Response> {
+    return withRetries(async (deadline, tries) => {
+      const message = await send(request, deadline);
+      return { message, document: await readText(readBody(message, times.idle)), tries };
+    });
+  }
+
+  return {
+    times,
+    withRetries,
+    send,
+    sendWithRetries,
+    mapError: (error) => mapError(error, transport.host),
+    isClosed: () => isClosed,
+    close() {
+      isClosed = true;
+      transport.close();
+    },
+  };
+}

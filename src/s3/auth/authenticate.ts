@@ -1,0 +1,162 @@
+// Authenticates a request by its Signature Version 4, in the Authorization header or in the query.
+// Every other scheme is refused.
+import { timingSafeEqual } from "node:crypto";
+import { canonicalText, type Scope, sign, signingKey, stringToSign } from "../../http/sigv4.ts";
+import { S3Error } from "../errors.ts";
+import type { Query, S3Request } from "../request.ts";
+import type { Caller } from "./authorize.ts";
+import type { Credential, Credentials } from "./credentials.ts";
+import type { FailedSignatures } from "./failed-signatures.ts";
+import { type Claim, malformed, readClaim } from "./signature-claim.ts";
+
+/** Key, scope and seed signature for the chain of chunk signatures of an aws-chunked body. */
+export interface SigningContext {
+  readonly key: Uint8Array;
+  readonly scope: Scope;
+  readonly time: string;
+  readonly signature: string;
+}
+
+export interface Authentication {
+  readonly caller: Caller;
+  /** Value of x-amz-content-sha256: a hash, UNSIGNED-PAYLOAD, or one of the STREAMING forms. */
+  readonly payload: string;
+  readonly signing: SigningContext;
+}
+
+export interface AuthenticateOptions {
+  readonly credentials: Pick<Credentials, "find">;
+  readonly regions: readonly string[];
+  readonly now: () => number;
+  /** If undefined, wrong signatures are not counted. */
+  readonly failures?: FailedSignatures | undefined;
+  /** Called for every request whose signature is valid. */
+  readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
+}
+
+export async function authenticate(
+  request: S3Request,
+  options: AuthenticateOptions,
+): Promise<Authentication> {
+  const claim = readClaim(request, options.regions, options.now());
+  const { accessKeyId, scope, payload, time, signature } = claim;
+  const address = () => request.http.address();
+  const credential = await findActiveCredential(options, address, accessKeyId);
+  const { text, canonical } = signedTexts(request, claim, signedHeaders(request, claim));
+  for (const secret of credential.secrets) {
+    const key = cachedKey(secret, scope);
+    if (constantTimeEqual(sign(key, text), signature)) {
+      options.onKeyUsed?.(accessKeyId);
+      return { caller: credential, payload, signing: { key, scope, time, signature } };
+    }
+  }
+  options.failures?.record(address, accessKeyId);
+  throw new S3Error("SignatureDoesNotMatch", {
+    details: {
+      AWSAccessKeyId: accessKeyId,
+      StringToSign: text,
+      SignatureProvided: signature,
+      CanonicalRequest: canonical,
+    },
+  });
+}
+
+/** The credential of an active access key. Throws SlowDown after too many wrong signatures. */
+export async function findActiveCredential(
+  { credentials, failures }: Pick<AuthenticateOptions, "credentials" | "failures">,
+  address: () => string,
+  accessKeyId: string,
+): Promise<Credential> {
+  failures?.check(address, accessKeyId);
+  const credential = await credentials.find(accessKeyId);
+  if (credential?.state !== "active") failures?.record(address, accessKeyId);
+  return requireActive(accessKeyId, credential);
+}
+
+function requireActive(accessKeyId: string, credential: Credential | undefined): Credential {
+  if (credential?.state === "active") return credential;
+  const message =
+    credential === undefined ? undefined : `The access key ID you provided is ${credential.state}.`;
+  throw new S3Error("InvalidAccessKeyId", { message, details: { AWSAccessKeyId: accessKeyId } });
+}
+
+/** Names and values of the signed headers. Host and every x-amz header must be signed. */
+function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim): [string, string][] {
+  const { rawHeaders } = request.http;
+  const values = new Map<string, string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    const value = rawHeaders[i + 1]!.trim();
+    const previous = values.get(name);
+    if (previous !== undefined && name === "authorization") throw secondAuthorization();
+    values.set(name, previous === undefined ? value : `${previous},${value}`);
+  }
+  const signedNames = new Set(names);
+  // Each repeated name hashes its value again: 60 KiB of headers could become hundreds of MiB.
+  if (signedNames.size !== names.length) throw malformed(form, "SignedHeaders must list each header once.");
+  const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signedNames.has(name));
+  if (!signedNames.has("host")) unsigned.push("host");
+  // A presigned URL covers the value of x-amz-content-sha256 even if the header is not signed.
+  const refusedNames =
+    form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
+  if (refusedNames.length > 0) {
+    throw new S3Error("AccessDenied", {
+      message: "There were headers present in the request which were not signed",
+      details: { HeadersNotSigned: refusedNames.join(", ") },
+    });
+  }
+  return names.map((name) => [name, values.get(name) ?? ""]);
+}
+
+/** Two Authorization headers: a proxy may have checked the one that is ignored here. */
+function secondAuthorization(): S3Error {
+  return new S3Error("InvalidArgument", { message: "Only one Authorization header is allowed." });
+}
+
+interface SignedTexts {
+  readonly method: string;
+  readonly payload: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly canonical: string;
+  /** The string to sign of Signature Version 4. */
+  readonly text: string;
+}
+
+/** Texts of the last request with this presigned query. The signature is computed every time. */
+const lastTexts = new WeakMap<Query, SignedTexts>();
+const maxCachedLength = 4096;
+
+function signedTexts(
+  { method, query, canonicalPath: path }: S3Request,
+  { form, scope, time, payload }: Claim,
+  headers: readonly (readonly [string, string])[],
+): SignedTexts {
+  const last = form === "query" ? lastTexts.get(query) : undefined;
+  const isSame =
+    last?.method === method &&
+    last.payload === payload &&
+    last.headers.every(([, value], i) => value === headers[i]![1]);
+  if (isSame) return last;
+  const canonical = canonicalText({ method, path, query: query.canonical(), headers, payloadHash: payload });
+  const texts = { method, payload, headers, canonical, text: stringToSign(time, scope, canonical) };
+  if (form === "query" && canonical.length <= maxCachedLength) lastTexts.set(query, texts);
+  return texts;
+}
+
+/** Signing keys by day, region and secret: to derive one costs four hashes. */
+const keys = new Map<string, Buffer>();
+
+export function cachedKey(secret: string, scope: Scope): Buffer {
+  const name = `${scope.day}/${scope.region}/${secret}`;
+  const cached = keys.get(name);
+  if (cached !== undefined) return cached;
+  if (keys.size >= 1000) keys.clear();
+  const key = signingKey(secret, scope);
+  keys.set(name, key);
+  return key;
+}
+
+export function constantTimeEqual(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,116 @@
+// The stored form of an access key: secrets are sealed with the store's secret key. The seal also
+// authenticates the permissions: a record whose account or grants were edited does not open.
+import type { Document } from "../../engine/records.ts";
+import { seal, unseal } from "../../secrets/seal.ts";
+import type { Grant } from "./grants.ts";
+
+/** Fields that are readable without the store's secret key. */
+export interface CredentialFields {
+  readonly account: string;
+  /** Undefined: full access to the account. */
+  readonly grants?: readonly Grant[];
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly expires?: number;
+  readonly disabled?: true;
+}
+
+export interface StoredCredential extends CredentialFields {
+  /** Absent in records of earlier versions, whose seal covers only the id. Writes set it to 2. */
+  readonly form?: 2;
+  readonly secret: string;
+  readonly previous?: { readonly secret: string; readonly until: number };
+}
+
+export interface OpenCredential {
+  readonly fields: CredentialFields;
+  readonly secret: string;
+  readonly previous?: { readonly secret: string; readonly until: number } | undefined;
+}
+
+export const credentialKind = "credential";
+
+export function sealCredential(key: Uint8Array, accessKeyId: string, open: OpenCredential): StoredCredential {
+  const { fields, secret, previous } = open;
+  const subject = sealSubject(accessKeyId, { ...fields, form: 2 });
+  return {
+    ...fields,
+    form: 2,
+    secret: seal(key, subject, secret),
+    ...(previous === undefined
+      ? {}
+      : {
+          previous: {
+            until: previous.until,
+            secret: seal(key, previousSealSubject(subject, previous.until), previous.secret),
+          },
+        }),
+  };
+}
+
+/** Undefined if the record was sealed with another key, or was changed afterwards. */
+export function openCredential(
+  key: Uint8Array,
+  accessKeyId: string,
+  stored: StoredCredential,
+): OpenCredential | undefined {
+  const { form, secret: sealed, previous, ...fields } = stored;
+  const subject = sealSubject(accessKeyId, stored);
+  const secret = unseal(key, subject, sealed);
+  if (secret === undefined) return undefined;
+  if (previous === undefined) return { fields, secret };
+  const { until } = previous;
+  const previousSecret = unseal(
+    key,
+    form === undefined ? subject : previousSealSubject(subject, until),
+    previous.secret,
+  );
+  return previousSecret === undefined
+    ? undefined
+    : { fields, secret, previous: { secret: previousSecret, until } };
+}
+
+/** Changes the fields and seals the record again. An unreadable record stays unreadable. */
+export function withFields(
+  key: Uint8Array,
+  accessKeyId: string,
+  stored: StoredCredential,
+  change: (fields: CredentialFields) => CredentialFields,
+): StoredCredential {
+  const open = openCredential(key, accessKeyId, stored);
+  if (open !== undefined) return sealCredential(key, accessKeyId, { ...open, fields: change(open.fields) });
+  const { form, secret, previous, ...fields } = stored;
+  const sealed = { ...(form === undefined ? {} : { form }), secret };
+  return { ...change(fields), ...sealed, ...(previous === undefined ? {} : { previous }) };
+}
+
+const byDocument = new WeakMap<Document, StoredCredential>();
+/** By name and text: the text of one record copied to another key must not share a cache entry. */
+const byText = new Map<string, StoredCredential>();
+const maxCached = 1000;
+
+/** Returns the same object for an unchanged document, so that it can serve as a cache key. */
+export function parseStoredCredential(document: Document): StoredCredential {
+  const cached = byDocument.get(document);
+  if (cached !== undefined) return cached;
+  const name = `${document.name} ${document.text}`;
+  const stored = byText.get(name) ?? (JSON.parse(document.text) as StoredCredential);
+  if (byText.size >= maxCached) byText.clear();
+  byText.set(name, stored);
+  byDocument.set(document, stored);
+  return stored;
+}
+
+function sealSubject(
+  accessKeyId: string,
+  { form, account, grants, created, expires, disabled }: CredentialFields & Pick<StoredCredential, "form">,
+): readonly string[] {
+  if (form === undefined) return [credentialKind, accessKeyId];
+  const granted = grants?.map(({ bucket, rights, identity }) => [bucket, rights, identity ?? null]);
+  const covered = [account, granted ?? null, created, expires ?? null, disabled ?? false];
+  return [credentialKind, accessKeyId, JSON.stringify(covered)];
+}
+
+function previousSealSubject(subject: readonly string[], until: number): readonly string[] {
+  return [...subject, `previous until ${until}`];
+}

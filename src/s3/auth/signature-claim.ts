@@ -1,0 +1,226 @@
+// Parses the signature of a request from the Authorization header or the query, and checks its time
+// and scope. Parsed queries are cached, since clients use a presigned URL many times.
+import { parseHttpDate } from "../../http/headers.ts";
+import {
+  algorithm,
+  amzTime,
+  emptyHash,
+  parseAmzTime,
+  type Scope,
+  unsignedPayload,
+} from "../../http/sigv4.ts";
+import { S3Error } from "../errors.ts";
+import type { Query, S3Request } from "../request.ts";
+
+export interface Claim {
+  readonly form: "header" | "query";
+  readonly accessKeyId: string;
+  readonly scope: Scope;
+  /** Header names in the order in which they were signed. */
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  readonly time: string;
+  /** Value of x-amz-content-sha256: a hash, UNSIGNED-PAYLOAD, or one of the STREAMING forms. */
+  readonly payload: string;
+}
+
+/** The parsed signature before its time is checked. */
+interface ParsedSignature {
+  /** The segments of the credential, split at slashes. */
+  readonly credential: readonly string[];
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  readonly time: string;
+  /** Milliseconds since the epoch. */
+  readonly sent: number;
+}
+
+interface ParsedQuerySignature extends ParsedSignature {
+  readonly milliseconds: number;
+  /** Undefined if the query does not name it: then a header may. */
+  readonly payload: string | undefined;
+}
+
+const skewMilliseconds = 15 * 60_000;
+const maxExpirySeconds = 604_800;
+
+export function readClaim(request: S3Request, regions: readonly string[], now: number): Claim {
+  const header = request.header("authorization");
+  const { query } = request;
+  const inQuery = query.has("X-Amz-Algorithm") || query.has("X-Amz-Signature");
+  if (header !== undefined && inQuery) {
+    throw new S3Error("InvalidArgument", {
+      message:
+        "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter or the Authorization header should be specified",
+    });
+  }
+  if (query.has("AWSAccessKeyId") || header?.startsWith("AWS ")) throw oldSignature();
+  if (request.header("x-amz-security-token") !== undefined || query.has("X-Amz-Security-Token")) {
+    throw new S3Error("InvalidToken", {
+      message: "Temporary credentials are not supported: send the request without a security token.",
+    });
+  }
+  if (inQuery) return claimInQuery(request, regions, now);
+  if (header === undefined) throw new S3Error("AccessDenied");
+  return claimInHeader(request, header, regions, now);
+}
+
+function oldSignature(): S3Error {
+  return new S3Error("InvalidRequest", {
+    message: "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.",
+  });
+}
+
+function claimInHeader(request: S3Request, header: string, regions: readonly string[], now: number): Claim {
+  const match = /^AWS4-HMAC-SHA256\s+(.*)$/.exec(header);
+  if (match === null)
+    throw /^AWS4-/.test(header)
+      ? oldSignature()
+      : new S3Error("InvalidArgument", { message: "Unsupported Authorization Type" });
+  const fields = new Map(
+    match[1]!.split(",").map((field) => {
+      const at = field.indexOf("=");
+      return [field.slice(0, at).trim(), field.slice(at + 1).trim()] as const;
+    }),
+  );
+  const [credential, names, signature] = ["Credential", "SignedHeaders", "Signature"].map((name) =>
+    fields.get(name),
+  );
+  if (!credential || !names || !signature) throw new S3Error("AuthorizationHeaderMalformed");
+  // Without a body the hash is known, so the header may be absent.
+  const payload = request.header("x-amz-content-sha256") ?? (request.http.hasBody ? undefined : emptyHash);
+  if (payload === undefined) {
+    throw new S3Error("InvalidRequest", {
+      message: "Missing required header for this request: x-amz-content-sha256",
+    });
+  }
+  const time = readHeaderTime(request);
+  const sent = parseAmzTime(time);
+  if (sent === undefined) throw noTime();
+  if (Math.abs(now - sent) > skewMilliseconds) throw tooSkewed(time, now);
+  const parsed = {
+    credential: credential.split("/"),
+    signedHeaders: names.split(";"),
+    signature,
+    time,
+    sent,
+  };
+  return toClaim("header", parsed, payload, regions);
+}
+
+function readHeaderTime(request: S3Request): string {
+  const given = request.header("x-amz-date");
+  if (given !== undefined) return given;
+  // Python's email.utils writes GMT as -0000.
+  const date = parseHttpDate(request.header("date")?.replace(/ [+-]0000$/, " GMT") ?? null);
+  if (date === undefined) throw noTime();
+  return amzTime(date);
+}
+
+function noTime(): S3Error {
+  return new S3Error("AccessDenied", {
+    message: "AWS authentication requires a valid Date or x-amz-date header",
+  });
+}
+
+function tooSkewed(time: string, now: number): S3Error {
+  return new S3Error("RequestTimeTooSkewed", {
+    details: {
+      RequestTime: time,
+      ServerTime: new Date(now).toISOString(),
+      MaxAllowedSkewMilliseconds: String(skewMilliseconds),
+    },
+  });
+}
+
+function claimInQuery({ query, header }: S3Request, regions: readonly string[], now: number): Claim {
+  const parsed = cachedQuerySignature(query);
+  const { sent, milliseconds } = parsed;
+  if (now > sent + milliseconds) throw new S3Error("AccessDenied", { message: "Request has expired" });
+  if (sent - now > skewMilliseconds) {
+    throw new S3Error("AccessDenied", { message: "Request is not valid yet" });
+  }
+  const payload = parsed.payload ?? header("x-amz-content-sha256") ?? unsignedPayload;
+  return toClaim("query", parsed, payload, regions);
+}
+
+const querySignatureCache = new WeakMap<Query, ParsedQuerySignature>();
+
+function cachedQuerySignature(query: Query): ParsedQuerySignature {
+  const cached = querySignatureCache.get(query);
+  if (cached !== undefined) return cached;
+  const parsed = readQueryFields(query);
+  querySignatureCache.set(query, parsed);
+  return parsed;
+}
+
+function readQueryFields(query: Query): ParsedQuerySignature {
+  const invalidQuery = (message: string) => new S3Error("AuthorizationQueryParametersError", { message });
+  if (query.get("X-Amz-Algorithm") !== algorithm) {
+    throw invalidQuery('X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"');
+  }
+  const field = (name: string) => {
+    const value = query.get(name);
+    if (value !== undefined && value !== "") return value;
+    throw invalidQuery(
+      "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.",
+    );
+  };
+  const [expires, time] = [field("X-Amz-Expires"), field("X-Amz-Date")];
+  const credential = field("X-Amz-Credential").split("/");
+  const signedHeaders = field("X-Amz-SignedHeaders").split(";");
+  const signature = field("X-Amz-Signature");
+  // The signature covers every occurrence of the other parameters, but not of itself.
+  if (query.pairs.filter(([name]) => name === "X-Amz-Signature").length > 1) {
+    throw invalidQuery("X-Amz-Signature must occur only once.");
+  }
+  const sent = parseAmzTime(time);
+  if (sent === undefined) {
+    throw invalidQuery("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+  }
+  const seconds = /^-?\d+$/.test(expires) ? Number(expires) : Number.NaN;
+  if (!(seconds >= 1 && seconds <= maxExpirySeconds)) {
+    throw new S3Error("AccessDenied", {
+      message: `X-Amz-Expires must be a number of seconds from 1 to ${maxExpirySeconds}`,
+    });
+  }
+  const milliseconds = seconds * 1000;
+  const payload = query.get("X-Amz-Content-Sha256");
+  return { credential, signedHeaders, signature, time, sent, milliseconds, payload };
+}
+
+export function malformed(form: Claim["form"], message: string, details?: Record<string, string>): S3Error {
+  const code = form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError";
+  return new S3Error(code, { message, details });
+}
+
+function toClaim(
+  form: Claim["form"],
+  parsed: ParsedSignature,
+  payload: string,
+  regions: readonly string[],
+): Claim {
+  const { signedHeaders, signature, time } = parsed;
+  const fail = (message: string, details?: Record<string, string>) => malformed(form, message, details);
+  const [accessKeyId, day, region, service, end] = parsed.credential;
+  if (
+    parsed.credential.length !== 5 ||
+    accessKeyId === undefined ||
+    day === undefined ||
+    region === undefined
+  ) {
+    throw fail("The credential must be of the form ACCESS-KEY-ID/YYYYMMDD/REGION/s3/aws4_request.");
+  }
+  if (service !== "s3" || end !== "aws4_request") {
+    throw fail('The credential must end with "s3/aws4_request".');
+  }
+  if (day !== time.slice(0, 8)) {
+    throw fail(
+      `The date in the credential, ${day}, differs from the date of the request, ${time.slice(0, 8)}.`,
+    );
+  }
+  if (!regions.includes(region)) {
+    throw fail(`The region "${region}" is wrong; expecting "${regions[0]}"`, { Region: regions[0]! });
+  }
+  return { form, accessKeyId, scope: { day, region, service }, signedHeaders, signature, time, payload };
+}

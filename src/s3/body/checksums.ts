@@ -1,0 +1,205 @@
+// Reads and writes checksums in the headers, trailers and XML elements of S3.
+import {
+  checksumLengths,
+  cyclicAlgorithms,
+  type ExpectedChecksum,
+  isCyclic,
+  type UploadChecksum,
+  verifyChecksum,
+} from "../../model/checksum.ts";
+import { hashBytes } from "../../model/hashes.ts";
+import type { Checksums, ObjectRecord } from "../../model/object.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+import type { Payload } from "./payload.ts";
+import type { XmlElement } from "./xml-writer.ts";
+
+/** Algorithms of x-amz-checksum headers. MD5 has the header Content-MD5 instead. */
+export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256"] as const;
+type S3Algorithm = (typeof s3Algorithms)[number];
+
+const elements: Readonly<Record<S3Algorithm, string>> = {
+  crc32: "ChecksumCRC32",
+  crc32c: "ChecksumCRC32C",
+  crc64nvme: "ChecksumCRC64NVME",
+  sha1: "ChecksumSHA1",
+  sha256: "ChecksumSHA256",
+};
+
+/** Built once: looking up a header by a newly built string is slow. */
+const headerNames = Object.fromEntries(
+  s3Algorithms.map((algorithm) => [algorithm, `x-amz-checksum-${algorithm}`]),
+) as Record<S3Algorithm, string>;
+
+export function parseAlgorithm(text: string): S3Algorithm {
+  const found = s3Algorithms.find((algorithm) => algorithm === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw new S3Error("InvalidRequest", {
+    message:
+      "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
+  });
+}
+
+/** Checksums from Content-MD5, an x-amz-checksum header or the trailer. */
+export function expectedChecksums(
+  request: S3Request,
+  { trailers }: Pick<Payload, "trailers">,
+): ExpectedChecksum[] {
+  const md5 = request.header("content-md5");
+  const expected: ExpectedChecksum[] = [];
+  if (md5 !== undefined) expected.push({ algorithm: "md5", value: decodeMd5(md5) });
+  const headerAlgorithms = s3Algorithms.filter(
+    (algorithm) => request.header(checksumHeader(algorithm)) !== undefined,
+  );
+  if (headerAlgorithms.length > 1) {
+    throw new S3Error("InvalidRequest", { message: "Expecting a single x-amz-checksum- header." });
+  }
+  const [algorithm] = headerAlgorithms;
+  const trailing = trailingAlgorithm(request);
+  if (algorithm !== undefined) {
+    expected.push({
+      algorithm,
+      value: decodeChecksum(algorithm, request.header(checksumHeader(algorithm))!),
+    });
+  } else if (trailing !== undefined) {
+    const value = () => decodeChecksum(trailing, trailers.get(checksumHeader(trailing)) ?? "");
+    expected.push({ algorithm: trailing, value });
+  } else {
+    const requested = request.header("x-amz-sdk-checksum-algorithm");
+    if (requested !== undefined) expected.push({ algorithm: parseAlgorithm(requested) });
+  }
+  return expected;
+}
+
+function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
+  const text = request.header("x-amz-trailer");
+  if (text === undefined) return undefined;
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  return s3Algorithms.find((algorithm) => names.includes(checksumHeader(algorithm)));
+}
+
+/** Verifies the checksums of a document that was read whole. */
+export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8Array): void {
+  for (const expected of expectedChecksums(request, payload)) {
+    verifyChecksum(expected, hashBytes(expected.algorithm, bytes));
+  }
+}
+
+export function checksumHeader(algorithm: S3Algorithm): string {
+  return headerNames[algorithm];
+}
+
+function decodeMd5(text: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length !== checksumLengths.md5) throw new S3Error("InvalidDigest");
+  return bytes;
+}
+
+function decodeChecksum(algorithm: S3Algorithm, text: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length === checksumLengths[algorithm] && bytes.toString("base64") === text) return bytes;
+  throw new S3Error("InvalidRequest", {
+    message: `Value for ${checksumHeader(algorithm)} header is invalid.`,
+  });
+}
+
+/** The checksum in a CompleteMultipartUpload request; `value-N` if it is composite. */
+export function completionChecksum(request: S3Request): ExpectedChecksum | undefined {
+  const algorithm = s3Algorithms.find((one) => request.header(checksumHeader(one)) !== undefined);
+  if (algorithm === undefined) return undefined;
+  return {
+    algorithm,
+    value: decodeChecksum(algorithm, request.header(checksumHeader(algorithm))!.replace(/-\d+$/, "")),
+  };
+}
+
+/** The checksum in a CreateMultipartUpload request. Only CRCs support FULL_OBJECT. */
+export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
+  const name = request.header("x-amz-checksum-algorithm");
+  const type = request.header("x-amz-checksum-type")?.toUpperCase();
+  if (name === undefined) {
+    if (type === undefined) return undefined;
+    throw new S3Error("InvalidRequest", {
+      message: "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.",
+    });
+  }
+  const algorithm = parseAlgorithm(name);
+  const defaultType = algorithm === "crc64nvme" ? "FULL_OBJECT" : "COMPOSITE";
+  const checksumType = type ?? defaultType;
+  const isPossible =
+    checksumType === "COMPOSITE"
+      ? algorithm !== "crc64nvme"
+      : checksumType === "FULL_OBJECT" && isCyclic(algorithm);
+  if (!isPossible) {
+    throw new S3Error("InvalidRequest", {
+      message: `The ${checksumType} checksum type cannot be used with the ${name.toLowerCase()} checksum algorithm.`,
+    });
+  }
+  return { algorithm, of: checksumType === "COMPOSITE" ? "parts" : "bytes" };
+}
+
+const typeHeader = "x-amz-checksum-type";
+
+type ChecksumFields = Pick<ObjectRecord, "checksums" | "checksumParts">;
+
+export function checksumHeaders(record: ChecksumFields): [string, string][] {
+  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  if (found.length === 0) return [];
+  return [
+    ...found.map((algorithm): [string, string] => [
+      checksumHeader(algorithm),
+      formatChecksum(record, algorithm),
+    ]),
+    [typeHeader, toChecksumType(record)],
+  ];
+}
+
+/** Headers for one part; `whole` supplies the checksum type of the object. */
+export function partChecksumHeaders(
+  checksums: Checksums | undefined,
+  whole?: ChecksumFields,
+): [string, string][] {
+  const headers = checksums === undefined ? [] : checksumHeaders({ checksums });
+  const values = headers.filter(([name]) => name !== typeHeader);
+  return whole === undefined || values.length === 0
+    ? values
+    : [...values, [typeHeader, toChecksumType(whole)]];
+}
+
+export function checksumElements(record: ChecksumFields): XmlElement[] {
+  if (!hasS3Checksum(record)) return [];
+  return [...valueElements(record), ["ChecksumType", toChecksumType(record)]];
+}
+
+export function partChecksumElements(checksums: Checksums | undefined): XmlElement[] {
+  return checksums === undefined ? [] : valueElements({ checksums });
+}
+
+function valueElements(record: ChecksumFields): XmlElement[] {
+  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  return found.map((algorithm) => [elements[algorithm], formatChecksum(record, algorithm)]);
+}
+
+export function toChecksumType({ checksumParts }: ChecksumFields): string {
+  return checksumParts === undefined ? "FULL_OBJECT" : "COMPOSITE";
+}
+
+export function hasS3Checksum({ checksums }: ChecksumFields): boolean {
+  return s3Algorithms.some((algorithm) => checksums[algorithm] !== undefined);
+}
+
+function formatChecksum({ checksums, checksumParts }: ChecksumFields, algorithm: S3Algorithm): string {
+  const value = Buffer.from(checksums[algorithm]!).toString("base64");
+  return checksumParts === undefined ? value : `${value}-${checksumParts}`;
+}
+
+/** The checksum of a Part element in a CompleteMultipartUpload document. */
+export function partChecksum(
+  readElement: (name: string) => string | undefined,
+): ExpectedChecksum | undefined {
+  for (const algorithm of s3Algorithms) {
+    const text = readElement(elements[algorithm]);
+    if (text !== undefined) return { algorithm, value: decodeChecksum(algorithm, text) };
+  }
+  return undefined;
+}

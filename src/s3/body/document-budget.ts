@@ -1,0 +1,50 @@
+// Bounds the memory for XML bodies and form fields that are read whole. A request that would exceed
+// the budget of this process is refused with SlowDown.
+import { S3Error } from "../errors.ts";
+
+/** Memory of one request; released when its response is ready. */
+export interface BudgetShare {
+  /** Sets the size of this share. Throws SlowDown if the budget does not allow it. */
+  resize(bytes: number): void;
+  release(): void;
+}
+
+export interface DocumentBudget {
+  /** Documents are read after authentication; the fields of a form are read before it. */
+  open(kind: "document" | "form"): BudgetShare;
+  /** Bytes in use by all requests. */
+  usedBytes(): number;
+}
+
+export const defaultDocumentBytes = 64 * 1024 * 1024;
+/** Forms come from unauthenticated clients: they get at most a quarter of the budget. */
+const formShare = 0.25;
+
+export function createDocumentBudget(bytes: number = defaultDocumentBytes): DocumentBudget {
+  const limits = { document: bytes, form: bytes * formShare };
+  const used = { document: 0, form: 0 };
+  return {
+    open(kind) {
+      let reserved = 0;
+      return {
+        resize(requested) {
+          const total = kind === "form" ? used.form : used.document + used.form;
+          if (requested > reserved && total - reserved + requested > limits[kind]) throw tooManyDocuments();
+          used[kind] += requested - reserved;
+          reserved = requested;
+        },
+        release() {
+          used[kind] -= reserved;
+          reserved = 0;
+        },
+      };
+    },
+    usedBytes: () => used.document + used.form,
+  };
+}
+
+function tooManyDocuments(): S3Error {
+  return new S3Error("SlowDown", {
+    message: "Too many large documents are being processed. Please try again in a moment.",
+  });
+}

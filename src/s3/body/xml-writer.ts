@@ -1,0 +1,35 @@
+// Writes XML documents from plain values and escapes their text.
+
+export type XmlValue = string | number | boolean | undefined | readonly XmlElement[];
+/** Name, content and optional attributes. An element with an undefined value is omitted. */
+export type XmlElement = readonly [name: string, value: XmlValue, attributes?: string];
+
+const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** A document in the namespace of S3; only error documents have none. */
+export function xmlDocument(name: string, value: XmlValue): string {
+  return declaration + write([name, value, namespace]);
+}
+
+export function errorDocument(children: readonly XmlElement[]): string {
+  return declaration + write(["Error", children]);
+}
+
+function write([name, value, attributes]: XmlElement): string {
+  if (value === undefined) return "";
+  const opening = attributes === undefined ? name : `${name} ${attributes}`;
+  const inner = typeof value === "object" ? value.map(write).join("") : escapeXml(String(value));
+  return inner === "" && typeof value === "object" ? `<${opening}/>` : `<${opening}>${inner}</${name}>`;
+}
+
+/** XML 1.0 does not allow control characters, but S3 writes them as character references. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"\x00-\x1f\x7f\ufffe\uffff]/g, (c) => {
+    if (c === "&") return "&amp;";
+    if (c === "<") return "&lt;";
+    if (c === ">") return "&gt;";
+    if (c === '"') return "&quot;";
+    return `&#x${c.charCodeAt(0).toString(16).toUpperCase()};`;
+  });
+}

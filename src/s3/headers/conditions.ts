@@ -1,0 +1,107 @@
+// Reads condition headers, and builds the responses to failed conditions.
+import { conditionFromHeaders, parseHttpDate } from "../../http/headers.ts";
+import { refusedReadStatus } from "../../http/status.ts";
+import type { Clause, Condition } from "../../model/condition.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { answer, httpTime, quoteEtag, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+
+const names: Readonly<Record<Clause, string>> = {
+  etagMatches: "If-Match",
+  etagDoesNotMatch: "If-None-Match",
+  uploadedBefore: "If-Unmodified-Since",
+  uploadedAfter: "If-Modified-Since",
+  uploadedAt: "x-amz-if-match-last-modified-time",
+  size: "x-amz-if-match-size",
+};
+
+const readConditionHeaders = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+
+/** Condition of a read, or of the source of a copy, whose headers have a prefix. */
+export function readCondition(request: S3Request, prefix = ""): Condition | undefined {
+  if (readConditionHeaders.every((name) => request.header(prefix + name) === undefined)) return undefined;
+  return parseCondition((name) => request.header(prefix + name));
+}
+
+/** Condition of a write: If-Match and If-None-Match only; dates apply to reads. */
+export function writeCondition(request: S3Request): Condition | undefined {
+  if (request.header("if-match") === undefined && request.header("if-none-match") === undefined) {
+    return undefined;
+  }
+  return parseCondition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
+}
+
+/** Condition of a delete: that of a write, and the object's date and size. */
+export function deleteCondition(request: S3Request): Condition | undefined {
+  const { header } = request;
+  return withIdentity(writeCondition(request), {
+    time: header("x-amz-if-match-last-modified-time"),
+    size: header("x-amz-if-match-size"),
+  });
+}
+
+/** Condition of one key in a DeleteObjects document. */
+export function elementCondition(text: (element: string) => string | undefined): Condition | undefined {
+  const etag = text("ETag");
+  const base = etag ? parseCondition((name) => (name === "if-match" ? etag : undefined)) : undefined;
+  return withIdentity(base, { time: text("LastModifiedTime"), size: text("Size") });
+}
+
+interface Identity {
+  readonly time: string | undefined;
+  readonly size: string | undefined;
+}
+
+/** An invalid condition is refused: ignoring it could delete an object that was changed since. */
+function withIdentity(base: Condition | undefined, { time, size }: Identity): Condition | undefined {
+  if (time === undefined && size === undefined) return base;
+  const uploadedAt = parseHttpDate(time ?? null);
+  const isValid = (time === undefined || uploadedAt !== undefined) && /^\d{1,15}$/.test(size?.trim() ?? "0");
+  if (!isValid)
+    throw new S3Error("InvalidArgument", {
+      message: "The last-modified time or size of the condition is not valid.",
+    });
+  return {
+    ...base,
+    ...(uploadedAt === undefined ? {} : { uploadedAt }),
+    ...(size === undefined ? {} : { size: Number(size) }),
+    secondsGranularity: true,
+  };
+}
+
+function parseCondition(header: (name: string) => string | undefined): Condition {
+  try {
+    return conditionFromHeaders({
+      get(name) {
+        const value = header(name);
+        if (value === undefined) return null;
+        return name.endsWith("match") ? withQuotes(value) : value;
+      },
+    });
+  } catch (cause) {
+    throw new S3Error("InvalidArgument", { message: "An ETag in the condition is not valid.", cause });
+  }
+}
+
+/** S3 accepts etags without quotes. */
+function withQuotes(value: string): string {
+  return value
+    .split(",")
+    .map((tag) => tag.trim())
+    .map((tag) => (tag === "*" || tag.includes('"') ? tag : `"${tag}"`))
+    .join(", ");
+}
+
+export function preconditionFailed(clause: Clause): S3Error {
+  return new S3Error("PreconditionFailed", { details: { Condition: names[clause] } });
+}
+
+/** The answer to a read that a condition refused. */
+export function refuseRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
+  if (refusedReadStatus(clause) === 412) throw preconditionFailed(clause);
+  return answer(304, [
+    ["etag", quoteEtag(etag)],
+    ["last-modified", httpTime(uploaded)],
+  ]);
+}

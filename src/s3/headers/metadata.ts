@@ -1,0 +1,115 @@
+// Converts metadata between headers and records. Bytes that are not UTF-8 are returned unchanged.
+import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
+import { isSendable } from "../../model/metadata.ts";
+import type { CustomMetadata, HttpMetadata, StorageClass } from "../../model/object.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+
+export interface GivenMetadata {
+  readonly httpMetadata: HttpMetadata;
+  readonly customMetadata: CustomMetadata;
+}
+
+const prefix = "x-amz-meta-";
+
+/** Headers of unsupported features: refused, since ignoring them would mislead the client. */
+const refusedHeaders = [
+  /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
+  /^x-amz-(tagging|website-redirect-location|mfa|write-offset-bytes)$/,
+  /^x-amz-(bucket-)?object-lock-/,
+  /^x-amz-grant-/,
+];
+
+export function checkRefusedHeaders(request: S3Request): void {
+  const { rawHeaders } = request.http;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    // SDKs and Terraform send `false` with every CreateBucket, which requests nothing.
+    if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
+    if (name.startsWith("x-amz-") && refusedHeaders.some((pattern) => pattern.test(name))) {
+      throw new S3Error("NotImplemented", { details: { Header: name } });
+    }
+  }
+}
+
+export function readMetadata(request: S3Request): GivenMetadata {
+  const header = (name: string) => {
+    const value = request.header(name);
+    if (value === undefined) return null;
+    return name === "content-encoding" ? withoutChunking(value) : value;
+  };
+  return {
+    httpMetadata: metadataFromHeaders({ get: header }),
+    customMetadata: readCustomMetadata(request.http.rawHeaders),
+  };
+}
+
+/** aws-chunked describes the transfer, not the stored bytes. */
+function withoutChunking(value: string): string | null {
+  const remaining = value.split(",").filter((coding) => coding.trim().toLowerCase() !== "aws-chunked");
+  const text = remaining.join(",").trim();
+  return text === "" ? null : text;
+}
+
+export function readCustomMetadata(rawHeaders: readonly string[]): CustomMetadata {
+  const custom = new Map<string, string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (!name.startsWith(prefix)) continue;
+    const value = decodeHeaderBytes(rawHeaders[i + 1]!);
+    const short = name.slice(prefix.length);
+    const previous = custom.get(short);
+    custom.set(short, previous === undefined ? value : `${previous},${value}`);
+  }
+  return custom;
+}
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Metadata that is not valid in a header is omitted and counted in x-amz-missing-meta. */
+export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata): [string, string][] {
+  const headers = [...headersFromMetadata(httpMetadata)].filter(([, value]) => isSendable(value));
+  let missing = 0;
+  for (const [name, text] of customMetadata) {
+    const value = encodeHeaderBytes(text);
+    if (token.test(name) && isSendable(value)) headers.push([prefix + name, value]);
+    else missing++;
+  }
+  if (missing > 0) headers.push(["x-amz-missing-meta", String(missing)]);
+  return headers;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Bytes that are not UTF-8 become lone surrogates, which valid text never contains. */
+function decodeHeaderBytes(value: string): string {
+  if (!/[\x80-\xff]/.test(value)) return value;
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"));
+  } catch {
+    return value.replace(/[\x80-\xff]/g, (c) => String.fromCharCode(0xdc00 + c.charCodeAt(0)));
+  }
+}
+
+function encodeHeaderBytes(text: string): string {
+  if (/[\udc80-\udcff]/.test(text) && !text.isWellFormed()) {
+    return text.replace(/[\udc80-\udcff]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xdc00));
+  }
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+const classNames: Readonly<Record<StorageClass, string>> = {
+  Standard: "STANDARD",
+  InfrequentAccess: "STANDARD_IA",
+};
+
+export function formatStorageClass(storageClass: StorageClass): string {
+  return classNames[storageClass];
+}
+
+export function parseStorageClass(text: string | undefined): StorageClass | undefined {
+  if (text === undefined) return undefined;
+  const found = (["Standard", "InfrequentAccess"] as const).find((name) => classNames[name] === text);
+  if (found === undefined) throw new S3Error("InvalidStorageClass");
+  return found;
+}

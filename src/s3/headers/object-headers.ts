@@ -1,0 +1,85 @@
+// Builds the response headers of GetObject and HeadObject.
+
+import { findExpiry } from "../../model/lifecycle.ts";
+import { isSendable } from "../../model/metadata.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { type Call, httpTime, quoteEtag } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+import { customerKeyHeaders } from "./customer-key.ts";
+import { formatStorageClass, metadataHeaders } from "./metadata.ts";
+
+/** Headers that the query can override, with `response-content-type` and so on. */
+const overridable = [
+  "content-type",
+  "content-language",
+  "expires",
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+] as const;
+
+export type Overrides = ReadonlyMap<string, string>;
+
+const none: Overrides = new Map();
+
+export function readOverrides({ query }: S3Request): Overrides {
+  const given = query.pairs.filter(([name]) => name.startsWith("response-"));
+  if (given.length === 0) return none;
+  const found = new Map<string, string>();
+  for (const name of overridable) {
+    const value = query.get(`response-${name}`);
+    if (value === undefined) continue;
+    const bytes = Buffer.from(value, "utf8").toString("latin1");
+    if (!isSendable(bytes)) {
+      throw new S3Error("InvalidArgument", {
+        message: `response-${name} contains characters that are not allowed in a header.`,
+      });
+    }
+    found.set(name, bytes);
+  }
+  return found;
+}
+
+/** An unchanged record is the same object, so its headers can be reused. */
+const headerCache = new WeakMap<ObjectRecord, readonly (readonly [string, string])[]>();
+
+export function objectHeaders(
+  record: ObjectRecord,
+  overridden: Overrides,
+): readonly (readonly [string, string])[] {
+  if (overridden.size > 0) return buildObjectHeaders(record, overridden);
+  const cached = headerCache.get(record);
+  if (cached !== undefined) return cached;
+  const headers = buildObjectHeaders(record, overridden);
+  headerCache.set(record, headers);
+  return headers;
+}
+
+function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [string, string][] {
+  const { etag, uploaded, storageClass, encryption } = record;
+  const stored = metadataHeaders(record).filter(([name]) => !overridden.has(name));
+  const headers: [string, string][] = [
+    ["last-modified", httpTime(uploaded)],
+    ["etag", quoteEtag(etag)],
+    ["accept-ranges", "bytes"],
+    ...stored,
+    ...overridden,
+  ];
+  if (!headers.some(([name]) => name === "content-type"))
+    headers.push(["content-type", "binary/octet-stream"]);
+  if (storageClass !== "Standard") headers.push(["x-amz-storage-class", formatStorageClass(storageClass)]);
+  return [...headers, ...customerKeyHeaders(encryption)];
+}
+
+/** The latest time a Date can hold; a later expiry is not reported. */
+const maxDate = 8.64e15;
+
+/** x-amz-expiration: when a lifecycle rule will delete the object. */
+export function expirationHeader({ bucket }: Pick<Call, "bucket">, record: ObjectRecord): [string, string][] {
+  const lifecycle = bucket?.settings.lifecycle;
+  const expiry = lifecycle === undefined ? undefined : findExpiry(lifecycle, record);
+  if (expiry === undefined || expiry.time > maxDate) return [];
+  const id = encodeURIComponent(expiry.rule.id);
+  return [["x-amz-expiration", `expiry-date="${httpTime(expiry.time)}", rule-id="${id}"`]];
+}

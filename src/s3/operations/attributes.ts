@@ -1,0 +1,66 @@
+// GetObjectAttributes: returns the requested attributes of an object.
+
+import type { ObjectPart } from "../../engine/engine.ts";
+import { checksumElements, hasS3Checksum, partChecksumElements } from "../body/checksums.ts";
+import type { XmlElement } from "../body/xml-writer.ts";
+import { answerXml, type Call, httpTime, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import { readCustomerKey } from "../headers/customer-key.ts";
+import { formatStorageClass } from "../headers/metadata.ts";
+import { noSuchKey } from "./objects.ts";
+
+const attributeNames = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
+
+export async function getObjectAttributes({ engine, operation, request }: Call): Promise<S3Response> {
+  const { rawHeaders } = request.http;
+  const requested = rawHeaders
+    .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === "x-amz-object-attributes")
+    .flatMap((value) => value.split(","))
+    .map((name) => name.trim());
+  const isValid = requested.every((name) => attributeNames.some((one) => one === name));
+  if (requested.length === 0 || !isValid) {
+    throw new S3Error("InvalidArgument", { message: "Invalid attribute name specified." });
+  }
+  const customerKey = readCustomerKey(request);
+  const described = await engine.describe(operation.bucket, operation.key, { customerKey });
+  if (described.outcome !== "found") throw noSuchKey(operation.key);
+  const { record, parts } = described;
+  const has = (name: (typeof attributeNames)[number]) => requested.includes(name);
+  const elements: XmlElement[] = [];
+  if (has("ETag")) elements.push(["ETag", record.etag]);
+  if (has("Checksum") && hasS3Checksum(record)) {
+    elements.push(["Checksum", checksumElements(record)]);
+  }
+  if (has("ObjectParts") && parts !== undefined) elements.push(["ObjectParts", partElements(request, parts)]);
+  if (has("StorageClass")) elements.push(["StorageClass", formatStorageClass(record.storageClass)]);
+  if (has("ObjectSize")) elements.push(["ObjectSize", record.size]);
+  return answerXml("GetObjectAttributesResponse", elements, [["last-modified", httpTime(record.uploaded)]]);
+}
+
+type Parts = readonly ObjectPart[];
+
+function partElements({ header }: Call["request"], parts: Parts): XmlElement[] {
+  const limit = numberHeader(header("x-amz-max-parts"), 1000);
+  const marker = numberHeader(header("x-amz-part-number-marker"), 0);
+  const remaining = parts.filter(({ number }) => number > marker);
+  const shown = remaining.slice(0, Math.min(limit, 1000));
+  return [
+    ["PartsCount", parts.length],
+    ["PartNumberMarker", marker],
+    ["NextPartNumberMarker", shown.at(-1)?.number],
+    ["MaxParts", limit],
+    ["IsTruncated", shown.length < remaining.length],
+    ...shown.map(
+      ({ number, size, checksums }): XmlElement => [
+        "Part",
+        [["PartNumber", number], ["Size", size], ...partChecksumElements(checksums)],
+      ],
+    ),
+  ];
+}
+
+function numberHeader(text: string | undefined, defaultValue: number): number {
+  if (text === undefined) return defaultValue;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new S3Error("InvalidArgument", { message: "Part numbers and counts must be whole numbers." });
+}

@@ -1,0 +1,119 @@
+// Operations on buckets, and fixed responses for bucket settings that are not supported.
+import { StoreError } from "../../model/errors.ts";
+import { canSeeBucket } from "../auth/authorize.ts";
+import { readWholePayload } from "../body/payload.ts";
+import { childText, readXml } from "../body/xml-reader.ts";
+import type { XmlElement } from "../body/xml-writer.ts";
+import { answer, answerXml, type Call, isoTime, ownerElements, type S3Response } from "../call.ts";
+import { type ErrorCode, S3Error } from "../errors.ts";
+import { numberParameter } from "./listing.ts";
+import { noSuchKey } from "./objects.ts";
+
+export async function listBuckets({ engine, caller, request, region }: Call): Promise<S3Response> {
+  const { query } = request;
+  const prefix = query.get("prefix") ?? "";
+  const token = query.get("continuation-token");
+  const after = token === undefined ? "" : Buffer.from(token, "base64url").toString();
+  const limit = numberParameter(query, "max-buckets", 10_000, 10_000);
+  const visible = (await engine.listBuckets()).filter(
+    (bucket) => canSeeBucket(caller, bucket) && bucket.name.startsWith(prefix) && bucket.name > after,
+  );
+  const shown = visible.slice(0, limit);
+  const next = shown.length < visible.length ? shown.at(-1) : undefined;
+  return answerXml("ListAllMyBucketsResult", [
+    ["Owner", ownerElements(caller.account)],
+    [
+      "Buckets",
+      shown.map(
+        ({ name, created }): XmlElement => [
+          "Bucket",
+          [
+            ["Name", name],
+            ["CreationDate", isoTime(created)],
+            ["BucketRegion", query.has("max-buckets") ? region : undefined],
+          ],
+        ],
+      ),
+    ],
+    ["Prefix", prefix === "" ? undefined : prefix],
+    ["ContinuationToken", next === undefined ? undefined : Buffer.from(next.name).toString("base64url")],
+  ]);
+}
+
+export async function createBucket({
+  engine,
+  operation,
+  caller,
+  payload,
+  region,
+}: Call): Promise<S3Response> {
+  const { bucket: name } = operation;
+  const document = await readWholePayload(payload, 65_536);
+  if (document.length > 0) checkLocation(document, region);
+  try {
+    await engine.createBucket(name, { account: caller.account });
+  } catch (error) {
+    const isTaken = error instanceof StoreError && error.reason === "BucketConflict";
+    if (!isTaken || (await engine.bucket(name))?.account !== caller.account) throw error;
+  }
+  return answer(200, [["location", `/${name}`]]);
+}
+
+function checkLocation(document: Uint8Array, region: string): void {
+  const configuration = readXml(document, "CreateBucketConfiguration");
+  const location = childText(configuration, "LocationConstraint")?.trim() ?? "";
+  if (!["", region, "auto", "us-east-1"].includes(location)) throw new S3Error("InvalidLocationConstraint");
+}
+
+export async function headBucket({ region }: Call): Promise<S3Response> {
+  return answer(200, [
+    ["x-amz-bucket-region", region],
+    ["content-type", "application/xml"],
+  ]);
+}
+
+export async function deleteBucket({ engine, operation }: Call): Promise<S3Response> {
+  await engine.deleteBucket(operation.bucket);
+  return answer(204);
+}
+
+export async function getBucketLocation({ region }: Call): Promise<S3Response> {
+  return answerXml("LocationConstraint", region === "us-east-1" ? [] : region);
+}
+
+/** The account of the bucket always has full control, and no other account any access. */
+export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Response> {
+  if (operation.key !== "" && (await engine.head(operation.bucket, operation.key)) === undefined) {
+    throw noSuchKey(operation.key);
+  }
+  const owner = ownerElements(bucket?.account ?? "");
+  const grantee: XmlElement = [
+    "Grantee",
+    owner,
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"',
+  ];
+  return answerXml("AccessControlPolicy", [
+    ["Owner", owner],
+    ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
+  ]);
+}
+
+export async function getBucketVersioning(): Promise<S3Response> {
+  return answerXml("VersioningConfiguration", []);
+}
+
+export async function getBucketRequestPayment(): Promise<S3Response> {
+  return answerXml("RequestPaymentConfiguration", [["Payer", "BucketOwner"]]);
+}
+
+export async function getObjectTagging({ engine, operation }: Call): Promise<S3Response> {
+  if ((await engine.head(operation.bucket, operation.key)) === undefined) throw noSuchKey(operation.key);
+  return answerXml("Tagging", [["TagSet", []]]);
+}
+
+/** The operation of a setting that buckets cannot have: always fails with `code`. */
+export function settingNotFound(code: ErrorCode): () => Promise<S3Response> {
+  return async () => {
+    throw new S3Error(code);
+  };
+}

@@ -1,0 +1,236 @@
+// ListObjects, ListObjectsV2, ListObjectVersions and ListMultipartUploads.
+import type { Listing } from "../../engine/engine.ts";
+import { encodePath, encodeText } from "../../http/sigv4.ts";
+import { limits } from "../../model/limits.ts";
+import { decodeCursor, encodeCursor, type Position } from "../../model/listing.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { hasS3Checksum, s3Algorithms, toChecksumType } from "../body/checksums.ts";
+import type { XmlElement } from "../body/xml-writer.ts";
+import { answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import { formatStorageClass } from "../headers/metadata.ts";
+import type { Query } from "../request.ts";
+
+export function numberParameter(query: Query, name: string, defaultValue: number, max = 1000): number {
+  const text = query.get(name);
+  if (text === undefined || text === "") return defaultValue;
+  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 31) return Math.min(Number(text), max);
+  throw new S3Error("InvalidArgument", {
+    message: `Argument ${name} must be an integer between 0 and 2147483647`,
+    details: { ArgumentName: name, ArgumentValue: text },
+  });
+}
+
+interface ListParameters {
+  readonly prefix: string;
+  readonly delimiter: string;
+  readonly limit: number;
+  /** Formats a key in the requested encoding. */
+  readonly text: (key: string) => string;
+  readonly encoding: string | undefined;
+}
+
+function readListParameters({ query }: { query: Query }, limitName: string): ListParameters {
+  const encoding = query.get("encoding-type");
+  if (encoding !== undefined && encoding !== "" && encoding !== "url") {
+    throw new S3Error("InvalidArgument", { message: "Invalid Encoding Method specified in Request" });
+  }
+  return {
+    prefix: query.get("prefix") ?? "",
+    delimiter: query.get("delimiter") ?? "",
+    limit: numberParameter(query, limitName, limits.listEntries),
+    text: encoding === "url" ? encodePath : (key) => key,
+    encoding: encoding === "url" ? "url" : undefined,
+  };
+}
+
+/** A marker that is a common prefix skips all keys of that prefix, as in S3. */
+function positionAfter(marker: string, { prefix, delimiter }: ListParameters): Position | undefined {
+  if (marker === "") return undefined;
+  const at = delimiter === "" ? -1 : marker.indexOf(delimiter, prefix.length);
+  const isGroup = at !== -1 && marker.startsWith(prefix) && at + delimiter.length === marker.length;
+  return { kind: isGroup ? "prefix" : "key", value: marker };
+}
+
+/** The page after a marker, for listings without continuation tokens. */
+async function listFromMarker({ engine, operation, request }: Call, markerName: string) {
+  const given = readListParameters(request, "max-keys");
+  const marker = request.query.get(markerName) ?? "";
+  const { prefix, delimiter, limit } = given;
+  const after = positionAfter(marker, given);
+  const page = await engine.list(operation.bucket, { prefix, delimiter, limit, after });
+  return { ...given, marker, page, isTruncated: limit > 0 && page.next !== undefined };
+}
+
+export async function listObjects(call: Call): Promise<S3Response> {
+  const { operation } = call;
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await listFromMarker(
+    call,
+    "marker",
+  );
+  return answerXml("ListBucketResult", [
+    ["Name", operation.bucket],
+    ["Prefix", text(prefix)],
+    ["Marker", text(marker)],
+    ["NextMarker", isTruncated ? text(page.next!.value) : undefined],
+    ["MaxKeys", limit],
+    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", encoding],
+    ...entryElements(page, text, ownerElement(call)),
+  ]);
+}
+
+export async function listObjectsV2(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const { query } = request;
+  const given = readListParameters(request, "max-keys");
+  const { prefix, delimiter, limit, text } = given;
+  const token = query.get("continuation-token");
+  const startAfter = query.get("start-after") ?? "";
+  const page = await engine.list(operation.bucket, {
+    prefix,
+    delimiter,
+    limit,
+    // Some clients send an empty token for the first page.
+    after: token === undefined || token === "" ? positionAfter(startAfter, given) : decodeToken(token),
+  });
+  const isTruncated = limit > 0 && page.next !== undefined;
+  const owner = query.get("fetch-owner") === "true" ? ownerElement(call) : undefined;
+  return answerXml("ListBucketResult", [
+    ["Name", operation.bucket],
+    ["Prefix", text(prefix)],
+    ["StartAfter", startAfter === "" ? undefined : text(startAfter)],
+    ["ContinuationToken", token],
+    ["NextContinuationToken", isTruncated ? encodeCursor(page.next!) : undefined],
+    ["KeyCount", page.objects.length + page.prefixes.length],
+    ["MaxKeys", limit],
+    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", given.encoding],
+    ...entryElements(page, text, owner),
+  ]);
+}
+
+function decodeToken(token: string): Position {
+  try {
+    return decodeCursor(token);
+  } catch (cause) {
+    throw new S3Error("InvalidArgument", { message: "The continuation token provided is incorrect", cause });
+  }
+}
+
+/** Lists each object as one version, whose id is null. */
+export async function listObjectVersions(call: Call): Promise<S3Response> {
+  const { operation, request } = call;
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await listFromMarker(
+    call,
+    "key-marker",
+  );
+  const owner = ownerElement(call);
+  return answerXml("ListVersionsResult", [
+    ["Name", operation.bucket],
+    ["Prefix", text(prefix)],
+    ["KeyMarker", text(marker)],
+    ["VersionIdMarker", request.query.get("version-id-marker") ?? ""],
+    ["NextKeyMarker", isTruncated ? text(page.next!.value) : undefined],
+    ["NextVersionIdMarker", isTruncated && page.next!.kind === "key" ? "null" : undefined],
+    ["MaxKeys", limit],
+    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", encoding],
+    ...page.objects.map(
+      (record): XmlElement => [
+        "Version",
+        [["VersionId", "null"], ["IsLatest", true], ...objectElements(record, text, owner)],
+      ],
+    ),
+    ...prefixElements(page.prefixes, text),
+  ]);
+}
+
+function entryElements(
+  page: Listing,
+  text: ListParameters["text"],
+  owner: XmlElement | undefined,
+): XmlElement[] {
+  return [
+    ...page.objects.map((record): XmlElement => ["Contents", objectElements(record, text, owner)]),
+    ...prefixElements(page.prefixes, text),
+  ];
+}
+
+function prefixElements(prefixes: readonly string[], text: ListParameters["text"]): XmlElement[] {
+  return prefixes.map((prefix): XmlElement => ["CommonPrefixes", [["Prefix", text(prefix)]]]);
+}
+
+function objectElements(
+  record: ObjectRecord,
+  text: ListParameters["text"],
+  owner: XmlElement | undefined,
+): XmlElement[] {
+  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  return [
+    ["Key", text(record.key)],
+    ["LastModified", isoTime(record.uploaded)],
+    ["ETag", quoteEtag(record.etag)],
+    ...found.map((algorithm): XmlElement => ["ChecksumAlgorithm", algorithm.toUpperCase()]),
+    ["ChecksumType", hasS3Checksum(record) ? toChecksumType(record) : undefined],
+    ["Size", record.size],
+    ...(owner === undefined ? [] : [owner]),
+    ["StorageClass", formatStorageClass(record.storageClass)],
+  ];
+}
+
+function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
+  return ["Owner", ownerElements(bucket?.account ?? "")];
+}
+
+export async function listMultipartUploads({
+  engine,
+  operation,
+  request,
+  caller,
+}: Call): Promise<S3Response> {
+  const { query } = request;
+  const given = readListParameters(request, "max-uploads");
+  const { prefix, delimiter, limit, text } = given;
+  const keyMarker = query.get("key-marker") ?? "";
+  const idMarker = query.get("upload-id-marker") ?? "";
+  const after =
+    keyMarker === "" ? undefined : { key: keyMarker, ...(idMarker === "" ? {} : { id: idMarker }) };
+  const page = await engine.listUploads(operation.bucket, { prefix, delimiter, limit, after });
+  const isTruncated = limit > 0 && page.next !== undefined;
+  const owner = ownerElements(caller.account);
+  return answerXml("ListMultipartUploadsResult", [
+    ["Bucket", operation.bucket],
+    ["KeyMarker", text(keyMarker)],
+    ["UploadIdMarker", idMarker],
+    ["NextKeyMarker", isTruncated ? text(page.next!.key) : undefined],
+    ["NextUploadIdMarker", isTruncated ? page.next!.id : undefined],
+    ["Prefix", text(prefix)],
+    ["Delimiter", delimiter === "" ? undefined : encodeDelimiter(given, delimiter)],
+    ["MaxUploads", limit],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", given.encoding],
+    ...page.uploads.map(
+      (upload): XmlElement => [
+        "Upload",
+        [
+          ["Key", text(upload.key)],
+          ["UploadId", upload.id],
+          ["Initiator", owner],
+          ["Owner", owner],
+          ["StorageClass", formatStorageClass(upload.storageClass)],
+          ["Initiated", isoTime(upload.created)],
+          ["ChecksumAlgorithm", upload.checksum?.algorithm.toUpperCase()],
+        ],
+      ],
+    ),
+    ...prefixElements(page.prefixes, text),
+  ]);
+}
+
+function encodeDelimiter({ encoding }: ListParameters, value: string): string {
+  return encoding === "url" ? encodeText(value) : value;
+}

@@ -1,0 +1,158 @@
+// GetObject, HeadObject, PutObject and DeleteObject.
+import type { GetOutcome } from "../../engine/engine.ts";
+import { rangeFromHeader } from "../../http/headers.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
+import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
+import { answer, type Call, quoteEtag, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import {
+  deleteCondition,
+  preconditionFailed,
+  readCondition,
+  refuseRead,
+  writeCondition,
+} from "../headers/conditions.ts";
+import { customerKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
+import { expirationHeader, objectHeaders, readOverrides } from "../headers/object-headers.ts";
+import type { S3Request } from "../request.ts";
+
+export async function getObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const overridden = readOverrides(request);
+  const { range, part } = readSelection(request);
+  const outcome = await engine.get(operation.bucket, operation.key, {
+    condition: readCondition(request),
+    range,
+    part,
+    customerKey: readCustomerKey(request),
+  });
+  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
+  const { record, bytes } = outcome;
+  const isPartial = isPartialContent(outcome, range, part);
+  const headers = [
+    ...objectHeaders(record, overridden),
+    ...expirationHeader(call, record),
+    ...spanHeaders(outcome, part, isPartial),
+    ...(wantsChecksum(request) ? spanChecksums(outcome, part) : []),
+  ];
+  return answer(isPartial ? 206 : 200, headers, bytes.inline ?? bytes);
+}
+
+/** The same status and headers as GetObject, without opening the body. */
+export async function headObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const overridden = readOverrides(request);
+  const { range, part } = readSelection(request);
+  const outcome = await engine.describe(operation.bucket, operation.key, {
+    condition: readCondition(request),
+    customerKey: readCustomerKey(request),
+  });
+  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
+  const { record, parts } = outcome;
+  const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
+  const described = { record, range: span, parts };
+  const isPartial = isPartialContent(described, range, part);
+  return answer(isPartial ? 206 : 200, [
+    ...objectHeaders(record, overridden),
+    ...expirationHeader(call, record),
+    ...spanHeaders(described, part, isPartial),
+    ...(wantsChecksum(request) ? spanChecksums(described, part) : []),
+  ]);
+}
+
+function readSelection(request: S3Request): { range: RangeRequest | undefined; part: number | undefined } {
+  const range = rangeFromHeader(request.header("range") ?? null);
+  const text = request.query.get("partNumber");
+  if (text === undefined) return { range, part: undefined };
+  if (range !== undefined) {
+    throw new S3Error("InvalidRequest", {
+      message: "Cannot specify both Range header and partNumber query parameter",
+    });
+  }
+  return { range: undefined, part: parsePartNumber(text) };
+}
+
+export function parsePartNumber(text: string | undefined): number {
+  const number = /^\d{1,5}$/.test(text ?? "") ? Number(text) : 0;
+  if (number >= 1 && number <= 10_000) return number;
+  throw new S3Error("InvalidArgument", {
+    message: "Part number must be an integer between 1 and 10000, inclusive",
+    details: { ArgumentName: "partNumber", ArgumentValue: text ?? "" },
+  });
+}
+
+type FoundObject = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
+
+/** Checksums exist for the whole object and for each part, but not for other ranges. */
+function spanChecksums({ record, range, parts }: FoundObject, part: number | undefined): [string, string][] {
+  const one = part === undefined ? undefined : parts?.[part - 1];
+  if (one !== undefined) return partChecksumHeaders(one.checksums, record);
+  return range.length === record.size ? checksumHeaders(record) : [];
+}
+
+/** 206 requires Content-Range, which cannot describe zero bytes: an empty part gets 200. */
+function isPartialContent(
+  { range }: FoundObject,
+  requestedRange: RangeRequest | undefined,
+  part: number | undefined,
+): boolean {
+  return (requestedRange !== undefined || part !== undefined) && range.length > 0;
+}
+
+function spanHeaders(
+  { record, range, parts }: FoundObject,
+  part: number | undefined,
+  isPartial: boolean,
+): [string, string][] {
+  const { offset, length }: ByteRange = range;
+  const headers: [string, string][] = [["content-length", String(length)]];
+  if (isPartial) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
+  if (part !== undefined && parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts.length)]);
+  return headers;
+}
+
+function wantsChecksum(request: S3Request): boolean {
+  return request.header("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";
+}
+
+export function noSuchKey(key: string): S3Error {
+  return new S3Error("NoSuchKey", { details: { Key: key } });
+}
+
+export async function putObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request, payload } = call;
+  const { bucket, key } = operation;
+  if (!request.http.hasBody) throw new S3Error("MissingContentLength");
+  const { httpMetadata, customMetadata } = readMetadata(request);
+  const outcome = await engine.put(bucket, key, payload.bufferedBytes() ?? payload.source, {
+    httpMetadata,
+    customMetadata,
+    storageClass: parseStorageClass(request.header("x-amz-storage-class")),
+    customerKey: readCustomerKey(request),
+    condition: writeCondition(request),
+    checksums: expectedChecksums(request, payload),
+  });
+  if (outcome.outcome === "refused") {
+    const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;
+    throw isMissing ? noSuchKey(key) : preconditionFailed(outcome.clause);
+  }
+  return answer(200, [...storedHeaders(outcome.record), ...expirationHeader(call, outcome.record)]);
+}
+
+/** Response headers for a stored object. */
+export function storedHeaders(record: ObjectRecord): [string, string][] {
+  return [
+    ["etag", quoteEtag(record.etag)],
+    ...checksumHeaders(record),
+    ...customerKeyHeaders(record.encryption),
+  ];
+}
+
+export async function deleteObject({ engine, operation, request }: Call): Promise<S3Response> {
+  await engine.delete(operation.bucket, [operation.key], { condition: deleteCondition(request) });
+  return answer(204);
+}

@@ -1,0 +1,184 @@
+// PostObject: an upload from an HTML form, authorized by a signed policy.
+import type { ByteStream, Engine } from "../../engine/engine.ts";
+import { metadataFromHeaders } from "../../http/headers.ts";
+import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
+import { limits } from "../../model/limits.ts";
+import {
+  type AuthenticateOptions,
+  cachedKey,
+  constantTimeEqual,
+  findActiveCredential,
+} from "../auth/authenticate.ts";
+import { type Caller, requireAccess } from "../auth/authorize.ts";
+import { checkPolicy } from "../auth/post-policy.ts";
+import { expectedChecksums } from "../body/checksums.ts";
+import type { BudgetShare } from "../body/document-budget.ts";
+import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
+import { xmlDocument } from "../body/xml-writer.ts";
+import { answer, quoteEtag, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import { readCustomerKey } from "../headers/customer-key.ts";
+import { parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
+import { expirationHeader } from "../headers/object-headers.ts";
+import type { Operation } from "../operation.ts";
+import type { S3Request } from "../request.ts";
+import { storedHeaders } from "./objects.ts";
+
+export interface PostOptions extends AuthenticateOptions {
+  readonly engine: Engine;
+  /** Memory budget for the fields. */
+  readonly share: BudgetShare;
+  /** Called when the caller and the key are known. */
+  readonly onAuthenticated: (caller: Caller, key: string) => void;
+}
+
+export async function postObject(
+  request: S3Request,
+  operation: Operation,
+  options: PostOptions,
+): Promise<S3Response> {
+  const { engine } = options;
+  const form = await readForm(
+    request.http.body(),
+    parseBoundary(request.header("content-type")),
+    options.share,
+  );
+  const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
+  const caller = await authenticateForm(fields, options, () => request.http.address());
+  const bucket = await requireAccess(engine, caller, operation.bucket, "write");
+  const key = resolveKey(form);
+  options.onAuthenticated(caller, key);
+  // The policy applies to the final key, after ${filename} is replaced.
+  const sizeLimits = checkPolicy(
+    fields.get("policy") ?? "",
+    new Map([...fields, ["key", key]]),
+    options.now(),
+  );
+  const formRequest = withFieldsAsHeaders(request, fields);
+  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
+    event: "s3:ObjectCreated:Post",
+    httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
+    customMetadata: readCustomMetadata(toRawHeaders(fields)),
+    storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
+    customerKey: readCustomerKey(formRequest),
+    checksums: expectedChecksums(formRequest, { trailers: new Map() }),
+  });
+  if (outcome.outcome !== "stored") throw new S3Error("InternalError");
+  const { record } = outcome;
+  const headers = [...storedHeaders(record), ...expirationHeader({ bucket }, record)];
+  return storedResponse(request, operation.bucket, fields, headers, key, record.etag);
+}
+
+async function authenticateForm(
+  fields: ReadonlyMap<string, string>,
+  options: AuthenticateOptions,
+  address: () => string,
+): Promise<Caller> {
+  const { regions, onKeyUsed } = options;
+  const field = (name: string) => {
+    const value = fields.get(name);
+    if (value !== undefined && value !== "") return value;
+    if (!fields.has("policy") && !fields.has("x-amz-signature")) throw new S3Error("AccessDenied");
+    throw new S3Error("InvalidArgument", { message: `Bucket POST must contain a field named '${name}'.` });
+  };
+  const policy = field("policy");
+  if (field("x-amz-algorithm") !== "AWS4-HMAC-SHA256") {
+    throw new S3Error("InvalidArgument", { message: "x-amz-algorithm must be AWS4-HMAC-SHA256." });
+  }
+  const [accessKeyId, day, region, service, end, ...more] = field("x-amz-credential").split("/");
+  const time = field("x-amz-date");
+  const isScope = service === "s3" && end === "aws4_request" && more.length === 0;
+  if (
+    !isScope ||
+    day !== time.slice(0, 8) ||
+    parseAmzTime(time) === undefined ||
+    !regions.includes(region!)
+  ) {
+    throw new S3Error("InvalidArgument", { message: "x-amz-credential or x-amz-date is not valid." });
+  }
+  const credential = await findActiveCredential(options, address, accessKeyId!);
+  const scope = { day, region: region!, service };
+  const given = field("x-amz-signature");
+  const isSigned = credential.secrets.some((secret) =>
+    constantTimeEqual(sign(cachedKey(secret, scope), policy), given),
+  );
+  if (!isSigned) {
+    options.failures?.record(address, accessKeyId!);
+    throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
+  }
+  onKeyUsed?.(credential.accessKeyId);
+  return credential;
+}
+
+/** Replaces `${filename}` by the name of the uploaded file, without its folders. */
+function resolveKey({ fields, fileName = "" }: Form): string {
+  const key = fields.get("key");
+  if (key === undefined || key === "") {
+    throw new S3Error("InvalidArgument", { message: "Bucket POST must contain a field named 'key'." });
+  }
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: S3 defines this placeholder.
+  return key.replaceAll("${filename}", fileName.replace(/^.*[/\\]/s, ""));
+}
+
+/** Fails while the file is read if its size is outside the limits of the policy. */
+function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
+  const limit = Math.min(maxBytes, limits.singleWriteBytes);
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    for await (const chunk of form.file()) {
+      size += chunk.length;
+      if (size > limit) throw new S3Error("EntityTooLarge");
+      yield chunk;
+    }
+    if (size < minBytes) throw new S3Error("EntityTooSmall");
+  }
+  return { chunks, cancel: async () => {} };
+}
+
+function toLatin1(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
+}
+
+function toRawHeaders(fields: ReadonlyMap<string, string>): string[] {
+  return [...fields].flatMap(([name, value]) => [name, toLatin1(value)!]);
+}
+
+/** Form fields take the place of headers. */
+function withFieldsAsHeaders(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
+  return { ...request, header: (name) => toLatin1(fields.get(name)) };
+}
+
+function storedResponse(
+  request: S3Request,
+  bucket: string,
+  fields: ReadonlyMap<string, string>,
+  headers: [string, string][],
+  key: string,
+  etag: string,
+): S3Response {
+  const location = `${request.http.scheme}://${request.header("host") ?? "localhost"}/${bucket}/${encodePath(key)}`;
+  const redirect = fields.get("success_action_redirect") ?? fields.get("redirect");
+  const target = redirect === undefined ? undefined : redirectUrl(redirect, bucket, key, etag);
+  if (target !== undefined) return answer(303, [...headers, ["location", target]]);
+  const status = fields.get("success_action_status");
+  if (status === "201") {
+    const body = xmlDocument("PostResponse", [
+      ["Location", location],
+      ["Bucket", bucket],
+      ["Key", key],
+      ["ETag", quoteEtag(etag)],
+    ]);
+    return answer(201, [...headers, ["location", location], ["content-type", "application/xml"]], body);
+  }
+  return answer(status === "200" ? 200 : 204, [...headers, ["location", location]]);
+}
+
+/** Undefined if the URL is not valid: S3 ignores such a redirect. */
+function redirectUrl(text: string, bucket: string, key: string, etag: string): string | undefined {
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) return undefined;
+  const url = new URL(text);
+  url.searchParams.set("bucket", bucket);
+  url.searchParams.set("key", key);
+  url.searchParams.set("etag", quoteEtag(etag));
+  return url.href;
+}

@@ -1,0 +1,120 @@
+// A worker process of the S3 API: its own engine, and connections accepted on the shared port.
+import { createAuditRecorder } from "../../audit/audit-log.ts";
+import { connectParent, listenerDescriptor } from "../../child/parent.ts";
+import { parseTrustedPeers } from "../../http/server/forwarded.ts";
+import { type HttpListener, listen } from "../../http/server/listen.ts";
+import { createOpenStreams } from "../../http/server/listener-state.ts";
+import { plainRefusal, type RefusalStatus, type RefusalText } from "../../http/server/refusal.ts";
+import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
+import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
+import { createObserver, type Observer } from "../../metrics/reporter.ts";
+import { openEngine } from "../../open.ts";
+import { createCredentials } from "../auth/credentials.ts";
+import { createUseReporter } from "../auth/key-usage.ts";
+import { errorDocument } from "../body/xml-writer.ts";
+import { S3Error } from "../errors.ts";
+import { createS3Handler } from "../handler.ts";
+import type { FromS3Process, OpenS3, ToS3Process } from "./messages.ts";
+
+/** Node's limit for request headers: object metadata and all other headers. */
+const headerBytes = 64 * 1024;
+
+const uses = createUseReporter((newUses) => sendToParent({ kind: "used", uses: newUses }), Date.now);
+let tls: MutableTlsSource | undefined;
+let observer: Observer | undefined;
+let running: { readonly listening: HttpListener; close(): Promise<void> } | undefined;
+
+function sendToParent(message: FromS3Process): void {
+  parent.send(message);
+}
+
+async function open({
+  location,
+  domains,
+  secretKey,
+  observing,
+  openUploads,
+  ...portOptions
+}: OpenS3): Promise<void> {
+  // Before any await: a "tls" message may arrive meanwhile.
+  tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
+  const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
+  observer = createObserver(observing, sendToParent);
+  const streams = createOpenStreams();
+  registerProcessMetrics(observer.metrics, "s3", streams);
+  const { engine, documents, auditLog } = await openEngine(location, {
+    ...{ metrics: observer.metrics, openUploads },
+  });
+  const handler = createS3Handler({
+    engine,
+    credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
+    domains,
+    now: Date.now,
+    onKeyUsed: uses.record,
+    log: (line) => sendToParent({ kind: "log", line }),
+    recordAudit: createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line })),
+    onExchange: observer.onExchange,
+  });
+  const { limits, probe } = portOptions;
+  const listening = await listen(
+    handler,
+    { fd: listenerDescriptor },
+    { headerBytes, refusal, tls, trusted, limits, probe, streams },
+  );
+  running = { listening, close: () => engine.close() };
+  sendToParent({ kind: "ready" });
+}
+
+/** Requests refused before the handler get a body from the same table of errors. */
+const refusal: RefusalText = (status) => {
+  const { code, message } = refusalError(status);
+  return {
+    type: "application/xml",
+    body: errorDocument([
+      ["Code", code],
+      ["Message", message],
+    ]),
+  };
+};
+
+function refusalError(status: RefusalStatus): S3Error {
+  const { body: message } = plainRefusal(status);
+  if (status === 408) return new S3Error("RequestTimeout");
+  if (status === 431) return new S3Error("RequestHeaderSectionTooLarge");
+  if (status === 501) return new S3Error("NotImplemented", { message });
+  if (status === 503) return new S3Error("SlowDown");
+  return new S3Error("BadRequest", { message });
+}
+
+async function close(): Promise<void> {
+  await running?.listening.drain();
+  uses.flush();
+  await running?.close();
+  observer?.end();
+  parent.exit();
+}
+
+const parent = connectParent<ToS3Process, FromS3Process>((message) => {
+  if (message.kind === "open") {
+    open(message).catch((error: NodeJS.ErrnoException) =>
+      sendToParent({ kind: "failed", message: error.message, code: error.code }),
+    );
+  } else if (message.kind === "tls") {
+    tls?.change(message.pair);
+  } else if (message.kind !== "close") {
+    observer?.receive(message);
+  } else {
+    close().catch((error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    });
+  }
+});
+// The supervisor ends this process; a signal to the process group must not.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+process.on("uncaughtException", (error) => {
+  sendToParent({ kind: "log", line: `A process of the S3 API failed: ${error.stack ?? error.message}` });
+  process.exit(1);
+});
+
+sendToParent({ kind: "warm" });

@@ -1,0 +1,112 @@
+// Patterns of paths, as `_headers`, `_redirects` and `run_worker_first` have them. Matching takes time
+// proportional to pattern times path: paths come from clients, so no regular expression backtracks over them.
+
+export type Captures = ReadonlyMap<string, string>;
+
+export interface PathPattern {
+  /** What placeholders and the splat stand for; undefined when the text does not match. */
+  match(text: string): Captures | undefined;
+}
+
+interface Wildcard {
+  readonly name: string;
+  readonly minLength: 0 | 1;
+  /** Characters that it does not match. */
+  readonly stops: string;
+}
+
+type Token = string | Wildcard;
+
+const placeholder = /:([A-Za-z]\w*)/g;
+
+/** `*` (captured as "splat") and `:placeholder`; throws a RangeError that says what is wrong. */
+export function compilePattern(pattern: string): PathPattern {
+  const hostEnd = pattern.startsWith("https://") ? pattern.indexOf("/", "https://".length) : 0;
+  const tokens: Token[] = [];
+  const names = new Set<string>();
+  let at = 0;
+  for (const match of pattern.matchAll(/\*|:[A-Za-z]\w*/g)) {
+    if (match.index > at) tokens.push(pattern.slice(at, match.index));
+    at = match.index + match[0].length;
+    const name = match[0] === "*" ? "splat" : match[0].slice(1);
+    if (names.has(name)) throw new RangeError(repeatedMessage(name, pattern));
+    names.add(name);
+    if (match[0] === "*") tokens.push(splat);
+    else tokens.push({ name, minLength: 1, stops: match.index < hostEnd ? "/." : "/" });
+  }
+  if (at < pattern.length) tokens.push(pattern.slice(at));
+  return { match: (text) => matchTokens(tokens, text) };
+}
+
+/** `*` alone, any number of them. */
+export function compileGlob(pattern: string): PathPattern {
+  const tokens = pattern.split("*").flatMap((text, i): Token[] => (i === 0 ? [text] : [splat, text]));
+  const nonEmpty = tokens.filter((token) => token !== "");
+  return { match: (text) => matchTokens(nonEmpty, text) };
+}
+
+/** The text with the captures in place of their names. */
+export function fillIn(text: string, captures: Captures): string {
+  return text.replace(placeholder, (written, name: string) => captures.get(name) ?? written);
+}
+
+const splat: Wildcard = { name: "splat", minLength: 0, stops: "" };
+const noCaptures: Captures = new Map();
+
+function repeatedMessage(name: string, pattern: string): string {
+  return name === "splat"
+    ? `${pattern} has more than one wildcard: use one * and named placeholders, such as :project.`
+    : `${pattern} has the placeholder :${name} twice: use different names.`;
+}
+
+function matchTokens(tokens: readonly Token[], text: string): Captures | undefined {
+  const [first, second] = tokens;
+  if (typeof first === "string" && !text.startsWith(first)) return undefined;
+  if (tokens.length === 1 && typeof first === "string") return first === text ? noCaptures : undefined;
+  // A prefix is the most frequent pattern.
+  if (tokens.length === 2 && typeof first === "string" && second === splat) {
+    return new Map([["splat", text.slice(first.length)]]);
+  }
+  return matchInFull(tokens, text);
+}
+
+/** Each wildcard takes as much as it can. */
+function matchInFull(tokens: readonly Token[], text: string): Captures | undefined {
+  const ends = new Uint8Array(text.length + 1);
+  ends[text.length] = 1;
+  /** For each token, the positions from which it and all after it match to the end. */
+  const starts: Uint8Array[] = [ends];
+  for (const token of [...tokens].reverse()) starts.unshift(computeStarts(token, text, starts[0]!));
+  if (starts[0]![0] !== 1) return undefined;
+  const captures = new Map<string, string>();
+  let at = 0;
+  for (const [i, token] of tokens.entries()) {
+    const end = typeof token === "string" ? at + token.length : findEnd(token, text, at, starts[i + 1]!);
+    if (typeof token !== "string") captures.set(token.name, text.slice(at, end));
+    at = end;
+  }
+  return captures;
+}
+
+function computeStarts(token: Token, text: string, next: Uint8Array): Uint8Array {
+  const starts = new Uint8Array(next.length);
+  for (let at = text.length; at >= 0; at--) {
+    if (typeof token === "string") {
+      if (next[at + token.length] === 1 && text.startsWith(token, at)) starts[at] = 1;
+      continue;
+    }
+    const isStop = at === text.length || token.stops.includes(text[at]!);
+    const continues = !isStop && (starts[at + 1] === 1 || next[at + 1] === 1);
+    if (continues || (token.minLength === 0 && next[at] === 1)) starts[at] = 1;
+  }
+  return starts;
+}
+
+function findEnd({ stops, minLength }: Wildcard, text: string, at: number, next: Uint8Array): number {
+  let last = at;
+  for (let end = at; end <= text.length; end++) {
+    if (next[end] === 1 && end - at >= minLength) last = end;
+    if (end < text.length && stops.includes(text[end]!)) break;
+  }
+  return last;
+}

@@ -1,0 +1,194 @@
+// A script's configuration: store.toml, store.json, store.jsonc or a wrangler file, checked in
+// full before anything starts. Faults that only show later, such as a bucket that does not exist, are reported at
+// their position in the file as well.
+import { dirname } from "node:path";
+import type { ScriptBindings } from "../bindings.ts";
+import { checkAssets } from "./check-assets.ts";
+import { type BundlingOptions, checkBundling } from "./check-bundling.ts";
+import { checkKvNamespaces } from "./check-kv.ts";
+import { checkTriggers } from "./check-triggers.ts";
+import type { Sunday } from "./cron.ts";
+import { checkDistinct, envNames } from "./env-names.ts";
+import { parseRoute } from "./route-patterns.ts";
+import {
+  checkBuckets,
+  checkCompatibilityDate,
+  checkCompatibilityFlags,
+  checkMain,
+  checkName,
+  checkStrings,
+  createParseCheck,
+} from "./rules.ts";
+import { checkStoreLocations, type StoreLocations } from "./store-location.ts";
+import { type ConfigError, configError } from "./syntax/error.ts";
+import { createFields, isTable, knownKeys, type Table } from "./syntax/fields.ts";
+import type { ConfigPath } from "./syntax/positions.ts";
+import { type ConfigKind, type ConfigSource, readSource } from "./syntax/source.ts";
+import { readDevVars } from "./vars/dev-vars.ts";
+import { checkEnvironments, selectEnvironment } from "./vars/environments.ts";
+import { checkVars } from "./vars/vars.ts";
+import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
+
+export interface ScriptConfig extends ScriptBindings {
+  /** Absolute. */
+  readonly file: string;
+  readonly kind: ConfigKind;
+  /** Directory of the file; its paths are relative to this. */
+  readonly directory: string;
+  /** The environment of the file that was read; undefined for the top of the file. */
+  readonly environment: string | undefined;
+  readonly name: string;
+  /** Absolute; undefined where assets are served without a script. */
+  readonly main: string | undefined;
+  /** `YYYY-MM-DD` */
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+  readonly routes: readonly string[];
+  readonly crons: readonly string[];
+  /** The number of Sunday in `crons`. */
+  readonly sunday: Sunday;
+  readonly bundling: BundlingOptions;
+  /** Development variables; they replace variables and secrets of the same name. */
+  readonly devVars: Readonly<Record<string, string>>;
+  /** Further files to watch for changes, including files that do not exist yet. */
+  readonly watched: readonly string[];
+  /** The port of `store dev`, if the file names one. */
+  readonly devPort: number | undefined;
+  /** Notes to print at start: what was replaced or left out. */
+  readonly notes: readonly string[];
+  /** Where the store is, when that is a cluster. */
+  readonly storeLocations?: StoreLocations;
+}
+
+export interface ReadOptions {
+  /** Clock in milliseconds since the epoch, for suggesting a compatibility date. */
+  readonly now?: () => number;
+  /** The environment to read; the top of the file without one. */
+  readonly environment?: string | undefined;
+  /** What the script is read for, if it is to run. Development variables are read for "dev" alone. */
+  readonly mode?: "dev" | "serve" | undefined;
+  /** Whether .env files beside a wrangler file are read for "dev"; the default is true. */
+  readonly readsDotEnv?: boolean | undefined;
+}
+
+/** The source of each configuration, for faults that are found later. */
+const sources = new WeakMap<ScriptConfig, ConfigSource>();
+
+/** Throws a ConfigError with every fault of the file. */
+export function readConfig(file: string, options: ReadOptions = {}): ScriptConfig {
+  return parseConfig(readSource(file), options);
+}
+
+/** Reads a configuration again, with the same options. */
+export function parseConfig(source: ConfigSource, options: ReadOptions = {}): ScriptConfig {
+  const normalized = normalize(source, options);
+  const { fields } = normalized;
+  const config = checkConfig(normalized, options);
+  if (fields.faults.length > 0) throw configError(source, fields.faults);
+  const complete = options.mode === "dev" ? withDevVars(config, normalized, options) : config;
+  sources.set(complete, fields.source);
+  return complete;
+}
+
+/** A file of either kind, with our keys and those of the environment that was asked for. */
+type NormalizedConfig = Omit<WranglerConfig, "source">;
+
+function normalize(source: ConfigSource, options: ReadOptions): NormalizedConfig {
+  const { environment, mode } = options;
+  const isForeign = source.kind === "wrangler";
+  const file = createFields(source, { keys: isForeign ? undefined : knownKeys });
+  const top = file.table([], source.value, '{ "name": "photos", "main": "src/index.ts" }');
+  if (top === undefined) throw configError(source, file.faults);
+  if (isForeign) {
+    return readWrangler(source, { environment, today: today(options), isLenient: mode !== "serve" });
+  }
+  checkEnvironments(file, top);
+  const fields = createFields(selectEnvironment(source, environment), { keys: knownKeys, previous: file });
+  return { fields, emulated: [], unsupported: [], notes: [], devPort: undefined, secretNames: undefined };
+}
+
+function today({ now = Date.now }: ReadOptions): string {
+  return new Date(now()).toISOString().slice(0, 10);
+}
+
+function checkConfig(
+  { fields, notes, devPort, ...normalized }: NormalizedConfig,
+  options: ReadOptions,
+): ScriptConfig {
+  const { source, line } = fields;
+  const top: Table = isTable(source.value) ? source.value : {};
+  const isForeign = source.kind === "wrangler";
+  const triggers = checkTriggers(fields, top, { isLenient: isForeign && options.mode !== "serve" });
+  const checkRoute = createParseCheck(fields, parseRoute);
+  // Before the keys at the top level: a key misplaced in [vars] is then not also reported as missing.
+  const buckets = checkBuckets(fields, top);
+  const kvNamespaces = checkKvNamespaces(fields, top);
+  const assets = checkAssets(fields, top);
+  const storeLocations = checkStoreLocations(fields, top);
+  const config = {
+    file: source.file,
+    kind: source.kind,
+    directory: dirname(source.file),
+    environment: options.environment || undefined,
+    name: checkName(fields, top),
+    main: checkMain(fields, top),
+    compatibilityDate: checkCompatibilityDate(fields, top, today(options)),
+    compatibilityFlags: checkCompatibilityFlags(fields, top),
+    routes: checkStrings(
+      fields,
+      ["routes"],
+      top.routes,
+      line("routes", ["photos.example.com/*"]),
+      checkRoute,
+    ),
+    crons: triggers.crons,
+    sunday: triggers.sunday,
+    bundling: checkBundling(fields, top),
+    ...{ buckets, kvNamespaces, assets },
+    emulated: normalized.emulated,
+    unsupported: normalized.unsupported,
+    vars: checkVars(fields, top),
+    ...{ devVars: {}, watched: [], devPort },
+    notes: [...notes, ...triggers.notes],
+    ...(storeLocations === undefined ? {} : { storeLocations }),
+  };
+  checkDistinct(fields, config);
+  return config;
+}
+
+function withDevVars(
+  config: ScriptConfig,
+  { secretNames }: NormalizedConfig,
+  options: ReadOptions,
+): ScriptConfig {
+  const { directory, environment, kind, vars, notes } = config;
+  const devVars = readDevVars({
+    ...{ directory, environment, taken: envNames(config) },
+    readsDotEnv: kind === "wrangler" && options.readsDotEnv !== false,
+    names: secretNames === undefined ? undefined : [...secretNames, ...Object.keys(vars)],
+  });
+  return {
+    ...config,
+    devVars: devVars.values,
+    watched: devVars.files,
+    notes: [...notes, ...devVars.notes],
+  };
+}
+
+/**
+ * The error for a fault that was found later, positioned at the value of the path, or the key of a variable.
+ * Paths have our keys, whatever the file calls them: `["store_buckets", 0, "bucket_name"]`, `["vars", "GREETING"]`.
+ */
+export function configErrorFor(
+  config: ScriptConfig,
+  path: ConfigPath,
+  message: string,
+  hint?: string,
+): ConfigError {
+  // A copy of a configuration has no recorded source, so the file is read again.
+  const source = sources.get(config) ?? normalize(readSource(config.file), config).fields.source;
+  const position = source.positions.find(path);
+  const isVariable = path[0] === "vars" && path.length === 2;
+  const span = isVariable ? (position.key ?? position.value) : position.value;
+  return configError(source, [{ span, message, hint }]);
+}

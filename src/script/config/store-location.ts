@@ -1,0 +1,84 @@
+// Where the store of a script is, when that is a cluster: the keys `records`, `blobs` and `reads`. Every command that
+// works on the store needs them, so they are read alone, without checking the rest of the file.
+import { readFileSync } from "node:fs";
+import { blobsFault, type Reads, readsChoices, recordsFault, urlForms } from "../../model/location.ts";
+import { type ConfigError, configError } from "./syntax/error.ts";
+import { createFields, type Fields, type Table } from "./syntax/fields.ts";
+import { detectKind, readSource } from "./syntax/source.ts";
+
+/** Either of the two may come from an option or the environment instead. */
+export interface StoreLocations {
+  readonly records?: string;
+  readonly blobs?: string;
+  readonly reads?: Reads;
+}
+
+export interface ConfiguredLocations extends StoreLocations {
+  /** The error for a fault that was found later, at the key. */
+  fault(key: keyof StoreLocations, message: string, hint?: string): ConfigError;
+}
+
+const faults = { records: recordsFault, blobs: blobsFault } as const;
+const examples = {
+  records: "postgres://store@db.example.com/store",
+  blobs: "file:///mnt/shared/store",
+} as const;
+
+export function checkStoreLocations(fields: Fields, top: Table): StoreLocations | undefined {
+  const records = checkStoreLocation(fields, top, "records");
+  const blobs = checkStoreLocation(fields, top, "blobs");
+  const reads = checkReads(fields, top);
+  if (records === undefined && blobs === undefined && reads === undefined) return undefined;
+  return {
+    ...(records === undefined ? {} : { records }),
+    ...(blobs === undefined ? {} : { blobs }),
+    ...(reads === undefined ? {} : { reads }),
+  };
+}
+
+function checkStoreLocation(fields: Fields, top: Table, key: "records" | "blobs"): string | undefined {
+  const line = fields.line(key, examples[key]);
+  const location = fields.string([key], top[key], line);
+  if (location === undefined) return undefined;
+  const fault = faults[key](location);
+  if (fault === undefined) return location;
+  const hint = `It is ${urlForms[key]}\nFor example: ${line}`;
+  fields.report([key], { message: `"${key}" ${fault}.`, hint });
+  return undefined;
+}
+
+function checkReads(fields: Fields, top: Table): Reads | undefined {
+  const line = fields.line("reads", "strict");
+  const reads = fields.string(["reads"], top.reads, line);
+  const found = readsChoices.find((choice) => choice === reads);
+  if (reads !== undefined && found === undefined) {
+    fields.report(["reads"], { message: '"reads" must be "usual" or "strict".', hint: `Write: ${line}` });
+  }
+  return found;
+}
+
+/** Location of the store in a file; undefined when the file names none. */
+export function readStoreLocations(file: string): ConfiguredLocations | undefined {
+  if (detectKind(file) === "wrangler" || !mayHaveLocations(file)) return undefined;
+  const source = readSource(file);
+  const fields = createFields(source);
+  const { value } = source;
+  if (typeof value !== "object" || value === null) return undefined;
+  const locations = checkStoreLocations(fields, value as Table);
+  if (fields.faults.length > 0) throw configError(source, fields.faults);
+  if (locations === undefined) return undefined;
+  return {
+    ...locations,
+    fault: (key, message, hint) =>
+      configError(source, [{ span: source.positions.find([key]).value, message, hint }]),
+  };
+}
+
+/** A quick text search first: most files name no location, and commands should not wait for the parsers. */
+function mayHaveLocations(file: string): boolean {
+  try {
+    return /records|blobs|reads/.test(readFileSync(file, "utf8"));
+  } catch {
+    return true;
+  }
+}

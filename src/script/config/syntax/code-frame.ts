@@ -1,0 +1,78 @@
+// Formats a fault in a file for people: its position, the line with the token marked, and what to do. The
+// same form serves configurations and scripts.
+
+export interface SourceFault {
+  /** The path as the user would type it. */
+  readonly path: string;
+  /** From 1, as editors count. */
+  readonly line: number;
+  /** From 1, in UTF-16 units, as editors count. */
+  readonly column: number;
+  /** The whole line. */
+  readonly source: string;
+  /** Length of the token in UTF-16 units. */
+  readonly length: number;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+export function faultText({
+  path,
+  line,
+  column,
+  source,
+  length: tokenLength,
+  message,
+  hint,
+}: SourceFault): string {
+  const end = Math.min(column - 1 + Math.max(1, tokenLength), Math.max(source.length, column));
+  const { shown, start, length } = cropLine(source, column - 1, end - column + 1);
+  const number = String(line);
+  const gutter = " ".repeat(number.length);
+  const marks =
+    toBlanks(shown.slice(0, start)) + "^".repeat(measureWidth(shown.slice(start, start + length)) || 1);
+  return [
+    `${path}:${line}:${column}: ${message}`,
+    `  ${number} | ${shown}`.trimEnd(),
+    `  ${gutter} | ${marks}`,
+    ...(hint === undefined ? [] : hint.split("\n").map((words) => `  ${words}`)),
+  ].join("\n");
+}
+
+const maxLineLength = 120;
+
+/** Cuts a long line to the part around the token. */
+function cropLine(line: string, start: number, length: number) {
+  if (line.length <= maxLineLength) return { shown: line, start, length };
+  const from = Math.max(0, Math.min(start - maxLineLength / 4, line.length - maxLineLength));
+  const part = line.slice(from, from + maxLineLength);
+  const lead = from > 0 ? "…" : "";
+  const trail = from + maxLineLength < line.length ? "…" : "";
+  return {
+    shown: lead + part + trail,
+    start: start - from + lead.length,
+    length: Math.min(length, part.length - (start - from)),
+  };
+}
+
+/** Spaces as wide as the text. Tabs stay tabs, so the mark lines up at any tab width. */
+function toBlanks(text: string): string {
+  if (isPlain(text)) return " ".repeat(text.length);
+  return Array.from(text, (letter) => (letter === "\t" ? "\t" : " ".repeat(measureWidth(letter)))).join("");
+}
+
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const narrow = /\p{Mark}|\u200b|\u200d|\ufeff/u;
+
+function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+/** Width in terminal columns. */
+function measureWidth(text: string): number {
+  if (isPlain(text)) return text.length;
+  let width = 0;
+  for (const letter of text) width += narrow.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
+  return width;
+}

@@ -1,0 +1,244 @@
+// Reads typed fields of a configuration and collects every fault with its position, so that one run
+// reports all faults.
+
+import { nearest } from "../../../model/did-you-mean.ts";
+import { type Fault, maxFaults, type Span } from "./error.ts";
+import type { ConfigPath } from "./positions.ts";
+import type { ConfigSource } from "./source.ts";
+
+export type Table = Readonly<Record<string, unknown>>;
+
+/** Known keys by table; "" is the top level. */
+export type KnownKeys = Readonly<Record<string, readonly string[]>>;
+
+/** The keys of store.toml, store.json and store.jsonc. */
+export const knownKeys: KnownKeys = {
+  "": [
+    "name",
+    "main",
+    "compatibility_date",
+    "compatibility_flags",
+    "routes",
+    "triggers",
+    "store_buckets",
+    "kv_namespaces",
+    "assets",
+    "vars",
+    "env",
+    "define",
+    "alias",
+    "tsconfig",
+    "jsx_factory",
+    "jsx_fragment",
+    "rules",
+    "records",
+    "blobs",
+    "reads",
+  ],
+  triggers: ["crons"],
+  store_buckets: ["binding", "bucket_name"],
+  kv_namespaces: ["binding", "id"],
+  assets: ["directory", "binding", "not_found_handling", "html_handling", "run_worker_first"],
+  rules: ["type", "globs", "fallthrough"],
+};
+
+/** Keys of the whole file, not allowed in an environment. */
+export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
+
+/** A longer list of suggestions does not help. */
+const maxListedKeys = 30;
+
+/** Names that other tools use for the same key. */
+const keyAliases: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
+
+export interface FaultDescription {
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** The default. */
+  readonly at?: "key" | "value";
+}
+
+export interface Fields {
+  readonly source: ConfigSource;
+  readonly faults: readonly Fault[];
+  /** Paths in the file that are not reported as missing, since a mistyped key was reported instead. */
+  readonly suppressed: ReadonlySet<string>;
+  report(path: ConfigPath, description: FaultDescription): void;
+  /** Reports a missing key, unless a mistyped spelling of it was reported already. */
+  missing(path: ConfigPath, hint: string): void;
+  /** A table, after its unknown keys are reported; undefined when absent or not a table. */
+  table(path: ConfigPath, value: unknown, example: string): Table | undefined;
+  string(path: ConfigPath, value: unknown, example: string): string | undefined;
+  /** Elements of an array with their paths; empty when absent or not an array. */
+  list(path: ConfigPath, value: unknown, example: string): readonly Element[];
+  /** `key = value` in the syntax of the file. */
+  line(key: string, value: unknown): string;
+}
+
+export interface Element {
+  readonly path: ConfigPath;
+  readonly value: unknown;
+}
+
+export interface FieldsOptions {
+  /** Undefined where the keys were checked already. */
+  readonly keys: KnownKeys | undefined;
+  /** The fields of the same file that were read before: their faults are kept. */
+  readonly previous?: Fields | undefined;
+}
+
+export function createFields(
+  source: ConfigSource,
+  { keys, previous }: FieldsOptions = { keys: knownKeys },
+): Fields {
+  const faults: Fault[] = [...(previous?.faults ?? [])];
+  const suppressed = new Set<string>(previous?.suppressed);
+
+  function report(path: ConfigPath, { message, hint, at = "value" }: FaultDescription): void {
+    // One more than the limit is enough to know that there are more.
+    if (faults.length > maxFaults) return;
+    const position = source.positions.find(path);
+    const span = at === "key" ? (position.key ?? position.value) : position.value;
+    faults.push({ span, message, hint });
+  }
+
+  function wrongType(path: ConfigPath, value: unknown, needed: string, example: string): void {
+    const message = `${formatPath(source.positions.inFile(path))} must be ${needed}, not ${describeType(value, source.format)}.`;
+    const hint = `Write:${example.startsWith("\n") ? "" : " "}${example}`;
+    report(path, { message, hint: example === "" ? undefined : hint });
+  }
+
+  function unknownKey(path: ConfigPath, key: string, allowedKeys: readonly string[]): void {
+    if (faults.length > maxFaults) return;
+    const where = formatTablePath(path);
+    const currentTable = tableKind(path);
+    const tableLabel = where === "" ? "the configuration" : where;
+    const other = allowedKeys.includes(keyAliases[key] ?? "") ? keyAliases[key] : undefined;
+    const owningTable =
+      other ?? Object.keys(keys ?? {}).find((table) => table !== currentTable && keys![table]!.includes(key));
+    const near = other ?? (owningTable === undefined ? nearest(key, allowedKeys) : undefined);
+    if (near !== undefined) suppressed.add(JSON.stringify(source.positions.inFile([...path, near])));
+    if (owningTable === "") suppressed.add(JSON.stringify([key]));
+    const message = `"${key}" is not a key of ${tableLabel}`;
+    if (near !== undefined) {
+      report([...path, key], { message: `${message}: did you mean ${near}?`, at: "key" });
+      return;
+    }
+    const all = allowedKeys.length > maxListedKeys ? "Remove it." : `Its keys are: ${allowedKeys.join(", ")}`;
+    const hint = owningTable === undefined ? all : misplacedHint(source.format, key, owningTable);
+    report([...path, key], { message: `${message}.`, hint, at: "key" });
+  }
+
+  return {
+    source,
+    faults,
+    suppressed,
+    report,
+    missing(path, hint) {
+      if (suppressed.has(JSON.stringify(source.positions.inFile(path)))) return;
+      const inside = path.slice(0, -1);
+      // In TOML every key after [vars] is a variable, although this one was meant for the top level.
+      const strayPath = ["vars", ...path];
+      if (source.positions.has(strayPath)) {
+        const message = `"${path.at(-1)}" is missing: here it is one of the variables.`;
+        report(strayPath, {
+          message,
+          hint: misplacedHint(source.format, String(path.at(-1)), ""),
+          at: "key",
+        });
+        return;
+      }
+      const span = openingSpan(source, source.positions.find(inside).value);
+      const where = inside.length === 0 ? "" : ` in ${formatTablePath(source.positions.inFile(inside))}`;
+      faults.push({ span, message: `"${path.at(-1)}" is missing${where}.`, hint });
+    },
+    table(path, value, example) {
+      if (value === undefined) return undefined;
+      if (!isTable(value)) {
+        wrongType(path, value, source.format === "toml" ? "a table" : "an object", example);
+        return undefined;
+      }
+      const allowedKeys = keys === undefined ? undefined : findAllowedKeys(keys, path);
+      for (const key of Object.keys(value)) {
+        const isSchema = source.format === "json" && path.length === 0 && key === "$schema";
+        if (allowedKeys !== undefined && !allowedKeys.includes(key) && !isSchema)
+          unknownKey(path, key, allowedKeys);
+      }
+      return value;
+    },
+    string(path, value, example) {
+      if (typeof value === "string") return value;
+      if (value !== undefined) wrongType(path, value, "a string", example);
+      return undefined;
+    },
+    list(path, value, example) {
+      if (value === undefined) return [];
+      if (!Array.isArray(value)) {
+        wrongType(path, value, "a list", example);
+        return [];
+      }
+      return value.map((element: unknown, index) => ({ path: [...path, index], value: element }));
+    },
+    line: (key, value) =>
+      source.format === "toml"
+        ? `${key} = ${formatValue(value)}`
+        : `${JSON.stringify(key)}: ${formatValue(value)}`,
+  };
+}
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** Name of the table at a path, without the indexes of its elements. */
+function formatTablePath(path: ConfigPath): string {
+  return path.filter((step) => typeof step === "string").join(".");
+}
+
+/** The same for the tables of an environment: `env.staging.triggers` is a `triggers`. */
+function tableKind(path: ConfigPath): string {
+  return formatTablePath(path[0] === "env" ? path.slice(2) : path);
+}
+
+function findAllowedKeys(keys: KnownKeys, path: ConfigPath): readonly string[] | undefined {
+  if (path.length === 1 && path[0] === "env") return undefined;
+  const allowedKeys = keys[tableKind(path)];
+  return path.length === 2 && path[0] === "env"
+    ? allowedKeys?.filter((key) => !fileKeys.includes(key))
+    : allowedKeys;
+}
+
+/** `routes[1]` */
+function formatPath(path: ConfigPath): string {
+  const steps = path.map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`));
+  return path.length === 0 ? "The configuration" : `"${steps.join("")}"`;
+}
+
+function describeType(value: unknown, format: ConfigSource["format"]): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof Date) return "a date";
+  if (typeof value === "object") return format === "toml" ? "a table" : "an object";
+  return `a ${typeof value}`;
+}
+
+/** For a missing key, marks only the beginning of its table. */
+function openingSpan({ text }: ConfigSource, { start, end }: Span): Span {
+  return { start, end: text[start] === "{" ? start + 1 : end };
+}
+
+function misplacedHint(format: ConfigSource["format"], key: string, owningTable: string): string {
+  if (format === "json") {
+    return owningTable === ""
+      ? `"${key}" belongs in the outermost object.`
+      : `"${key}" belongs in "${owningTable}".`;
+  }
+  if (owningTable === "") return `"${key}" belongs at the top of the file, above the first [table].`;
+  const isList = ["store_buckets", "kv_namespaces", "rules"].includes(owningTable);
+  return `"${key}" belongs under ${isList ? `[[${owningTable}]]` : `[${owningTable}]`}.`;
+}
+
+/** Strings and lists of strings are written alike in TOML and JSON. */
+function formatValue(value: unknown): string {
+  return Array.isArray(value) ? `[${value.map(formatValue).join(", ")}]` : JSON.stringify(value);
+}

@@ -1,0 +1,35 @@
+// A Workers Site in a wrangler file: a folder whose files the script itself reads and serves.
+
+import { isTable, type Table } from "../syntax/fields.ts";
+import type { Origins } from "../syntax/view.ts";
+import type { Note } from "./names.ts";
+import { siteBinding, siteManifest, siteManifestName } from "./site-names.ts";
+
+/** Whether the files are served: a site beside `assets` is ignored, since only one folder is supported. */
+export function hasSite({ site, assets }: Table): boolean {
+  return isTable(site) && assets === undefined;
+}
+
+export function addSite(top: Table, value: Record<string, unknown>, origins: Origins): void {
+  if (!hasSite(top)) return;
+  const { bucket } = top.site as Table;
+  origins.set(["assets"], ["site"]);
+  origins.set(["assets", "directory"], ["site", "bucket"]);
+  value.assets = {
+    ...{ directory: bucket, binding: siteBinding },
+    ...{ run_worker_first: true, html_handling: "none" },
+  };
+  value.vars = { ...(isTable(value.vars) ? value.vars : {}), [siteManifestName]: siteManifest };
+  origins.set(["vars", siteManifestName], ["site"]);
+}
+
+export function noteSite(top: Table, note: Note): void {
+  if (!isTable(top.site)) return;
+  const { site } = top;
+  const ignored = ["include", "exclude"].filter((key) => site[key] !== undefined).map((key) => `site.${key}`);
+  if (!hasSite(top)) {
+    note("its site is not served beside its assets: move the files to the folder of the assets.");
+  } else if (ignored.length > 0) {
+    note(`the script can read every file of its site: ${ignored.join(" and ")} have no effect in Store.`);
+  }
+}

@@ -1,0 +1,240 @@
+// Reads a wrangler file: its keys are checked under their own names, then mapped to Store's keys, with their
+// positions kept. A note names everything that has no effect here or is replaced.
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { EmulatedBinding, UnsupportedBinding } from "../../bindings.ts";
+import { wranglerFlags } from "../platform-flags.ts";
+import { createFields, type Fields, isTable, type Table } from "../syntax/fields.ts";
+import type { ConfigPath } from "../syntax/positions.ts";
+import type { ConfigSource } from "../syntax/source.ts";
+import { createOrigins, createView, type Origins } from "../syntax/view.ts";
+import { selectEnvironment } from "../vars/environments.ts";
+import { unsupportedBindings, unsupportedHint } from "./bindings.ts";
+import { emulatedBindings } from "./emulated-bindings.ts";
+import { ignoredKeys, ownWranglerKeys, wranglerKeys } from "./keys.ts";
+import { type Note, usableBuckets, usableDate, usableName, usableNamespaces } from "./names.ts";
+import { isRoute, wranglerRoutes } from "./routes.ts";
+import { addSite, noteSite } from "./site.ts";
+
+export interface WranglerOptions {
+  readonly environment: string | undefined;
+  /** `YYYY-MM-DD` */
+  readonly today: string;
+  /** Routes and schedules that cannot be used are left out while developing, as their own tool does. */
+  readonly isLenient: boolean;
+}
+
+export interface WranglerConfig {
+  /** Under the keys of a store file. */
+  readonly source: ConfigSource;
+  /** With the faults found so far. */
+  readonly fields: Fields;
+  readonly emulated: readonly EmulatedBinding[];
+  readonly unsupported: readonly UnsupportedBinding[];
+  readonly notes: readonly string[];
+  readonly devPort: number | undefined;
+  /** The only names that are taken from files of development variables; undefined for all. */
+  readonly secretNames: readonly string[] | undefined;
+}
+
+export function readWrangler(file: ConfigSource, options: WranglerOptions): WranglerConfig {
+  const { environment } = options;
+  const raw = createFields(file, { keys: wranglerKeys });
+  raw.table([], file.value, "");
+  raw.table(["env"], (file.value as Table).env, "");
+  const view = selectEnvironment(file, environment, (key) => ownWranglerKeys.includes(key));
+  const top = (isTable(view.value) ? view.value : {}) as Table;
+  if (environment) raw.table(["env", environment], findEnvironment(file, environment), "");
+  const fields = createFields(view, { keys: wranglerKeys, previous: raw });
+  for (const key of Object.keys(top)) checkKeys(fields, [key], top[key]);
+
+  const notes: string[] = [];
+  const note: Note = (text) => notes.push(`${basename(file.file)}: ${text}`);
+  const found = unsupportedBindings(fields, top);
+  const emulated = emulatedBindings(fields, top);
+  const origins = createOrigins();
+  const value = translateKeys({ top, file, origins, note, options });
+  for (const [index, { inView }] of found.entries()) origins.set(["unsupported", index], inView);
+  for (const [index, { inView }] of emulated.entries()) origins.set(["emulated", index], inView);
+  noteIgnoredKeys(top, note);
+  if (!environment) noteEnvironments(file, top, note);
+  if (found.length > 0) {
+    const names = found.map(({ binding, kind }) => `${binding} (${kind})`).join(", ");
+    note(`Store does not have ${names}: using one throws an error. ${unsupportedHint}`);
+  }
+  const datasets = emulated.flatMap(({ emulated: { kind, binding } }) =>
+    kind === "dataset" ? [binding] : [],
+  );
+  if (datasets.length > 0) note(`data points written to ${datasets.join(", ")} are dropped.`);
+  const port = devPort(fields, top);
+  const source = createView(view, value, origins);
+  return {
+    source,
+    fields: createFields(source, { keys: undefined, previous: fields }),
+    emulated: emulated.map((each) => each.emulated),
+    unsupported: found.map(({ binding, kind }) => ({ binding, kind })),
+    notes,
+    devPort: port,
+    secretNames: isTable(top.secrets) ? filterStrings(top.secrets.required) : undefined,
+  };
+}
+
+function findEnvironment({ value }: ConfigSource, name: string): unknown {
+  const { env } = value as Table;
+  return isTable(env) ? env[name] : undefined;
+}
+
+const checkedLater = ["r2_buckets", "kv_namespaces", "assets", "triggers", "route", "routes", "rules"];
+
+/** Reports unknown keys in every table whose keys are known, and what should be a table and is not. */
+function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
+  const table = path.filter((step) => typeof step === "string").join(".");
+  if (wranglerKeys[table] === undefined) return;
+  if (Array.isArray(value)) {
+    for (const [index, element] of value.entries()) checkKeys(fields, [...path, index], element);
+    return;
+  }
+  // Keys that have an effect here are checked with their values.
+  if (!isTable(value) && checkedLater.includes(table)) return;
+  if (fields.table(path, value, "") === undefined || !isTable(value)) return;
+  for (const key of Object.keys(value)) checkKeys(fields, [...path, key], value[key]);
+}
+
+interface Translation {
+  readonly top: Table;
+  readonly file: ConfigSource;
+  readonly origins: Origins;
+  readonly note: Note;
+  readonly options: WranglerOptions;
+}
+
+/** Keys that both kinds of file have. */
+const sharedKeys = ["vars", "define", "alias", "tsconfig", "jsx_factory", "jsx_fragment", "rules"] as const;
+
+function translateKeys(translation: Translation): Table {
+  const { top, file, origins, note, options } = translation;
+  const folder = dirname(file.file);
+  const shared = sharedKeys.filter((key) => top[key] !== undefined).map((key) => [key, top[key]]);
+  const value: Record<string, unknown> = Object.fromEntries(shared);
+  value.name = usableName(top.name, basename(folder), note);
+  value.main = translateMain(top, origins);
+  value.compatibility_date = usableDate(top.compatibility_date, options.today, note);
+  value.compatibility_flags = wranglerFlags(top.compatibility_flags, note);
+  value.routes = translateRoutes(translation);
+  if (top.triggers !== undefined) {
+    value.triggers = isTable(top.triggers) ? { crons: top.triggers.crons } : top.triggers;
+  }
+  value.store_buckets = usableBuckets(top.r2_buckets, note);
+  origins.set(["store_buckets"], ["r2_buckets"]);
+  value.kv_namespaces = usableNamespaces(top.kv_namespaces, note);
+  value.assets = translateAssets(top);
+  addSite(top, value, origins);
+  addPages(translation, value, folder);
+  addVersion(translation, value);
+  return value;
+}
+
+/** Files of the tool's first version have it elsewhere. */
+function translateMain(top: Table, origins: Origins): unknown {
+  if (top.main !== undefined) return top.main;
+  const upload = isTable(top.build) ? top.build.upload : undefined;
+  if (!isTable(upload) || typeof upload.main !== "string") return undefined;
+  origins.set(["main"], ["build", "upload", "main"]);
+  return join(typeof upload.dir === "string" ? upload.dir : "dist", upload.main);
+}
+
+function translateRoutes({ top, origins, note, options }: Translation): unknown {
+  const found = wranglerRoutes(top.route, top.routes);
+  if (found === undefined) return top.routes;
+  const usable = options.isLenient ? found.filter(({ route }) => isRoute(route)) : found;
+  if (usable.length < found.length) {
+    const names = found.filter(({ route }) => !isRoute(route)).map(({ route }) => JSON.stringify(route));
+    note(`these routes cannot be used and are left out: ${names.join(", ")}.`);
+  }
+  for (const [index, { inFile }] of usable.entries()) origins.set(["routes", index], inFile);
+  return usable.map(({ route }) => route);
+}
+
+function translateAssets({ assets }: Table): unknown {
+  if (!isTable(assets)) return assets;
+  const { experimental_serve_directly: _, ...supportedKeys } = assets;
+  return supportedKeys;
+}
+
+/** A Pages project: a folder of files, with a script in it or none. */
+function addPages({ top, origins, note }: Translation, value: Record<string, unknown>, folder: string): void {
+  const directory = top.pages_build_output_dir;
+  if (directory === undefined || value.assets !== undefined) return;
+  origins.set(["assets", "directory"], ["pages_build_output_dir"]);
+  origins.set(["assets"], ["pages_build_output_dir"]);
+  value.assets = { directory };
+  if (typeof directory !== "string" || value.main !== undefined) return;
+  if (existsSync(resolve(folder, directory, "_worker.js"))) {
+    value.main = join(directory, "_worker.js");
+    value.assets = { directory, binding: "ASSETS", run_worker_first: true };
+  } else if (existsSync(join(folder, "functions"))) {
+    note("the folder functions of a Pages project is not run: only its files are served.");
+  }
+}
+
+/** Metadata of a deployed version; here every load counts as one. */
+function addVersion({ top, origins }: Translation, value: Record<string, unknown>): void {
+  const binding = isTable(top.version_metadata) ? top.version_metadata.binding : undefined;
+  if (typeof binding !== "string") return;
+  const timestamp = new Date().toISOString();
+  const version = { id: crypto.randomUUID(), tag: "", timestamp };
+  const vars = isTable(value.vars) ? value.vars : {};
+  // A variable of the same name stays where it is, so that both are reported.
+  if (!Object.hasOwn(vars, binding)) origins.set(["vars", binding], ["version_metadata", "binding"]);
+  value.vars = { ...vars, [binding]: version };
+}
+
+function noteIgnoredKeys(top: Table, note: Note): void {
+  const dev = isTable(top.dev) ? top.dev : {};
+  const nestedKeys = [
+    ...Object.keys(dev)
+      .filter((key) => key !== "port")
+      .map((key) => `dev.${key}`),
+    ...["consumers"]
+      .filter((key) => isTable(top.queues) && top.queues[key] !== undefined)
+      .map(() => "queues.consumers"),
+    ...(isTable(top.triggers) && top.triggers.events !== undefined ? ["triggers.events"] : []),
+    ...(isTable(top.assets) && top.assets.experimental_serve_directly !== undefined
+      ? ["assets.experimental_serve_directly"]
+      : []),
+  ];
+  const names = [...Object.keys(top).filter((key) => ignoredKeys.includes(key)), ...nestedKeys];
+  if (names.length > 0) note(`these keys have no effect in Store: ${names.join(", ")}.`);
+  if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
+  if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
+  noteSite(top, note);
+}
+
+/** Without an environment the script would start without the bindings it needs. */
+function noteEnvironments({ value }: ConfigSource, top: Table, note: Note): void {
+  const keys = ["r2_buckets", "kv_namespaces"];
+  const { env } = value as Table;
+  if (!isTable(env) || keys.some((key) => top[key] !== undefined)) return;
+  const names = Object.keys(env).filter((name) => {
+    const own = env[name];
+    return isTable(own) && keys.some((key) => own[key] !== undefined);
+  });
+  if (names.length === 0) return;
+  const choices = names.map((name) => `--env ${name}`).join(" or ");
+  note(`buckets and namespaces are bound only in its environments; start again with ${choices}.`);
+}
+
+function devPort(fields: Fields, { dev }: Table): number | undefined {
+  const port = isTable(dev) ? dev.port : undefined;
+  if (port === undefined) return undefined;
+  if (typeof port === "number" && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  fields.report(["dev", "port"], {
+    message: '"dev.port" must be a whole number up to 65535.',
+    hint: `Write: ${fields.source.format === "toml" ? "port = 8787" : '"port": 8787'}`,
+  });
+  return undefined;
+}
+
+function filterStrings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+}

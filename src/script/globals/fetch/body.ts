@@ -1,0 +1,187 @@
+// The body of a Request or a Response: stored in its original form, turned into a stream only on demand,
+// and read once.
+import { Readable } from "node:stream";
+import { toBytes } from "../../../binding/arguments.ts";
+import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
+import { encodeFormData } from "./form-data-body.ts";
+import { native } from "./native.ts";
+
+export type ByteStream = ReadableStream<Uint8Array>;
+
+/** These bytes are never handed to a script, which gets a copy that it may change. */
+export type BodySource = string | Uint8Array | ByteStream | (() => ByteStream);
+
+export interface Body {
+  source: BodySource;
+  /** The body was read, or handed to another reader. */
+  isTaken: boolean;
+  /** Aborts a body that is being received. */
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface ExtractedBody {
+  readonly body: Body | undefined;
+  /** Content-Type of the value, for messages without that header. */
+  readonly contentType: string | undefined;
+}
+
+export function createBody(source: BodySource, signal?: AbortSignal): Body {
+  return { source, isTaken: false, signal };
+}
+
+/** The types of the standard; any other value is converted to text. */
+export function extractBody(value: unknown): ExtractedBody {
+  if (value === null || value === undefined) return { body: undefined, contentType: undefined };
+  if (typeof value === "string") return { body: createBody(value), contentType: "text/plain;charset=UTF-8" };
+  if (value instanceof ReadableStream) {
+    if (value.locked || wasRead(value)) throw new TypeError(unusable);
+    return { body: createBody(value), contentType: undefined };
+  }
+  const bytes = toBytes(value);
+  // A copy, as the standard asks: the script may use its buffer again before this one is sent.
+  if (bytes !== undefined) return { body: createBody(Buffer.from(bytes)), contentType: undefined };
+  return extractRare(value);
+}
+
+function extractRare(value: unknown): ExtractedBody {
+  if (value instanceof URLSearchParams) {
+    const contentType = "application/x-www-form-urlencoded;charset=UTF-8";
+    return { body: createBody(value.toString()), contentType };
+  }
+  if (value instanceof Blob) {
+    return { body: createBlobBody(value), contentType: value.type === "" ? undefined : value.type };
+  }
+  if (value instanceof FormData) {
+    const { blob, contentType } = encodeFormData(value);
+    return { body: createBlobBody(blob), contentType };
+  }
+  if (Symbol.asyncIterator in Object(value)) {
+    const encoded = new native.Response(value as ReadableStream);
+    return { body: createBody(encoded.body as ByteStream), contentType: undefined };
+  }
+  return extractBody(`${value as string}`);
+}
+
+function createBlobBody(blob: Blob): Body {
+  return createBody(blob.size === 0 ? "" : () => withLength(blob.stream() as ByteStream, blob.size));
+}
+
+/** Whether the body is certainly empty, without reading it. */
+export function isEmpty({ source }: Body): boolean {
+  if (source instanceof ReadableStream) return declaredLength(source) === 0;
+  return typeof source !== "function" && source.length === 0;
+}
+
+const unusable =
+  "The body has already been read, or is being read: it can be read only once. " +
+  "Call clone() before reading it to read it twice.";
+
+function wasRead(stream: ByteStream): boolean {
+  return Readable.isDisturbed(stream as unknown as NodeJS.ReadableStream);
+}
+
+export function isUsed({ source, isTaken }: Body): boolean {
+  return isTaken || (source instanceof ReadableStream && wasRead(source));
+}
+
+/** Moves the bytes to another owner; the first owner can no longer read them. */
+export function moveBody(body: Body): Body {
+  const source = detach(body);
+  if (!(source instanceof ReadableStream)) return createBody(source);
+  // The script may hold this stream: it stays with the first owner, and the second gets a new stream.
+  const length = declaredLength(source);
+  return createBody(withLength(source.pipeThrough(new TransformStream()), length));
+}
+
+/** Hands the body to the caller in its current form. */
+export function takeBody(body: Body): string | Uint8Array | ByteStream {
+  const source = detach(body);
+  return typeof source === "function" ? source() : source;
+}
+
+function detach(body: Body): BodySource {
+  const { source } = body;
+  if (isUsed(body) || (source instanceof ReadableStream && source.locked)) throw new TypeError(unusable);
+  body.isTaken = true;
+  if (!(source instanceof ReadableStream)) body.source = "";
+  return source;
+}
+
+/** The stream a script sees; the same one each time. */
+export function openStream(body: Body): ByteStream {
+  if (body.source instanceof ReadableStream) return body.source;
+  if (body.isTaken) {
+    const lockedStream: ByteStream = new ReadableStream();
+    lockedStream.getReader();
+    body.source = lockedStream;
+    return lockedStream;
+  }
+  body.source = typeof body.source === "function" ? body.source() : toStream(body.source);
+  return body.source;
+}
+
+function toStream(value: string | Uint8Array): ByteStream {
+  // A byte stream takes over the buffer of a chunk, and stored bytes may share theirs.
+  const bytes = new Uint8Array(typeof value === "string" ? Buffer.from(value) : value);
+  // Read before the stream starts: enqueue detaches the buffer, and the array is then empty.
+  const { length } = bytes;
+  const stream: ByteStream = new ReadableStream({
+    type: "bytes",
+    start(controller) {
+      if (length > 0) controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  return withLength(stream, length);
+}
+
+function withLength(stream: ByteStream, length: number | undefined): ByteStream {
+  if (length !== undefined) declareLength(stream, length);
+  return stream;
+}
+
+/** A second body with the same bytes. */
+export function cloneBody(body: Body): Body {
+  if (isUsed(body)) throw new TypeError(unusable);
+  if (typeof body.source === "string" || body.source instanceof Uint8Array) return createBody(body.source);
+  const stream = openStream(body);
+  if (stream.locked) throw new TypeError(unusable);
+  const length = declaredLength(stream);
+  const [mine, other] = stream.tee();
+  body.source = withLength(mine, length);
+  return createBody(withLength(other, length), body.signal);
+}
+
+/** All of it, in a buffer of its own. */
+export async function readBytes(body: Body | undefined): Promise<Uint8Array<ArrayBuffer>> {
+  const value = body === undefined ? "" : takeBody(body);
+  if (typeof value === "string") return new Uint8Array(Buffer.from(value));
+  return new Uint8Array(value instanceof Uint8Array ? value : await collect(value));
+}
+
+export async function readText(body: Body | undefined): Promise<string> {
+  const value = body === undefined ? "" : takeBody(body);
+  if (typeof value === "string") return value.toWellFormed().replace(/^\ufeff/, "");
+  return new TextDecoder().decode(value instanceof Uint8Array ? value : await collect(value));
+}
+
+/** The text of the body, decoded piece by piece. */
+export function readTextStream(body: Body | undefined): ReadableStream<string> {
+  const bytes = body === undefined ? toStream("") : openStream(createBody(detach(body)));
+  return bytes.pipeThrough(new TextDecoderStream() as never);
+}
+
+async function collect(stream: ByteStream): Promise<Uint8Array> {
+  const reader: ReadableStreamDefaultReader<unknown> = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    if (!(value instanceof Uint8Array)) {
+      const fault = new TypeError(`The stream gave a ${typeof value} instead of a Uint8Array.`);
+      await reader.cancel(fault);
+      throw fault;
+    }
+    chunks.push(value);
+  }
+}

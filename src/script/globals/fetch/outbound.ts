@@ -1,0 +1,97 @@
+// The fetch function of scripts: accepts and returns our own classes and drops hop-by-hop headers of both,
+// so that a script can forward what it received.
+import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
+import { type ByteStream, createBody, takeBody } from "./body.ts";
+import { freezeHeaders, headersFromWire, wireHeaders } from "./headers.ts";
+import { native } from "./native.ts";
+import { activeSignal, requestParts, ScriptRequest } from "./request.ts";
+import { assembleResponse } from "./response.ts";
+
+/** Hop-by-hop headers (RFC 9110 7.6.1), or set again for each request. */
+const notSent = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
+
+/** Node decodes these encodings but keeps the headers that name them. */
+const decodedByNode = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
+
+/** Node cancels the body of a garbage-collected response, so the response must live as long as its stream. */
+const origins = new WeakMap<ReadableStream, Response>();
+
+export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {
+  const scriptRequest = new ScriptRequest(input, init);
+  const request = requestParts(scriptRequest)!;
+  const { method, url, redirect, settings } = request;
+  const signal = activeSignal(scriptRequest);
+  const mayHaveBody = method !== "GET" && method !== "HEAD";
+  const body = request.body === undefined || !mayHaveBody ? undefined : takeBody(request.body);
+  const headers = [...wireHeaders(request.headers)].filter(([name]) => !notSent.has(name));
+  const length = body instanceof ReadableStream ? declaredLength(body) : undefined;
+  if (length !== undefined) headers.push(["content-length", String(length)]);
+  const options = { ...settings, method, headers, redirect, duplex: "half" as const };
+  const response = await native.fetch(url, {
+    ...(options as RequestInit),
+    ...(body === undefined ? {} : { body: body instanceof ReadableStream ? bytesOnly(body) : body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return toScriptResponse(response, signal);
+}
+
+/** Node sends some chunks that are not bytes in a form of its own; the standard wants an error. */
+function bytesOnly(body: ByteStream): ByteStream {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        if (value instanceof Uint8Array) return controller.enqueue(value);
+        throw new TypeError(`The stream gave a ${typeof value} instead of a Uint8Array.`);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function toScriptResponse(response: Response, signal: AbortSignal | undefined): Response {
+  const { status, statusText, body } = response;
+  if (body !== null) {
+    origins.set(body, response);
+    const length = receivedLength(response);
+    if (length !== undefined) declareLength(body, length);
+  }
+  return assembleResponse({
+    status,
+    statusText,
+    headers: freezeHeaders(headersFromWire(receivedHeaders(response))),
+    body: body === null ? undefined : createBody(body as ByteStream, signal),
+    origin: response,
+  });
+}
+
+/** Node reads exactly as many bytes as the peer announced, or fails; a decoded body has another length. */
+function receivedLength({ headers }: Response): number | undefined {
+  const length = headers.get("content-length");
+  const isPlain = length !== null && /^[0-9]{1,15}$/.test(length) && !headers.has("transfer-encoding");
+  return isPlain && !headers.has("content-encoding") ? Number(length) : undefined;
+}
+
+function receivedHeaders({ headers, body }: Response): [string, string][] {
+  const isDecoded = body !== null && decodedByNode.test(headers.get("content-encoding") ?? "");
+  return [...headers].filter(
+    ([name]) =>
+      !notReceived.has(name) && !(isDecoded && (name === "content-encoding" || name === "content-length")),
+  );
+}

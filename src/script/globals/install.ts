@@ -1,0 +1,50 @@
+// Installs the globals that scripts expect beyond Node's own: the classes of the platform they were
+// written for. Called once per process, before the script is loaded.
+import { FixedLengthStream } from "../../binding/fixed-length-stream.ts";
+import { createCaches, ScriptCache, ScriptCacheStorage } from "./cache/caches.ts";
+import { createDigest, DigestStream, timingSafeEqual } from "./crypto.ts";
+import { define } from "./define.ts";
+import type { ScriptEvents } from "./events.ts";
+import { ScriptHeaders } from "./fetch/headers.ts";
+import { scriptFetch } from "./fetch/outbound.ts";
+import { ScriptRequest } from "./fetch/request.ts";
+import { ScriptResponse } from "./fetch/response.ts";
+import { HTMLRewriter } from "./html-rewriter/html-rewriter.ts";
+import { installPlatformGlobals } from "./platform-globals.ts";
+import { IdentityTransformStream } from "./streams.ts";
+import { webClasses } from "./web-classes.ts";
+
+export interface GlobalsOptions {
+  /** Total size limit of all caches of the process. */
+  readonly cacheBytes?: number | undefined;
+  /** The clock of the caches, in milliseconds since the epoch. */
+  readonly now?: (() => number) | undefined;
+}
+
+const defaultCacheBytes = 64 * 1024 * 1024;
+
+/** Returns the events whose listeners the script adds. */
+export function installGlobals({
+  cacheBytes = defaultCacheBytes,
+  now = Date.now,
+}: GlobalsOptions): ScriptEvents {
+  define(globalThis, {
+    ...webClasses(),
+    Headers: ScriptHeaders,
+    Request: ScriptRequest,
+    Response: ScriptResponse,
+    fetch: function fetch(input: unknown, init?: unknown) {
+      return scriptFetch(input, init);
+    },
+    FixedLengthStream,
+    IdentityTransformStream,
+    HTMLRewriter,
+    Cache: ScriptCache,
+    CacheStorage: ScriptCacheStorage,
+    caches: createCaches(cacheBytes, now),
+  });
+  define(globalThis.crypto, { DigestStream });
+  const { subtle } = globalThis.crypto;
+  define(subtle, { timingSafeEqual, digest: createDigest(subtle) });
+  return installPlatformGlobals();
+}

@@ -1,0 +1,18 @@
+// A pipe for bytes that changes nothing.
+import { toBytes } from "../../binding/arguments.ts";
+
+export class IdentityTransformStream extends TransformStream<ArrayBuffer | ArrayBufferView, Uint8Array> {
+  constructor() {
+    super({
+      transform(chunk, controller) {
+        const bytes = toBytes(chunk);
+        if (bytes === undefined) {
+          throw new TypeError(
+            `An IdentityTransformStream takes bytes, not a ${typeof chunk}: encode text with TextEncoder first.`,
+          );
+        }
+        controller.enqueue(bytes);
+      },
+    });
+  }
+}

@@ -1,8 +1,0 @@
-// `env.<binding>` of a dataset for data points. Scripts can only write to one, so they run the same when nothing is kept.
-export class AnalyticsDataset {
-  /** Drops the data point. */
-  writeDataPoint(point?: unknown): void {
-    if (point === undefined || (typeof point === "object" && point !== null)) return;
-    throw new TypeError("writeDataPoint() takes an object.");
-  }
-}

@@ -1,0 +1,111 @@
+// Messages between the supervisor and the processes that run scripts.
+import type { PortLimits } from "../../http/server/limits.ts";
+import type { TlsPair } from "../../http/tls/tls.ts";
+import type { ObserverOptions } from "../../metrics/reporter.ts";
+import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
+import type { Location } from "../../model/location.ts";
+import { isCount, isFields, isList, isText } from "../../model/shape.ts";
+import type { StoreNotification } from "../../types.ts";
+import type { ScriptBindings } from "../bindings.ts";
+import type { ConfigKind } from "../config/syntax/source.ts";
+import type { Mode } from "../context.ts";
+
+/** Everything a process needs to run a script. */
+export interface LoadedScript extends ScriptBindings {
+  readonly name: string;
+  /** Name of the script in the configuration. */
+  readonly kind: ConfigKind;
+  /** The bundled module; undefined when assets are served without a script. */
+  readonly bundle: string | undefined;
+  /** A service worker adds listeners and exports no handlers. */
+  readonly format: BundleFormat;
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Credentials with which a script's buckets presign URLs. */
+export interface ScriptPresigner {
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export type BundleFormat = "module" | "service-worker";
+
+export interface Load {
+  readonly kind: "load";
+  readonly script: LoadedScript;
+  readonly location: Location;
+  readonly mode: Mode;
+  readonly presign: ScriptPresigner | undefined;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads: number | undefined;
+  /** Socket for requests that the router forwards; undefined when the process accepts on the port itself. */
+  readonly socketPath: string | undefined;
+  /** Certificate and key of the port, if it serves HTTPS. */
+  readonly tls: TlsPair | undefined;
+  /** Proxies whose X-Forwarded-* headers are trusted. */
+  readonly trusted: readonly string[];
+  readonly observing: ObserverOptions;
+  /** Limits of this process. */
+  readonly limits: PortLimits;
+  /** Secret of readiness probes of the port. */
+  readonly probe: string;
+}
+
+export type ToHost =
+  | ToObserver
+  | Load
+  | { readonly kind: "tls"; readonly pair: TlsPair }
+  | { readonly kind: "notification"; readonly id: number; readonly events: readonly NotificationMessage[] }
+  | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
+  /** Accept connections on the port that this process has inherited. */
+  | { readonly kind: "accept"; readonly id: number }
+  /** Finish what is in flight, then end. */
+  | { readonly kind: "drain" };
+
+export type FromHost =
+  | FromObserver
+  /** The process is up and waits for a script. */
+  | { readonly kind: "warm" }
+  | { readonly kind: "ready"; readonly handlers: readonly string[] }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "beat" }
+  | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined }
+  | ({ readonly kind: "notified"; readonly id: number } & NotificationResult);
+
+/** A StoreNotification in serialized form. */
+export type NotificationMessage = Omit<StoreNotification, "type" | "time"> & { readonly time: number };
+
+/** Result of a batch: the indexes of handled notifications, and the error of the first failure. */
+export interface NotificationResult {
+  readonly handled: readonly number[];
+  readonly error: string | undefined;
+}
+
+export const heartbeatMilliseconds = 100;
+
+/** Longer texts are cut before they are sent. */
+export const maxMessageText = 64 * 1024;
+const maxEvents = 10_000;
+
+/** Undefined for an invalid message: a script can write to the pipe of its process. */
+export function parseFromHost(value: unknown): FromHost | undefined {
+  if (!isFields(value)) return undefined;
+  const { kind, id, handlers, handled, message, error } = value;
+  if (kind === "warm" || kind === "beat") return { kind };
+  if (kind === "ready" && isList(handlers, 16, isName)) return { kind, handlers };
+  if (kind === "failed" && isText(message, maxMessageText)) return { kind, message };
+  const hasOutcome = isCount(id) && (error === undefined || isText(error, maxMessageText));
+  const reason = error as string | undefined;
+  if (kind === "ran" && hasOutcome) return { kind, id, error: reason };
+  if (kind === "notified" && hasOutcome && isList(handled, maxEvents, isCount)) {
+    return { kind, id, handled, error: reason };
+  }
+  return parseFromObserver(value);
+}
+
+function isName(value: unknown): value is string {
+  return isText(value, 64);
+}

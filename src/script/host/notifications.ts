@@ -1,0 +1,59 @@
+// Runs a script's notification handler: an event counts as handled once the handler and every promise
+// given to waitUntil have succeeded.
+
+import type { ScriptContext } from "../context.ts";
+import type { Environment } from "./environment.ts";
+import type { ScriptHandlers } from "./host.ts";
+import type { NotificationMessage, NotificationResult } from "./messages.ts";
+import { logError } from "./script-error.ts";
+
+export async function handleAll(
+  handlers: ScriptHandlers,
+  env: Environment,
+  context: ScriptContext,
+  events: readonly NotificationMessage[],
+): Promise<NotificationResult> {
+  const handled: number[] = [];
+  let error: string | undefined;
+  /** Queues by key: events of one key run in order, different keys concurrently. */
+  const indexesByKey = new Map<string, number[]>();
+  for (const [index, { key }] of events.entries())
+    indexesByKey.set(key, [...(indexesByKey.get(key) ?? []), index]);
+
+  async function handleKey(indexes: readonly number[]): Promise<void> {
+    for (const index of indexes) {
+      try {
+        await handle(handlers, env, context, events[index]!);
+        handled.push(index);
+      } catch (fault) {
+        logError(fault);
+        error ??= fault instanceof Error ? fault.message : String(fault);
+        return;
+      }
+    }
+  }
+  await Promise.all(Array.from(indexesByKey.values(), handleKey));
+  return { handled, error };
+}
+
+async function handle(
+  handlers: ScriptHandlers,
+  env: Environment,
+  context: ScriptContext,
+  { time, ...event }: NotificationMessage,
+): Promise<void> {
+  if (handlers.notification === undefined)
+    throw new TypeError("The script's default export has no notification handler.");
+  const promises: Promise<unknown>[] = [];
+  const eventContext: ScriptContext = {
+    ...context,
+    waitUntil(promise) {
+      // The handler's caller receives the failure, so it is not logged here as well.
+      promises.push(Promise.resolve(promise));
+      context.waitUntil(Promise.resolve(promise).catch(() => {}));
+    },
+  };
+  await handlers.notification({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
+  // A promise may have added another.
+  for (let i = 0; i < promises.length; i++) await promises[i];
+}

@@ -1,0 +1,223 @@
+// A process that runs one script on its own engine: it starts warm and then receives its script.
+// It sends heartbeats from its event loop, so that the supervisor notices when the script blocks it.
+import { pathToFileURL } from "node:url";
+import { connectParent, listenerDescriptor } from "../../child/parent.ts";
+import { parseTrustedPeers } from "../../http/server/forwarded.ts";
+import { type HttpListener, listen } from "../../http/server/listen.ts";
+import { createOpenStreams } from "../../http/server/listener-state.ts";
+import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
+import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
+import { createObserver, type Observer } from "../../metrics/reporter.ts";
+import { openEngine } from "../../open.ts";
+import { openAssets } from "../assets/assets.ts";
+import { runtimeBehaviour } from "../config/runtime-flags.ts";
+import { PromiseRejectionEvent } from "../globals/event-classes.ts";
+import { installGlobals } from "../globals/install.ts";
+import { installNavigator } from "../globals/navigator.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
+import type { HostObserver } from "./exchange.ts";
+import { findHandlers, handlerNames } from "./handlers.ts";
+import { HandlersFault } from "./handlers-fault.ts";
+import { createHost, type Host, type ScriptHandlers } from "./host.ts";
+import {
+  type FromHost,
+  heartbeatMilliseconds,
+  type Load,
+  type LoadedScript,
+  maxMessageText,
+  type NotificationMessage,
+  type ToHost,
+} from "./messages.ts";
+import { createPendingWork } from "./pending-work.ts";
+import { usePlatformClassNames } from "./platform/class-names.ts";
+import { installPlatformValues } from "./platform/values.ts";
+import { fillProcessEnv } from "./process-env.ts";
+import { logError } from "./script-error.ts";
+import { defineBindings } from "./service-worker.ts";
+import { withAssets } from "./with-assets.ts";
+
+/** How long promises given to waitUntil may delay the end of the process. */
+const settleMilliseconds = 30_000;
+
+interface ActiveHost {
+  readonly host: Host;
+  readonly observer: Observer;
+  /** Undefined until the process accepts connections. */
+  listener: HttpListener | undefined;
+  /** Accepts connections on the inherited port. */
+  accept(): Promise<void>;
+  close(): Promise<void>;
+}
+
+let activeHost: ActiveHost | undefined;
+let tls: MutableTlsSource | undefined;
+
+function send(message: FromHost): void {
+  parent.send(message);
+}
+
+async function load({
+  script,
+  location,
+  mode,
+  presign,
+  openUploads,
+  socketPath,
+  observing,
+  ...portSettings
+}: Load): Promise<void> {
+  // Before anything slow: certificate and key may change in the meantime.
+  tls = portSettings.tls === undefined ? undefined : createTlsSource(portSettings.tls);
+  const observer = createObserver(observing, send);
+  const streams = createOpenStreams();
+  registerProcessMetrics(observer.metrics, "script", streams);
+  const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
+  const assets =
+    script.assets === undefined ? undefined : await openAssets(script.assets, { mode, location });
+  const env = createEnvironment(script, { engine, presign, assets });
+  const pending = createPendingWork();
+  const handlers = await loadHandlers(script, env, pending.waitUntil);
+  const runs = observer.metrics.counter({
+    name: "store_script_runs_total",
+    help: "Runs of a script's handlers other than fetch.",
+    labels: ["script", "handler", "outcome"],
+  });
+  const hostObserver: HostObserver = {
+    script: script.name,
+    onExchange: observer.onExchange,
+    sendsRequestId: observing.logs,
+    onRun: (handler, outcome) => runs(script.name, handler, outcome).add(1),
+  };
+  const host = createHost({ handlers, env, mode, pending, observer: hostObserver });
+  const handle =
+    assets === undefined
+      ? host.handle
+      : withAssets({
+          ...{ assets, options: script.assets!, observer: hostObserver, refuse: host.handle },
+          script: script.bundle === undefined ? undefined : host.handle,
+          compatibilityDate: script.compatibilityDate,
+          compatibilityFlags: script.compatibilityFlags,
+        });
+  const closeAll = () => {
+    assets?.close();
+    return engine.close();
+  };
+  const trusted = portSettings.trusted.length === 0 ? undefined : parseTrustedPeers(portSettings.trusted);
+  const { limits, probe } = portSettings;
+  const current: ActiveHost = {
+    ...{ host, observer, close: closeAll },
+    // The router enforces the limits before it forwards.
+    listener:
+      socketPath === undefined
+        ? undefined
+        : await listen(
+            handle,
+            { path: socketPath },
+            { trusted, streams, nodeInternals: limits.nodeInternals },
+          ),
+    async accept() {
+      const options = { tls, trusted, limits, probe, streams };
+      current.listener = await listen(handle, { fd: listenerDescriptor }, options);
+    },
+  };
+  activeHost = current;
+  setInterval(() => send({ kind: "beat" }), heartbeatMilliseconds).unref();
+  const presentHandlers = handlerNames.filter((name) => typeof handlers[name] === "function");
+  send({ kind: "ready", handlers: presentHandlers });
+}
+
+/** Sets up everything the top level of the script may use, before it is imported. */
+async function loadHandlers(
+  script: LoadedScript,
+  env: Environment,
+  waitUntil: (promise: Promise<unknown>) => void,
+): Promise<ScriptHandlers> {
+  if (script.bundle === undefined) return {};
+  installPlatformValues({ env, waitUntil });
+  const { platform, populatesProcessEnv } = runtimeBehaviour(script);
+  if (platform === "workers") {
+    installNavigator("Cloudflare-Workers");
+    usePlatformClassNames();
+  }
+  if (populatesProcessEnv) fillProcessEnv(script);
+  const isServiceWorker = script.format === "service-worker";
+  if (isServiceWorker) defineBindings(env);
+  const module = (await import(pathToFileURL(script.bundle).href)) as { default?: unknown };
+  return findHandlers(script.name, isServiceWorker ? undefined : module.default, events);
+}
+
+async function drain(): Promise<void> {
+  if (activeHost !== undefined) {
+    await activeHost.listener?.drain();
+    const timeout = new Promise((resolve) => setTimeout(resolve, settleMilliseconds).unref());
+    await Promise.race([activeHost.host.settle(), timeout]);
+    await activeHost.close();
+    activeHost.observer.end();
+  }
+  parent.exit();
+}
+
+async function run(id: number, work: (current: ActiveHost) => Promise<void>): Promise<void> {
+  try {
+    if (activeHost === undefined) throw new Error("No script is loaded.");
+    await work(activeHost);
+    send({ kind: "ran", id, error: undefined });
+  } catch (error) {
+    logError(error);
+    send({ kind: "ran", id, error: errorMessage(error) });
+  }
+}
+
+async function runNotification(id: number, events: readonly NotificationMessage[]): Promise<void> {
+  const result = await activeHost?.host.notification(events);
+  if (result === undefined) return;
+  send({ kind: "notified", id, ...result, error: result.error?.slice(0, maxMessageText) });
+}
+
+/** The stack without frames of the loader. */
+function formatStack(error: unknown): string {
+  if (error instanceof HandlersFault || !(error instanceof Error)) return errorMessage(error);
+  const lines = (error.stack ?? error.message).split("\n");
+  return lines.filter((line) => !/^ +at .*(node:internal|script\/host\/worker)/.test(line)).join("\n");
+}
+
+function errorMessage(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageText);
+}
+
+const parent = connectParent<ToHost, FromHost>((message) => {
+  if (message.kind === "load") {
+    load(message).catch((error: unknown) =>
+      send({ kind: "failed", message: formatStack(error).slice(0, maxMessageText) }),
+    );
+  } else if (message.kind === "tls") {
+    tls?.change(message.pair);
+  } else if (message.kind === "accept") {
+    void run(message.id, (current) => current.accept());
+  } else if (message.kind === "scheduled") {
+    const { cron, time } = message;
+    void run(message.id, (current) => current.host.scheduled(cron, time));
+  } else if (message.kind === "report metrics" || message.kind === "lines taken") {
+    activeHost?.observer.receive(message);
+  } else if (message.kind === "notification") {
+    void runNotification(message.id, message.events);
+  } else {
+    drain().catch((error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    });
+  }
+});
+// The supervisor decides when a script ends; a signal to the whole group reaches it too.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});
+process.on("SIGHUP", () => {});
+// An error outside of any request is logged, and the process continues.
+process.on("uncaughtException", (error) => logError(error, "Uncaught:"));
+process.on("unhandledRejection", (reason, promise) => {
+  const event = new PromiseRejectionEvent("unhandledrejection", { reason, promise, cancelable: true });
+  if (events.scope.dispatchEvent(event)) logError(reason, "Unhandled rejection:");
+});
+
+const events = installGlobals({});
+send({ kind: "warm" });

@@ -1,0 +1,222 @@
+// Bundles a script with esbuild into one module: TypeScript, npm packages, text, bytes and WebAssembly; modules of Node
+// stay imports. Rebuilding is incremental.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  type BuildContext,
+  type BuildFailure,
+  type BuildOptions,
+  context,
+  type Message,
+  type Metafile,
+  type Plugin,
+} from "esbuild";
+import type { BundlingOptions } from "../config/check-bundling.ts";
+import { moduleRules } from "../config/module-rules.ts";
+import { faultText } from "../config/syntax/code-frame.ts";
+import { numberTimers } from "../globals/timers.ts";
+import type { BundleFormat } from "../host/messages.ts";
+import {
+  binaryFiles,
+  isFileInput,
+  nodeModules,
+  platformModules,
+  siteModule,
+  textLoaders,
+  webAssembly,
+} from "./bundle-plugins.ts";
+import { installAdvice } from "./install-advice.ts";
+
+export interface Bundle {
+  /** Every input file, so that changes can be watched. */
+  readonly inputs: readonly string[];
+  readonly format: BundleFormat;
+  /** Writes the module to a temporary file for one process to import; the file is not needed after that. */
+  writeToFile(): Promise<BundleFile>;
+}
+
+export interface BundleFile {
+  readonly file: string;
+  remove(): Promise<void>;
+}
+
+export interface Bundler {
+  /** Rejects with a BundleError that shows file, line and column. */
+  build(): Promise<Bundle>;
+  close(): Promise<void>;
+}
+
+export class BundleError extends Error {
+  override readonly name = "BundleError";
+  /** Files named by the errors, including missing ones: a change of any of them triggers a new build. */
+  readonly files: readonly string[];
+
+  constructor(message: string, files: readonly string[]) {
+    super(message);
+    this.files = files;
+  }
+}
+
+export interface BundlerOptions {
+  readonly main: string;
+  /** The folder of the config: paths in messages are relative to it. */
+  readonly directory: string;
+  readonly bundling?: BundlingOptions | undefined;
+  /**
+   * Which builds of packages are used: those for Node, or those for workers and browsers, as the bundler does that
+   * projects with a wrangler file are written for. Default: node.
+   */
+  readonly packages?: "node" | "workers" | undefined;
+  /** Default: production. */
+  readonly nodeEnv?: "development" | "production" | undefined;
+  /** What setTimeout and setInterval return. Default: the Timeout objects of Node. */
+  readonly timers?: "numbers" | "objects" | undefined;
+}
+
+export function createBundler(options: BundlerOptions): Bundler {
+  const { main, directory } = options;
+  let build: Promise<BuildContext> | undefined;
+
+  return {
+    async build() {
+      build ??= openContext(options);
+      try {
+        const { outputFiles, metafile } = await (await build).rebuild();
+        const { contents } = outputFiles!.find(({ path }) => path.endsWith(".js"))!;
+        const inputs = Object.keys(metafile!.inputs).filter(isFileInput);
+        const entry = relative(directory, main);
+        const format = detectFormat(metafile!, entry, contents);
+        const isSloppy = format === "service-worker" && isScript(metafile!, entry);
+        return {
+          inputs: inputs.map((input) => join(directory, input)),
+          format,
+          writeToFile: () =>
+            isSloppy
+              ? writeToFile("script.cjs", withoutBanner(contents))
+              : writeToFile("script.mjs", contents),
+        };
+      } catch (error) {
+        throw bundleError(error, directory);
+      }
+    },
+    async close() {
+      await (await build)?.dispose();
+    },
+  };
+}
+
+/** Created for each file: the system may clean up temporary folders while the server runs. */
+async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFile> {
+  const folder = await mkdtemp(join(tmpdir(), "store-bundle-"));
+  const file = join(folder, name);
+  await writeFile(file, contents);
+  return { file, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** A script without a default export can only have listeners, and esbuild gives every CommonJS file one. */
+function detectFormat(metafile: Metafile, main: string, contents: Uint8Array): BundleFormat {
+  const hasListeners = () => Buffer.from(contents).includes("addEventListener(");
+  if (metafile.inputs[main]?.format === "cjs" && hasListeners()) return "service-worker";
+  const entry = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
+  return entry?.exports.includes("default") === false ? "service-worker" : "module";
+}
+
+/** Whether the code has neither import nor export: older scripts rely on sloppy mode, which modules lack. */
+function isScript({ inputs, outputs }: Metafile, main: string): boolean {
+  const imports = Object.values(outputs).flatMap((output) => output.imports);
+  return inputs[main]?.format === undefined && !imports.some(({ kind }) => kind === "import-statement");
+}
+
+/** Packages in CommonJS call require for Node's own modules. */
+const banner =
+  'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);';
+
+/** Adds no line, so that the source map stays valid. */
+function withoutBanner(contents: Uint8Array): Uint8Array {
+  return contents.subarray(Buffer.byteLength(banner));
+}
+
+function openContext({ main, directory, bundling = {}, ...options }: BundlerOptions): Promise<BuildContext> {
+  const { rules = [], define, ...settings } = bundling;
+  const { plugins, ...resolveOptions } = resolution(options);
+  return context({
+    ...settings,
+    entryPoints: [main],
+    absWorkingDir: directory,
+    bundle: true,
+    write: false,
+    outdir: directory,
+    format: "esm",
+    target: "node20",
+    sourcemap: "inline",
+    sourceRoot: pathToFileURL(join(directory, "/")).href,
+    metafile: true,
+    logLevel: "silent",
+    loader: textLoaders,
+    banner: { js: banner },
+    define: { ...definitions(options), ...define },
+    ...resolveOptions,
+    plugins: [...(rules.length === 0 ? [] : [moduleRules(rules, directory)]), ...plugins],
+  });
+}
+
+function resolution({ packages }: Pick<BundlerOptions, "packages">): BuildOptions & { plugins: Plugin[] } {
+  const plugins = [webAssembly, binaryFiles, platformModules, siteModule];
+  if (packages !== "workers") return { platform: "node", plugins };
+  return {
+    platform: "browser",
+    conditions: ["workerd", "worker", "browser"],
+    mainFields: ["browser", "module", "main"],
+    plugins: [...plugins, nodeModules],
+  };
+}
+
+function definitions({ nodeEnv = "production", timers }: Pick<BundlerOptions, "nodeEnv" | "timers">) {
+  const definitionsByPath: Record<string, string> = {};
+  const nodeEnvPath = ["process", "env", "NODE_ENV"];
+  for (const path of [nodeEnvPath, ["globalThis", ...nodeEnvPath], ["global", ...nodeEnvPath]]) {
+    definitionsByPath[path.join(".")] = JSON.stringify(nodeEnv);
+  }
+  if (timers !== "numbers") return definitionsByPath;
+  for (const [name, replacement] of Object.entries(numberTimers)) {
+    for (const scope of ["", "globalThis.", "self."]) definitionsByPath[`${scope}${name}`] = replacement;
+  }
+  return definitionsByPath;
+}
+
+function bundleError(error: unknown, directory: string): unknown {
+  const { errors } = error as Partial<BuildFailure>;
+  if (errors === undefined) return error;
+  const files = errors.flatMap(({ location, text }) => {
+    if (location === null) return [];
+    const [, missing] = /^Could not resolve "(\.[^"]*)"/.exec(text) ?? [];
+    const file = join(directory, location.file);
+    return missing === undefined ? [file] : [file, join(dirname(file), missing)];
+  });
+  return new BundleError(errors.map((message) => formatMessage(message, directory)).join("\n\n"), files);
+}
+
+function formatMessage(error: Message, directory: string): string {
+  const { text: message, location } = error;
+  const hint = hintFor(error, directory);
+  if (location === null) return hint === undefined ? message : `${message}\n  ${hint}`;
+  const { file: path, line, lineText: source, column, length } = location;
+  // esbuild counts bytes.
+  const bytes = Buffer.from(source);
+  const units = (from: number, to: number) => bytes.subarray(from, to).toString().length;
+  return faultText({
+    ...{ path, line, source, message, hint },
+    column: units(0, column) + 1,
+    length: units(column, column + length),
+  });
+}
+
+/** Drops esbuild's advice on its own options, which users cannot set. */
+function hintFor({ text, notes }: Message, directory: string): string | undefined {
+  const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(text) ?? [];
+  if (name !== undefined) return installAdvice(name, directory);
+  if (text.startsWith("Could not resolve") || notes.length === 0) return undefined;
+  return notes.map((note) => note.text).join("\n");
+}

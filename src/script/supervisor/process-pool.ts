@@ -1,0 +1,229 @@
+// The processes of one script. A process that dies or blocks its event loop is replaced. New code
+// runs in new processes, and the old ones finish their requests.
+import { createRestarts } from "../../child/restarts.ts";
+import type { Standstill } from "../../child/standstill.ts";
+import type { LoadedScript } from "../host/messages.ts";
+import type { Bundle } from "./bundle.ts";
+import { startLoadDeadline } from "./load-deadline.ts";
+import type { Processes } from "./warm-processes.ts";
+import { type HostProcess, LoadError, type ScriptLoad } from "./worker-handle.ts";
+
+export interface Pool {
+  /** Switches to this script. If it cannot be loaded, rejects and keeps the previous one. */
+  run(load: PoolLoad): Promise<void>;
+  /** Returns a process in service; waits for one up to a timeout. */
+  pick(): Promise<PooledProcess>;
+  /** Whether any process is in service. */
+  isUp(): boolean;
+  /** From now on, a blocked process is killed at once. */
+  beginShutdown(): void;
+  close(): Promise<void>;
+}
+
+export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign" | "openUploads"> {
+  readonly script: Omit<LoadedScript, "bundle" | "format">;
+  /** Undefined when assets are served without a script. */
+  readonly bundle: Bundle | undefined;
+}
+
+export interface PooledProcess extends HostProcess {
+  readonly socketPath: string;
+  /** Requests in flight, counted by the router that forwards them. */
+  inFlight: number;
+}
+
+export interface PoolOptions {
+  readonly name: string;
+  readonly size: number;
+  readonly processes: Processes;
+  /** Socket path of the nth process for the router; undefined when processes accept on the port. */
+  readonly socketPath: ((count: number) => string) | undefined;
+  readonly log: (line: string) => void;
+}
+
+const watchMilliseconds = 100;
+/** Processor time without a heartbeat after which a process counts as blocked. */
+const blockedCpuMilliseconds = 500;
+/** Time asleep in a blocking system call after which a process counts as blocked. */
+const blockedAsleepMilliseconds = 10_000;
+/** How long a blocked process out of service may take to recover before it is killed. */
+const recoverCpuMilliseconds = 10_000;
+const recoverWallMilliseconds = 60_000;
+/** With these delays, a script that keeps dying is started at most twelve times a minute. */
+const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
+const restartWindowMilliseconds = 60_000;
+const pickMilliseconds = 30_000;
+
+export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
+  let active: PooledProcess[] = [];
+  /** Processes out of service: they finish their requests, or are blocked. */
+  const retired = new Set<PooledProcess>();
+  const waiters = new Set<() => void>();
+  let current: PoolLoad | undefined;
+  let started = 0;
+  let isShuttingDown = false;
+  let closed = false;
+  const restart = createRestarts(restartMilliseconds, restartWindowMilliseconds);
+
+  async function start(load: PoolLoad): Promise<PooledProcess> {
+    const process = await processes.take(name);
+    const pooled = { ...process, socketPath: socketPath?.(++started) ?? "", inFlight: 0 };
+    const bundleFile = await load.bundle?.writeToFile().catch((error: unknown) => {
+      process.kill();
+      throw error;
+    });
+    const deadline = startLoadDeadline(process);
+    try {
+      const { location, mode, presign, openUploads, script } = load;
+      await process.load({
+        ...{ kind: "load", location, mode, presign, openUploads },
+        socketPath: socketPath === undefined ? undefined : pooled.socketPath,
+        script: { ...script, bundle: bundleFile?.file, format: load.bundle?.format ?? "module" },
+      });
+    } catch (error) {
+      process.kill();
+      if (deadline.isLate) throw new LoadError(`Script "${name}" did not finish loading in time.`);
+      throw error;
+    } finally {
+      deadline.clear();
+      await bundleFile?.remove();
+    }
+    void process.ended.then((exitDescription) => onExit(pooled, load, exitDescription));
+    return pooled;
+  }
+
+  function onExit(pooled: PooledProcess, load: PoolLoad, exitDescription: string): void {
+    if (retired.delete(pooled) && exitDescription !== "exit code 0")
+      log(`Script "${name}" ended (${exitDescription}).`);
+    if (!active.includes(pooled)) return;
+    active = active.filter((other) => other !== pooled);
+    log(`Script "${name}" ended (${exitDescription}): starting it again.`);
+    replace(load);
+  }
+
+  /** Starts another process, unless new code was loaded meanwhile. */
+  function replace(load: PoolLoad): void {
+    void restart({
+      isNeeded: () => !closed && load === current,
+      start: async () => admit(await startServing(load), load),
+      onError: (message) => log(`Script "${name}" could not be started: ${message}`),
+    });
+  }
+
+  function admit(pooled: PooledProcess, load: PoolLoad): void {
+    active.push(pooled);
+    if (closed || load !== current) retire(pooled);
+    for (const wake of [...waiters]) wake();
+  }
+
+  /** Without a router, the process starts to accept on the port once it is loaded. */
+  async function startServing(load: PoolLoad): Promise<PooledProcess> {
+    const pooled = await start(load);
+    if (socketPath === undefined) await pooled.accept();
+    return pooled;
+  }
+
+  /** Resolves when a process is admitted, the pool closes or the deadline has passed. */
+  function nextAdmission(deadline: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        waiters.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.max(0, deadline - performance.now()));
+      waiters.add(wake);
+    });
+  }
+
+  function retire(pooled: PooledProcess): void {
+    active = active.filter((other) => other !== pooled);
+    retired.add(pooled);
+    pooled.drain();
+  }
+
+  async function watch(): Promise<void> {
+    for (const pooled of active) {
+      if (!isBlocked(await pooled.standstill()) || !active.includes(pooled)) continue;
+      log(`Script "${name}" has blocked its event loop: another process takes over.`);
+      retire(pooled);
+      pooled.abandon();
+      if (current !== undefined) replace(current);
+    }
+    const blocked: [PooledProcess, Standstill][] = [];
+    for (const pooled of retired) {
+      const standstill = await pooled.standstill();
+      if (isBlocked(standstill)) blocked.push([pooled, standstill]);
+    }
+    for (const [i, [pooled, standstill]] of blocked.entries()) {
+      const isOverLimit = blocked.length - i > size + 1;
+      if (!isUnrecoverable(standstill) && !isOverLimit && !isShuttingDown) continue;
+      log(`Script "${name}" did not recover: its blocked process is ended.`);
+      retired.delete(pooled);
+      pooled.kill();
+    }
+  }
+
+  let isWatching = false;
+  const watchTimer = setInterval(() => {
+    if (isWatching) return;
+    isWatching = true;
+    // After heartbeats that arrived while this process was busy itself are handled.
+    setImmediate(() => {
+      void watch().finally(() => {
+        isWatching = false;
+      });
+    });
+  }, watchMilliseconds);
+
+  return {
+    async run(load) {
+      const results = await Promise.allSettled(Array.from({ length: size }, () => start(load)));
+      const failed = results.find((result) => result.status === "rejected");
+      const ready = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+      if (failed !== undefined) {
+        for (const pooled of ready) retire(pooled);
+        throw failed.reason;
+      }
+      // Only after all are loaded: if one process fails to load the code, none may serve it.
+      if (socketPath === undefined) await Promise.all(ready.map((pooled) => pooled.accept()));
+      const previous = active;
+      current = load;
+      active = [];
+      for (const pooled of ready) admit(pooled, load);
+      for (const pooled of previous) retire(pooled);
+    },
+    async pick() {
+      const deadline = performance.now() + pickMilliseconds;
+      while (active.length === 0) {
+        if (closed) throw new Error(`Script "${name}" has ended.`);
+        if (performance.now() >= deadline) throw new Error(`Script "${name}" has no running process.`);
+        await nextAdmission(deadline);
+      }
+      const picked = active.reduce((best, other) => (other.inFlight < best.inFlight ? other : best));
+      // Moved to the end: round robin among processes with equal load.
+      active = [...active.filter((other) => other !== picked), picked];
+      return picked;
+    },
+    isUp: () => active.length > 0,
+    beginShutdown() {
+      isShuttingDown = true;
+    },
+    async close() {
+      isShuttingDown = true;
+      closed = true;
+      for (const wake of [...waiters]) wake();
+      for (const pooled of active) retire(pooled);
+      await Promise.all([...retired].map(({ ended }) => ended));
+      clearInterval(watchTimer);
+    },
+  };
+}
+
+function isBlocked({ cpuMilliseconds, asleepMilliseconds }: Standstill): boolean {
+  return cpuMilliseconds >= blockedCpuMilliseconds || asleepMilliseconds >= blockedAsleepMilliseconds;
+}
+
+function isUnrecoverable({ cpuMilliseconds, wallMilliseconds }: Standstill): boolean {
+  return cpuMilliseconds >= recoverCpuMilliseconds || wallMilliseconds >= recoverWallMilliseconds;
+}

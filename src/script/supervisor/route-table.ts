@@ -1,0 +1,37 @@
+// Chooses the script of a request by host and path, the most specific pattern first. A script without
+// routes receives the requests that match no route.
+import { parseRoute, type Route } from "../config/route-patterns.ts";
+
+export interface RouteEntry<T> {
+  readonly routes: readonly string[];
+  readonly target: T;
+}
+
+export function createRoutes<T>(
+  scripts: readonly RouteEntry<T>[],
+): (host: string, target: string) => T | undefined {
+  const candidates = scripts.flatMap(({ routes, target }) =>
+    routes.map((text) => ({ route: parseRoute(text), target })),
+  );
+  candidates.sort((a, b) => specificity(b.route) - specificity(a.route));
+  const fallback = scripts.find(({ routes }) => routes.length === 0)?.target;
+  return (host, target) => {
+    // A target may be a whole URL (RFC 9112 3.2.2), and then its host counts.
+    const [, authority, rest] = /^https?:\/\/([^/?]*)(.*)$/i.exec(target) ?? [target, host, target];
+    const name = authority!.replace(/:\d+$/, "").toLowerCase();
+    const path = rest!.split("?", 1)[0] || "/";
+    return candidates.find(({ route }) => matches(route, name, path))?.target ?? fallback;
+  };
+}
+
+function matches({ host, path }: Route, name: string, requestPath: string): boolean {
+  const matchesHost =
+    host === undefined || (host.below ? name.endsWith(`.${host.name}`) : name === host.name);
+  return matchesHost && (path.open ? requestPath.startsWith(path.prefix) : requestPath === path.prefix);
+}
+
+/** Order: exact host, then subdomains, then any host; longer paths first; exact paths before prefixes. */
+function specificity({ host, path }: Route): number {
+  const hostScore = host === undefined ? 0 : host.below ? host.name.length : 1000;
+  return hostScore * 1e5 + path.prefix.length + (path.open ? 0 : 0.5);
+}

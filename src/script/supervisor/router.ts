@@ -1,0 +1,40 @@
+// The router of a server with several scripts: finds the script and one of its processes, and forwards
+// the request over its socket. A request that a dead or blocked process had not started goes to another
+// process; a request that had started is never run twice.
+import { forward, NotTakenError } from "../../http/proxy.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import type { Pool } from "./process-pool.ts";
+
+export type FindPool = (host: string, target: string) => Pool | undefined;
+
+export function createRouter(find: FindPool): HttpHandler {
+  return async (request) => {
+    const pool = find(request.header("host") ?? "", request.target);
+    if (pool === undefined) return text(404, "No script answers here.\n");
+    for (;;) {
+      try {
+        return await send(request, pool);
+      } catch (error) {
+        if (!(error instanceof NotTakenError)) return unavailable();
+      }
+    }
+  };
+}
+
+async function send(request: HttpRequest, pool: Pool): Promise<HttpResponse> {
+  const pooled = await pool.pick();
+  pooled.inFlight++;
+  try {
+    return await forward(request, pooled);
+  } finally {
+    pooled.inFlight--;
+  }
+}
+
+function unavailable(): HttpResponse {
+  return text(503, "The script broke off while it was answering. Please try again.\n");
+}
+
+function text(status: number, body: string): HttpResponse {
+  return { status, headers: [["content-type", "text/plain; charset=utf-8"]], body };
+}

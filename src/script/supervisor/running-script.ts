@@ -1,0 +1,197 @@
+// One script on a server: its bundle and processes, reloaded when its files change (in dev) or its
+// secrets change. A change that does not build or load is logged, and the previous version keeps running.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { inspectAssets } from "../assets/inspect-assets.ts";
+import type { ScriptConfig } from "../config/config.ts";
+import { envNames } from "../config/env-names.ts";
+import { runtimeBehaviour } from "../config/runtime-flags.ts";
+import type { Mode } from "../context.ts";
+import type { NotificationMessage, NotificationResult } from "../host/messages.ts";
+import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
+import { createPool, type Pool } from "./process-pool.ts";
+import type { ServerOptions } from "./supervisor.ts";
+import type { Processes } from "./warm-processes.ts";
+import { watchFiles } from "./watch-files.ts";
+
+export interface RunningScript {
+  /** The configuration of the running version. */
+  readonly config: ScriptConfig;
+  readonly pool: Pool;
+  start(): Promise<void>;
+  scheduled(cron: string, time: number): Promise<void>;
+  /** Reloads the script from its files; rejects and keeps the running version when that fails. */
+  restart(): Promise<void>;
+  notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
+  close(): Promise<void>;
+}
+
+export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
+  readonly read: () => Promise<ScriptConfig>;
+  readonly config: ScriptConfig;
+  readonly processes: Processes;
+  /** Undefined when its processes accept on the port themselves. */
+  readonly socketPath: ((count: number) => string) | undefined;
+  /** Called after each load: routes and schedules may have changed. */
+  readonly onLoaded: () => void;
+}
+
+const secretsPollMilliseconds = 1000;
+/** A notification handler that takes longer counts as failed. */
+const notifyTimeoutMilliseconds = 5 * 60_000;
+
+export function createRunningScript(options: RunningScriptOptions): RunningScript {
+  const { mode, location, presign, openUploads, secrets, log, processes, socketPath } = options;
+  const { name } = options.config;
+  const size = mode === "dev" ? 1 : options.cores;
+  const pool = createPool({ name, size, processes, socketPath, log });
+  const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
+  let config = options.config;
+  let loaded: { readonly bundle: Bundle | undefined } | undefined;
+  let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
+  let inputs: readonly string[] = [];
+  let revision = "";
+  let lastLoad: Promise<void> = Promise.resolve();
+  let polling: NodeJS.Timeout | undefined;
+
+  async function run(): Promise<void> {
+    const next = await options.read();
+    if (next.name !== name) {
+      throw new Error(`Script "${name}" is named "${next.name}" now: start the server anew to have it so.`);
+    }
+    const values = await secrets.values(name);
+    const built = await (await bundlerFor(next))?.build();
+    inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
+    watch?.files([next.file, ...next.watched, ...inputs]);
+    if (next.assets !== undefined) await inspectAssets({ ...next.assets, location }, log);
+    await pool.run({
+      script: { ...next, secrets: { ...values, ...next.devVars } },
+      bundle: built,
+      location,
+      mode,
+      presign,
+      openUploads,
+    });
+    config = next;
+    loaded = { bundle: built };
+    options.onLoaded();
+  }
+
+  /** In production only secrets are reloaded: new code requires a restart of the server. */
+  async function reloadSecrets(): Promise<void> {
+    if (mode === "dev" || loaded === undefined) return run();
+    const values = await secrets.values(name);
+    const clash = envNames(config).find((taken) => Object.hasOwn(values, taken.name));
+    if (clash !== undefined) {
+      throw new Error(
+        `The script has ${clash.what} named "${clash.name}" too: delete the secret of that name.`,
+      );
+    }
+    await pool.run({
+      script: { ...config, secrets: values },
+      ...loaded,
+      location,
+      mode,
+      presign,
+      openUploads,
+    });
+  }
+
+  /** Undefined when assets are served without a script. */
+  async function bundlerFor(next: ScriptConfig): Promise<Bundler | undefined> {
+    const nextOptions = next.main === undefined ? undefined : bundlerOptions(next, next.main, mode);
+    const key = JSON.stringify(nextOptions) ?? "";
+    if (bundled?.key !== key) {
+      await bundled?.bundler.close();
+      bundled = nextOptions === undefined ? undefined : { key, bundler: createBundler(nextOptions) };
+    }
+    return bundled?.bundler;
+  }
+
+  /** Loads run one after another; the last change wins. */
+  function reload(why: string, load: () => Promise<void>): void {
+    const startedAt = Date.now();
+    lastLoad = lastLoad.then(load).then(
+      () => log(`Script "${name}" ${why}: reloaded in ${Date.now() - startedAt} ms.`),
+      (error: unknown) => {
+        if (error instanceof BundleError) {
+          watch?.watchSiblings([config.file, ...config.watched, ...inputs, ...error.files]);
+        }
+        log(`${errorMessage(error)}\nScript "${name}" runs on as it was.`);
+      },
+    );
+  }
+
+  function restart(): Promise<void> {
+    const startedAt = Date.now();
+    const restarted = lastLoad.then(run);
+    lastLoad = restarted.then(
+      () => log(`Script "${name}" was started anew in ${Date.now() - startedAt} ms, as somebody wished.`),
+      () => log(`Script "${name}" could not be started anew, and runs on as it was.`),
+    );
+    return restarted;
+  }
+
+  async function pollSecrets(): Promise<void> {
+    const previousRevision = revision;
+    revision = await secrets.revision(name);
+    if (revision !== previousRevision) reload("has new secrets", reloadSecrets);
+  }
+
+  return {
+    get config() {
+      return config;
+    },
+    pool,
+    restart,
+    async start() {
+      revision = await secrets.revision(name);
+      await run();
+      polling = setInterval(() => {
+        pollSecrets().catch((error: unknown) => log(`Secrets could not be read: ${errorMessage(error)}`));
+      }, secretsPollMilliseconds).unref();
+    },
+    async scheduled(cron, time) {
+      const process = await pool.pick();
+      await process.scheduled(cron, time);
+    },
+    async notify(events) {
+      const process = await pool.pick();
+      const timeoutController = new AbortController();
+      const timeout = pause(notifyTimeoutMilliseconds, undefined, {
+        signal: timeoutController.signal,
+        ref: false,
+      }).then(() => {
+        throw new Error(`the handler did not end within ${notifyTimeoutMilliseconds / 60_000} minutes`);
+      });
+      try {
+        return await Promise.race([process.notify(events), timeout]);
+      } finally {
+        timeout.catch(() => {});
+        timeoutController.abort();
+      }
+    },
+    async close() {
+      clearInterval(polling);
+      watch?.close();
+      await lastLoad;
+      await pool.close();
+      await bundled?.bundler.close();
+    },
+  };
+}
+
+function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): BundlerOptions {
+  const { directory, bundling } = config;
+  const { platform, timers } = runtimeBehaviour(config);
+  return {
+    ...{ main, directory, bundling },
+    packages: platform === "workers" ? "workers" : "node",
+    nodeEnv: mode === "dev" ? "development" : "production",
+    timers,
+  };
+}
+
+function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,173 @@
+// Runs scripts: bundles them, supervises their processes, routes requests, runs schedules, and reloads
+// changes (code in dev, secrets always) without dropping a request.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseTrustedPeers } from "../../http/server/forwarded.ts";
+import { divideLimits, type PortLimits, supervisorShare } from "../../http/server/limits.ts";
+import { type HttpRequest, type HttpResponse, listen } from "../../http/server/listen.ts";
+import type { OpenStreams } from "../../http/server/listener-state.ts";
+import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
+import type { TlsSource } from "../../http/tls/tls.ts";
+import type { Watch } from "../../metrics/collector.ts";
+import type { Location } from "../../model/location.ts";
+import type { ScriptConfig } from "../config/config.ts";
+import type { Mode } from "../context.ts";
+import type { ScriptPresigner } from "../host/messages.ts";
+import { createRoutes } from "./route-table.ts";
+import { createRouter } from "./router.ts";
+import { createRunningScript, type RunningScript } from "./running-script.ts";
+import { createSchedules } from "./scheduler.ts";
+import { createProcesses } from "./warm-processes.ts";
+
+export interface ServerOptions {
+  /** Reads and checks a script's configuration; called again for every reload. */
+  readonly configs: readonly (() => Promise<ScriptConfig>)[];
+  readonly location: Location;
+  readonly mode: Mode;
+  /** Credentials with which the scripts' buckets presign URLs. */
+  readonly presign: ScriptPresigner | undefined;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads?: number | undefined;
+  readonly host: string;
+  readonly port: number;
+  readonly whenTaken?: WhenTaken | undefined;
+  /** Set: the port serves HTTPS. */
+  readonly tls: TlsSource | undefined;
+  /** Addresses and networks of trusted proxies. */
+  readonly trusted: readonly string[];
+  /** Processes per script in production. */
+  readonly cores: number;
+  readonly heapMegabytes: number;
+  /** Limits of the port, shared by all processes. */
+  readonly limits: PortLimits;
+  /** Secret of readiness probes of the port. */
+  readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly secrets: SecretSource;
+  /** Receives metrics of the processes and lines of the request log. */
+  readonly watch: Watch;
+  readonly log: (line: string) => void;
+  /** What scripts write to their consoles. */
+  readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
+}
+
+export interface SecretSource {
+  values(script: string): Promise<Record<string, string>>;
+  /** Changes with every reload. */
+  revision(script: string): Promise<string>;
+}
+
+export interface ScriptServer {
+  readonly port: number;
+  readonly scripts: readonly RunningScript[];
+  /** Waits for requests in flight. */
+  close(): Promise<void>;
+}
+
+/**
+ * The effective routes. In dev, the only script of a wrangler file receives every request: its routes name
+ * hosts that do not resolve to this machine.
+ */
+export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
+  return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
+}
+
+export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
+  const { mode } = options;
+  const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
+  // In production a single script accepts connections itself; in dev a router hides reloads from clients.
+  const isDirect = mode === "serve" && configs.length === 1;
+  const listener = isDirect ? await bindShared(options) : undefined;
+  const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
+  const limits = divideLimits(options.limits, { processes: options.cores, ports: 1 });
+  const processes = createProcesses({ ...options, listener, limits });
+  const scripts = configs.map(({ read, config }, i) =>
+    createRunningScript({
+      ...{ ...options, read, config, processes, onLoaded },
+      socketPath: isDirect ? undefined : (count) => join(directory, `${i}-${count}`),
+    }),
+  );
+  const schedules = createSchedules(scripts, options.log);
+  let find: FindScript = () => undefined;
+  let endpoint: Endpoint | undefined;
+
+  function onLoaded(): void {
+    find = createRoutes(
+      scripts.map((script) => ({ routes: routesFor(script.config, scripts.length, mode), target: script })),
+    );
+    schedules.plan();
+  }
+
+  async function close(): Promise<void> {
+    schedules.close();
+    listener?.close();
+    for (const { pool } of scripts) pool.beginShutdown();
+    await endpoint?.close();
+    await Promise.all(scripts.map((script) => script.close()));
+    await processes.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+
+  try {
+    await Promise.all(scripts.map((script) => script.start()));
+    endpoint =
+      listener === undefined
+        ? await openFront((...args) => find(...args), options)
+        : { port: listener.port, close: async () => {} };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { port: endpoint.port, scripts, close };
+}
+
+interface Endpoint {
+  readonly port: number;
+  /** Waits for the requests in flight that this process knows of. */
+  close(): Promise<void>;
+}
+
+async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
+  const { host, port, whenTaken, mode, tls, trusted, limits, probe, streams } = options;
+  const route = createRouter((hostname, target) => find(hostname, target)?.pool);
+  const front = await listen(
+    (request) => handleTrigger(request, find, mode) ?? route(request),
+    { host, port, whenTaken },
+    {
+      tls,
+      limits: divideLimits(limits, supervisorShare),
+      probe,
+      streams,
+      trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
+    },
+  );
+  return { port: front.port!, close: () => front.drain() };
+}
+
+type FindScript = (host: string, target: string) => RunningScript | undefined;
+
+/** In dev, `/__scheduled?cron=…` runs the scheduled handler immediately. */
+function handleTrigger(
+  request: HttpRequest,
+  find: FindScript,
+  mode: Mode,
+): Promise<HttpResponse> | undefined {
+  if (mode !== "dev" || !/^\/__scheduled(\?|$)/.test(request.target)) return undefined;
+  const script = find(request.header("host") ?? "", request.target);
+  if (script === undefined) return undefined;
+  const requestedCron = new URLSearchParams(request.target.split("?")[1] ?? "").get("cron");
+  return runScheduled(script, requestedCron ?? script.config.crons[0] ?? "");
+}
+
+async function runScheduled(script: RunningScript, cron: string): Promise<HttpResponse> {
+  const headers = [["content-type", "text/plain; charset=utf-8"]] as const;
+  try {
+    await script.scheduled(cron, Date.now());
+    return { status: 200, headers, body: "Ran scheduled event\n" };
+  } catch (error) {
+    return { status: 500, headers, body: `${error instanceof Error ? error.message : String(error)}\n` };
+  }
+}

@@ -1,0 +1,62 @@
+// Watches files for changes by watching their folders: editors replace files rather than write into them.
+import { type FSWatcher, watch } from "node:fs";
+import { dirname } from "node:path";
+
+export interface FileWatch {
+  /** Watches exactly these files from now on. */
+  files(files: readonly string[]): void;
+  /** Watches these files and everything beside them: a missing module may appear under any name. */
+  watchSiblings(files: readonly string[]): void;
+  close(): void;
+}
+
+/** Several writes in a row are one change. */
+const quietMilliseconds = 20;
+
+export function watchFiles(onChange: () => void): FileWatch {
+  const watchers = new Map<string, FSWatcher>();
+  /** Undefined for every file in the folders. */
+  let watchedFiles: Set<string> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function onEvent(directory: string, file: string | null): void {
+    if (file !== null && watchedFiles?.has(`${directory}/${file}`) === false) return;
+    clearTimeout(timer);
+    timer = setTimeout(onChange, quietMilliseconds);
+  }
+
+  function open(directory: string): void {
+    try {
+      const watcher = watch(directory, (_, file) => onEvent(directory, file));
+      watcher.on("error", () => watchers.delete(directory));
+      watchers.set(directory, watcher);
+    } catch {
+      // The build reports a missing folder.
+    }
+  }
+
+  function watchFolders(files: readonly string[]): void {
+    const directories = new Set(files.map((file) => dirname(file)));
+    for (const [directory, watcher] of watchers) {
+      if (directories.has(directory)) continue;
+      watcher.close();
+      watchers.delete(directory);
+    }
+    for (const directory of directories) if (!watchers.has(directory)) open(directory);
+  }
+
+  return {
+    files(files) {
+      watchedFiles = new Set(files);
+      watchFolders(files);
+    },
+    watchSiblings(files) {
+      watchedFiles = undefined;
+      watchFolders(files);
+    },
+    close() {
+      clearTimeout(timer);
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
+}

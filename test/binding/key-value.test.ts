@@ -1,0 +1,12 @@
+// Runs the contract suites of key-value namespaces on every implementation.
+import { describe } from "node:test";
+import { manyExpiredContract } from "../contracts/key-value/expiry.ts";
+import { createScenes } from "../contracts/key-value/scene.ts";
+import { kvContract } from "../contracts/key-value.ts";
+import { implementations } from "../support/stores.ts";
+
+for (const implementation of implementations) kvContract(implementation);
+
+describe("key-value namespaces with many expired keys", () => {
+  manyExpiredContract(createScenes(implementations.find(({ name }) => name === "memory")!));
+});

@@ -1,0 +1,5 @@
+// Runs the tests of the spec's sentences on every implementation.
+import { specContract } from "../contracts/spec.ts";
+import { implementations } from "../support/stores.ts";
+
+for (const implementation of implementations) specContract(implementation);

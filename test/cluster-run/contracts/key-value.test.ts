@@ -1,0 +1,5 @@
+// Key-value namespaces on PostgreSQL and Ceph.
+import { kvContract } from "../../contracts/key-value.ts";
+import { clusterStore } from "../cluster-pair.ts";
+
+kvContract(clusterStore);

@@ -1,0 +1,72 @@
+// Leftovers of writes that failed because of the database are removed, and nothing else is.
+import assert from "node:assert/strict";
+import { after, before, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { migrateCluster, openCluster } from "../../../src/cluster/open.ts";
+import type { Blobs } from "../../../src/engine/blobs.ts";
+import { createEngine } from "../../../src/engine/create.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import { sampleBytes, toArray } from "../../support/bytes.ts";
+import { type Postgres, startPostgres } from "../../support/postgres.ts";
+import { temporaryDirectory } from "../../support/stores.ts";
+
+let postgres: Postgres;
+before(async () => {
+  postgres = await startPostgres();
+});
+after(() => postgres.stop());
+
+const bucket = "bucket";
+const size = 10_000;
+
+/** No bytes can arrive late in this test, so the first sweep removes the leftovers. */
+const times = { timeout: 1000, lateWriteSeconds: 0 };
+
+async function open(t: TestContext): Promise<{ engine: Engine; blobs: Blobs }> {
+  const directory = await temporaryDirectory(t);
+  const location = { records: await postgres.newDatabase(), blobs: pathToFileURL(directory).href };
+  await migrateCluster(location);
+  const ports = await openCluster(location, times);
+  const engine = createEngine(ports);
+  t.after(() => engine.close());
+  await engine.createBucket(bucket);
+  return { engine, blobs: ports.blobs };
+}
+
+test("leftovers of a write that the database failed are removed while the process runs", async (t) => {
+  const { engine, blobs } = await open(t);
+  // After the first chunk, the body is being written as a blob.
+  const piece = sampleBytes(1024 * 1024);
+  async function* body() {
+    yield* [piece, piece];
+    await postgres.kill();
+    yield piece;
+  }
+  const source = { chunks: body, cancel: async () => {} };
+  await assert.rejects(engine.put(bucket, "key", source), { reason: "ServiceUnavailable" });
+  await postgres.start();
+  assert.equal((await toArray(blobs.all(bucket))).length, 1, "its bytes were written");
+  await engine.sweep();
+  assert.deepEqual(await toArray(blobs.all(bucket)), []);
+});
+
+test("a sweep concurrent with writes removes none of their bytes", async (t) => {
+  const { engine } = await open(t);
+  let isOver = false;
+  const sweeping = (async () => {
+    while (!isOver) await engine.sweep();
+  })();
+  const keys = Array.from({ length: 200 }, (_, i) => `key ${i}`);
+  const left = [...keys];
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let key = left.pop(); key !== undefined; key = left.pop()) {
+        await engine.put(bucket, key, sampleBytes(size));
+      }
+    }),
+  );
+  isOver = true;
+  await sweeping;
+  const { damages } = await engine.verify();
+  assert.deepEqual(damages, []);
+});

@@ -1,0 +1,162 @@
+// The command line on a cluster of real PostgreSQL and a blob directory.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { openEngine } from "../../src/open.ts";
+import { type Outcome, openShell, outcomeOf, type Shell } from "../cli/store.ts";
+import { sampleBytes } from "../support/bytes.ts";
+import { temporaryDirectory } from "../support/stores.ts";
+import { useCluster } from "./scene.ts";
+
+const cluster = useCluster();
+const secretKey = "ab".repeat(32);
+
+interface ClusterShell extends Shell {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs a command on the cluster; it must succeed. */
+  ok(...args: string[]): Promise<string>;
+}
+
+/** A cluster without a schema. */
+async function clusterShell(t: TestContext): Promise<ClusterShell> {
+  const shell = await openShell(t);
+  const environment = {
+    STORE_RECORDS: await cluster.postgres().newDatabase(),
+    STORE_BLOBS: pathToFileURL(await temporaryDirectory(t)).href,
+  };
+  return {
+    ...shell,
+    environment,
+    async ok(...args) {
+      const outcome = await shell.run(args, { environment: { ...environment, STORE_SECRET_KEY: secretKey } });
+      assert.equal(outcome.code, 0, outcome.stderr);
+      assertNoPassword(outcome);
+      return outcome.stdout;
+    },
+  };
+}
+
+/** The database password of test/support/postgres.ts. */
+function assertNoPassword({ stdout, stderr }: Pick<Outcome, "stdout" | "stderr">): void {
+  assert.doesNotMatch(stdout + stderr, /unused/);
+}
+
+test("after store migrate, every command works on a cluster as on a directory", async (t) => {
+  const shell = await clusterShell(t);
+  const { environment } = shell;
+  assert.match(await shell.fails(1, ["bucket", "list"], { environment }), /Run: store migrate/);
+  const place = /postgres:\/\/127\.0\.0\.1:\d+\/store_\d+/;
+  const made = JSON.parse(await shell.ok("migrate", "--json")) as {
+    records: string;
+    from: number;
+    to: number;
+  };
+  assert.match(made.records, place);
+  assert.equal(made.from, 0);
+  const again = await shell.ok("migrate");
+  assert.match(again, new RegExp(`^The tables in ${place.source} are up to date: version ${made.to}\\.\\n$`));
+
+  await shell.ok("bucket", "create", "photos");
+  await writeFile(join(shell.directory, "file"), sampleBytes(200_000));
+  await shell.ok("object", "put", "photos/a", "file");
+  assert.match(await shell.ok("object", "list", "photos"), /^200000\t.*\ta\n$/);
+  assert.match(await shell.ok("verify"), /1 object, 200000 bytes\. No damage found\./);
+  const message = await shell.fails(1, ["key", "create"], { environment });
+  assert.match(message, /STORE_SECRET_KEY, which is not set/);
+  assert.match(message, /openssl rand -hex 32/);
+  await shell.ok("key", "create");
+  await shell.ok("bucket", "delete", "photos", "--force");
+});
+
+test("store copy moves a store from a directory to a cluster and back", async (t) => {
+  const shell = await clusterShell(t);
+  const { environment } = shell;
+  const { engine } = await openEngine(join(shell.directory, ".store"));
+  await engine.createBucket("photos");
+  await engine.put("photos", "small", sampleBytes(10));
+  await engine.put("photos", "large", sampleBytes(300_000));
+  await engine.close();
+  await shell.store("key", "create");
+  const unmade = await shell.fails(1, ["copy", "--from", ".store"], { environment });
+  assert.match(unmade, /Cannot open the target, postgres:.* Run: store migrate/);
+  await shell.ok("migrate");
+  const copied = await shell.run(["copy", "--from", ".store"], { environment });
+  assert.equal(copied.code, 0, copied.stderr);
+  assert.match(
+    copied.stdout,
+    /^Copied 1 bucket, 2 objects, 300010 bytes; 2 objects copied in this run\. Both stores are identical\.\n$/,
+  );
+  assert.match(copied.stderr, /encrypted with the key in \.store\/secret\.key\. Set STORE_SECRET_KEY/);
+  assertNoPassword(copied);
+  const key = (await readFile(join(shell.directory, ".store", "secret.key"), "utf8")).trim();
+  const listed = await shell.run(["key", "list"], { environment: { ...environment, STORE_SECRET_KEY: key } });
+  assert.match(listed.stdout, /^STORE/);
+
+  const records = environment.STORE_RECORDS!;
+  const blobs = environment.STORE_BLOBS!;
+  const back = await shell.store("copy", "--from", records, "--from-blobs", blobs, "--to", "back", "--json");
+  const report = JSON.parse(back) as { kind: string; objects: number; differences: number };
+  assert.deepEqual([report.kind, report.objects, report.differences], ["report", 2, 0]);
+  assertNoPassword({ stdout: back, stderr: "" });
+  const direct = await shell.store("copy", "--from", ".store", "--to", "back", "--verify");
+  assert.match(direct, /Both stores are identical/);
+});
+
+test("store serve on a cluster serves scripts and the S3 API, each process with its own connections", async (t) => {
+  const shell = await clusterShell(t);
+  await shell.ok("migrate");
+  await writeFile(
+    join(shell.directory, "store.json"),
+    JSON.stringify({
+      ...{ name: "app", main: "index.js", compatibility_date: "2026-11-01" },
+      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      ...{ blobs: shell.environment.STORE_BLOBS, reads: "strict" },
+    }),
+  );
+  await writeFile(
+    join(shell.directory, "index.js"),
+    `export default { async fetch(request, env) {
+      await env.PHOTOS.put("a", request.body);
+      return new Response(await (await env.PHOTOS.get("a")).text());
+    } };`,
+  );
+  const environment = { STORE_RECORDS: shell.environment.STORE_RECORDS!, STORE_SECRET_KEY: secretKey };
+  const args = ["dev", "--port", "0", "--s3-port", "0", "--console-port", "0", "--create-buckets", "--json"];
+  const child = shell.start(args, { environment });
+  child.stdin.end();
+  const ended = outcomeOf(child);
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  const announced = JSON.parse(line) as { url: string; s3: { url: string }; data: { records: string } };
+  assert.match(announced.data.records, /^postgres:\/\/127\.0\.0\.1:\d+\/store_\d+$/);
+  try {
+    const response = await fetch(announced.url, { method: "PUT", body: "Hello, cluster!" });
+    assert.equal(await response.text(), "Hello, cluster!");
+    assert.equal((await fetch(`${announced.s3.url}/photos`)).status, 403);
+    assert.equal(await shell.ok("object", "get", "photos/a"), "Hello, cluster!");
+  } finally {
+    child.kill("SIGTERM");
+  }
+  const outcome = await ended;
+  assert.equal(outcome.code, 0, outcome.stderr);
+  assertNoPassword(outcome);
+});
+
+test("a command on a cluster without the PostgreSQL driver prints how to install it", async (t) => {
+  const shell = await clusterShell(t);
+  const hook = `export async function resolve(name, context, next) {
+    if (name !== "pg") return next(name, context);
+    throw Object.assign(new Error("Cannot find package 'pg'"), { code: "ERR_MODULE_NOT_FOUND" });
+  }`;
+  await writeFile(join(shell.directory, "hook.mjs"), hook);
+  const register = `import { register } from "node:module"; register("./hook.mjs", import.meta.url);`;
+  await writeFile(join(shell.directory, "register.mjs"), register);
+  const NODE_OPTIONS = `--import ${pathToFileURL(join(shell.directory, "register.mjs")).href}`;
+  const message = await shell.fails(1, ["bucket", "list"], {
+    environment: { ...shell.environment, NODE_OPTIONS },
+  });
+  assert.match(message, /Run: npm install pg/);
+});

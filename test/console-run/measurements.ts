@@ -1,0 +1,137 @@
+// `npm run test:console -- --bars`: measures load times of the first page and of a large bucket, and the
+// memory of a large upload. No assertions; some numbers are in docs/console.md.
+import { createWriteStream } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { chromium, type Page } from "playwright-core";
+import type { Engine } from "../../src/engine/engine.ts";
+import { launchOptions } from "./browser.ts";
+import { servedConsole } from "./served.ts";
+
+const MiB = 1024 * 1024;
+const rounds = 9;
+
+export interface Bars {
+  readonly objects: number;
+  readonly uploadBytes: number;
+}
+
+export async function measureBars({ objects, uploadBytes }: Bars): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "store-console-"));
+  try {
+    const { url, token, close } = await servedConsole(directory, (engine) => fill(engine, objects));
+    const browser = await chromium.launch(launchOptions);
+    try {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(`${url}/#token=${token}`);
+      await page.getByRole("link", { name: "large" }).waitFor();
+      await tell("first page, until it can be used", () => opening(page, url));
+      await tell(`a bucket of ${objects.toLocaleString("en-US")} objects, until it can be used`, () =>
+        bucket(page, url),
+      );
+      const file = await largeFile(directory, uploadBytes);
+      console.log(`upload of ${uploadBytes / MiB} MiB: ${await uploading(page, url, file)}`);
+    } finally {
+      await browser.close();
+      await close();
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function fill(engine: Engine, objects: number): Promise<void> {
+  await engine.createBucket("large");
+  const lanes = 256;
+  let next = 0;
+  const nothing = new Uint8Array();
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (let i = next++; i < objects; i = next++) {
+        const key = `folder-${String(i % 1000).padStart(3, "0")}/object-${String(i).padStart(8, "0")}`;
+        await engine.put("large", key, nothing);
+      }
+    }),
+  );
+}
+
+/** Loads the page in a new tab, with the browser's cache of earlier visits. */
+async function opening(page: Page, url: string): Promise<number> {
+  await page.goto("about:blank");
+  const began = performance.now();
+  await page.goto(`${url}/#/buckets`, { waitUntil: "commit" });
+  await page.getByRole("link", { name: "large" }).waitFor();
+  return performance.now() - began;
+}
+
+async function bucket(page: Page, url: string): Promise<number> {
+  await page.goto(`${url}/#/buckets`);
+  const link = page.getByRole("link", { name: "large" });
+  await link.waitFor();
+  const began = performance.now();
+  await link.click();
+  await page.getByRole("row", { name: "folder-000/" }).getByRole("checkbox").click({ trial: true });
+  return performance.now() - began;
+}
+
+async function tell(what: string, measure: () => Promise<number>): Promise<void> {
+  const times: number[] = [];
+  for (let i = 0; i < rounds; i++) times.push(await measure());
+  times.sort((a, b) => a - b);
+  const [least, middle, most] = [times[0]!, times[rounds >> 1]!, times.at(-1)!].map((time) =>
+    time.toFixed(0),
+  );
+  console.log(`${what}: ${middle} ms (${least} to ${most} in ${rounds} rounds)`);
+}
+
+async function largeFile(directory: string, size: number): Promise<string> {
+  const file = join(directory, "large.bin");
+  const block = Buffer.alloc(MiB, "store");
+  const blocks = function* () {
+    for (let i = 0; i < size / MiB; i++) yield block;
+  };
+  await pipeline(blocks, createWriteStream(file));
+  return file;
+}
+
+async function uploading(page: Page, url: string, file: string): Promise<string> {
+  await page.goto(`${url}/#/objects?bucket=large&prefix=uploaded%2F`);
+  await page.getByText("No key starts with this prefix").waitFor();
+  const before = await tabBytes();
+  let most = before;
+  let isDone = false;
+  const began = performance.now();
+  await page.getByLabel("Files to upload").setInputFiles(file);
+  const done = page
+    .getByText("1 of 1 uploaded")
+    .waitFor({ timeout: 600_000 })
+    .then(() => {
+      isDone = true;
+    });
+  while (!isDone) {
+    most = Math.max(most, await tabBytes());
+    await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 50))]);
+  }
+  const seconds = (performance.now() - began) / 1000;
+  const told = [before, most].map((bytes) => `${(bytes / MiB).toFixed(0)} MiB`);
+  return `${seconds.toFixed(1)} s, the tab's process at ${told[0]} before and ${told[1]} at most`;
+}
+
+/** Private memory of the largest renderer process. */
+async function tabBytes(): Promise<number> {
+  let most = 0;
+  for (const pid of await readdir("/proc")) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      if (!(await readFile(`/proc/${pid}/cmdline`, "utf8")).includes("--type=renderer")) continue;
+      const [, resident = "0"] =
+        /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
+      most = Math.max(most, Number(resident) * 1024);
+    } catch {
+      // The process has ended meanwhile.
+    }
+  }
+  return most;
+}

@@ -1,0 +1,217 @@
+// Protection of the console: host names, origins, cookies, wrong tokens and security headers.
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { type TestContext, test } from "node:test";
+import { bucketRoutes } from "../../../src/console/api/buckets.ts";
+import { singleObjectRoutes } from "../../../src/console/api/object.ts";
+import { createLinks } from "../../../src/console/api/presigned-links.ts";
+import { sessionRoutes, signInRoute } from "../../../src/console/api/session.ts";
+import { createSessions } from "../../../src/console/auth/sessions.ts";
+import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
+import { createTokens, hashSecret, newToken } from "../../../src/console/auth/tokens.ts";
+import { createHandler } from "../../../src/console/handler.ts";
+import { loadPageFiles } from "../../../src/console/page-files.ts";
+import { pagePolicy } from "../../../src/console/response.ts";
+import { type HttpHandler, listen } from "../../../src/http/server/listen.ts";
+import { openEngine } from "../../../src/open.ts";
+import { root } from "../../cli/store.ts";
+import { until } from "../../script/inside.ts";
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+async function scene(t: TestContext) {
+  const { engine, documents } = await openEngine("memory:");
+  const own = newToken();
+  const now = Date.now;
+  const tokens = createTokens(documents, now);
+  const sessions = createSessions({ documents, tokens, ownToken: own.hash, now });
+  const s3 = { endpoint: "http://127.0.0.1:9000", accessKeyId: "STORE", secretAccessKey: "secret" };
+  const links = createLinks(s3, now);
+  const handler = createHandler({
+    files: loadPageFiles(`${root}/src/console/page`),
+    sessions,
+    routes: [
+      ...sessionRoutes(sessions),
+      ...bucketRoutes(engine, { endGrants: async () => {} }),
+      ...singleObjectRoutes(engine, links),
+    ],
+    openRoutes: [signInRoute(sessions, createAttempts(now))],
+    policy: pagePolicy(s3.endpoint),
+    hostNames: ["127.0.0.1", "console.example.com"],
+    log: (line) => assert.fail(line),
+    monitoring: () => undefined,
+    recordAudit: async () => {},
+    now,
+  });
+  /** Sends a request and returns the response; it may also be aborted by the client. */
+  const exchanges: { readonly target: string; readonly over: Promise<unknown> }[] = [];
+  const noting: HttpHandler = (asked) => {
+    const over = Promise.resolve(handler(asked));
+    exchanges.push({ target: asked.target, over });
+    return over;
+  };
+  const server = await listen(noting, { host: "127.0.0.1", port: 0 });
+  t.after(async () => {
+    await server.drain();
+    await engine.close();
+  });
+  const ask = (path: string, { method = "GET", headers = {}, body }: Asked = {}) =>
+    new Promise<Answered>((resolve, reject) => {
+      const options = { host: "127.0.0.1", port: server.port!, path, method, headers, agent: false };
+      const asked = request(options, (answer) => {
+        let text = "";
+        answer.setEncoding("utf8").on("data", (piece: string) => {
+          text += piece;
+        });
+        answer.on("end", () => resolve({ status: answer.statusCode!, headers: answer.headers, body: text }));
+      });
+      asked.on("error", reject);
+      asked.end(body);
+    });
+  const signIn = (token: string) => ask("/api/session", post({ token }));
+  const cookieOf = ({ headers }: Answered) => String(headers["set-cookie"]).split(";")[0]!;
+  return { engine, documents, token: own.token, ask, signIn, cookieOf, exchanges, port: server.port! };
+}
+
+function post(value: unknown, headers: Readonly<Record<string, string>> = {}): Asked {
+  return { method: "POST", headers: { "x-store-console": "1", ...headers }, body: JSON.stringify(value) };
+}
+
+test("the console accepts IP addresses, localhost and its configured host name, and no other host", async (t) => {
+  const { ask } = await scene(t);
+  for (const host of [
+    "127.0.0.1",
+    "127.0.0.1:9001",
+    "[::1]:9001",
+    "localhost:1",
+    "console.example.com",
+    "CONSOLE.example.com:443",
+  ]) {
+    assert.equal((await ask("/", { headers: { host } })).status, 200, host);
+  }
+  for (const host of [
+    "evil.example",
+    "console.example.com.evil.example",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+  ]) {
+    const answer = await ask("/", { headers: { host } });
+    assert.equal(answer.status, 421, host);
+    assert.match(answer.body, /--console-url/);
+  }
+});
+
+test("without a session only the page itself is served; with a session the API works", async (t) => {
+  const { ask, signIn, cookieOf, token } = await scene(t);
+  for (const path of ["/api/session", "/api/buckets", "/api/content?bucket=a&key=b", "/api/nothing"]) {
+    assert.equal((await ask(path)).status, 401, path);
+  }
+  const cookie = cookieOf(await signIn(token));
+  assert.equal((await ask("/api/buckets", { headers: { cookie } })).status, 200);
+  assert.equal((await ask("/api/nothing", { headers: { cookie } })).status, 404);
+  const forged = `${cookie.slice(0, -4)}AAAA`;
+  assert.equal((await ask("/api/buckets", { headers: { cookie: forged } })).status, 401);
+  await ask("/api/session", { method: "DELETE", headers: { cookie, "x-store-console": "1" } });
+  assert.equal((await ask("/api/buckets", { headers: { cookie } })).status, 401);
+});
+
+test("a change sent by another page is refused, even with the session cookie", async (t) => {
+  const { ask, signIn, cookieOf, token, engine } = await scene(t);
+  const cookie = cookieOf(await signIn(token));
+  const refused: Readonly<Record<string, string>>[] = [
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "none" },
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { origin: "http://127.0.0.1:1" },
+  ];
+  for (const headers of refused) {
+    const answer = await ask("/api/buckets", post({ name: "stolen" }, { cookie, ...headers }));
+    assert.equal(answer.status, 403, JSON.stringify(headers));
+  }
+  const proxied = { cookie, origin: "https://console.example.com", "sec-fetch-site": "same-origin" };
+  assert.equal((await ask("/api/buckets", post({ name: "by-a-proxy" }, proxied))).status, 201);
+  await engine.deleteBucket("by-a-proxy");
+  const plain = { method: "POST", headers: { cookie }, body: '{"name":"stolen"}' };
+  assert.equal((await ask("/api/buckets", plain)).status, 403);
+  for (const site of ["cross-site", "same-site"]) {
+    assert.equal((await ask("/api/buckets", { headers: { cookie, "sec-fetch-site": site } })).status, 403);
+  }
+  assert.deepEqual(await engine.listBuckets(), []);
+});
+
+test("every response has security headers: the page, the API and errors", async (t) => {
+  const { ask } = await scene(t);
+  for (const path of ["/", "/app.js", "/api/buckets", "/missing"]) {
+    const { headers } = await ask(path);
+    const policy = String(headers["content-security-policy"]);
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+    for (const rule of ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]) {
+      assert.ok(policy.includes(rule), policy);
+    }
+    assert.doesNotMatch(policy, /unsafe|\*|data:|blob:/);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.equal(headers["referrer-policy"], "no-referrer");
+    assert.equal(headers["cross-origin-opener-policy"], "same-origin");
+    assert.equal(headers["cross-origin-resource-policy"], "same-origin");
+  }
+  const { headers } = await ask("/app.js");
+  const known = { "if-none-match": String(headers.etag) };
+  assert.equal((await ask("/app.js", { headers: known })).status, 304);
+  const page = await ask("/");
+  assert.doesNotMatch(page.body, /<script(?![^>]* src=)|<style| on\w+=/);
+});
+
+test("a client with wrong tokens is throttled, and other clients are not", async (t) => {
+  const { signIn, documents } = await scene(t);
+  const tokens = createTokens(documents, Date.now);
+  const { token } = await tokens.create({ name: "anna" });
+  const other = await tokens.create({ name: "bert" });
+  const wrong = `${token.slice(0, -5)}wrong`;
+  for (let i = 0; i < 10; i++) assert.equal((await signIn(wrong)).status, 401);
+  const late = await signIn(wrong);
+  assert.equal(late.status, 429);
+  assert.ok(Number(late.headers["retry-after"]) > 0);
+  assert.equal((await signIn(token)).status, 429);
+  assert.equal((await signIn(other.token)).status, 200);
+});
+
+test("stored hashes of tokens and sessions cannot be used to sign in", async (t) => {
+  const { signIn, cookieOf, documents } = await scene(t);
+  const { token } = await createTokens(documents, Date.now).create({ name: "anna" });
+  const id = cookieOf(await signIn(token)).split("=")[1]!;
+  const kept = JSON.stringify([
+    await documents.list("console token"),
+    await documents.list("console session"),
+  ]);
+  assert.ok(kept.includes(hashSecret(token)) && kept.includes(hashSecret(id)));
+  assert.ok(!kept.includes(token) && !kept.includes(id) && !kept.includes(token.slice(-43)));
+});
+
+test("a client that disconnects during an upload stores nothing and causes no server error", async (t) => {
+  const { engine, signIn, cookieOf, token, port, exchanges } = await scene(t);
+  await engine.createBucket("bucket");
+  const cookie = cookieOf(await signIn(token));
+  const headers = { cookie, "x-store-console": "1", "content-length": "1000" };
+  const path = "/api/object?bucket=bucket&key=half";
+  const asked = request({ host: "127.0.0.1", port, path, method: "PUT", headers, agent: false });
+  asked.on("error", () => {});
+  asked.write("half of it");
+  const found = () => exchanges.find(({ target }) => target === path);
+  await until(() => found() !== undefined, "the upload has begun");
+  asked.destroy();
+  // A line in the log would fail the test.
+  await found()!.over;
+  assert.equal(await engine.head("bucket", "half"), undefined);
+});

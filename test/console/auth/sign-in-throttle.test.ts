@@ -1,0 +1,25 @@
+// Throttling of failed sign-ins.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
+
+test("failed attempts from one address do not lock out the owner of the token at another address", () => {
+  const clock = { time: 0 };
+  const attempts = createAttempts(() => clock.time);
+  for (let i = 0; i < 10; i++) attempts.failed("203.0.113.9", "abcdefghij");
+  assert.equal(attempts.waitFor("203.0.113.9", "abcdefghij"), 60);
+  assert.equal(attempts.waitFor("192.0.2.1", "abcdefghij"), 0);
+  assert.equal(attempts.waitFor("203.0.113.9", "klmnopqrst"), 0);
+  assert.equal(attempts.waitFor("203.0.113.9", undefined), 0);
+  clock.time = 60_000;
+  assert.equal(attempts.waitFor("203.0.113.9", "abcdefghij"), 0);
+});
+
+test("the number of remembered addresses is limited, and the latest are kept", () => {
+  const attempts = createAttempts(() => 0);
+  for (let i = 0; i < 10; i++) attempts.failed("first", undefined);
+  for (let i = 0; i < 10_000; i++) attempts.failed(`address ${i}`, undefined);
+  assert.equal(attempts.waitFor("first", undefined), 0);
+  for (let i = 0; i < 10; i++) attempts.failed("last", undefined);
+  assert.equal(attempts.waitFor("last", undefined), 60);
+});

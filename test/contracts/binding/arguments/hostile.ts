@@ -1,0 +1,53 @@
+// binding.md, Arguments: values that can only be a mistake are refused with a clear message, before
+// anything happens.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Implementation } from "../../../support/stores.ts";
+import { loose, openBucket } from "../scene.ts";
+
+export function hostileArgumentsContract(implementation: Implementation): void {
+  describe("arguments that can only be a mistake", () => {
+    test("a hole in a list of keys is refused as a missing key", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await bucket.put("kept", "value");
+      for (const keys of [new Array(2), ["kept", ...new Array(1)]]) {
+        await assert.rejects(loose(bucket).delete(keys), /^TypeError: The argument "key" is missing/);
+      }
+      assert.notEqual(await bucket.head("kept"), null);
+    });
+
+    test("a hole in a list of parts is refused", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      const upload = await bucket.createMultipartUpload("key");
+      const parts = new Array(1) as Parameters<typeof upload.complete>[0];
+      await assert.rejects(upload.complete(parts), /^TypeError: Each uploaded part must be an object/);
+    });
+
+    test("an invalid part number is refused with a message that contains it", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      const upload = await bucket.createMultipartUpload("key");
+      const rows: [unknown, RegExp][] = [
+        [undefined, /not nothing\.$/],
+        [Number.NaN, /not number\.$/],
+        [0, /not number 0\.$/],
+        [{ a: 1 }, /not Object\.$/],
+        [{ constructor: { name: Symbol("s") } }, /not an object\.$/],
+      ];
+      for (const [number, words] of rows) {
+        await assert.rejects(upload.uploadPart(number as number, "x"), words);
+      }
+    });
+
+    test("a cacheExpiry that is not a valid date is a TypeError", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      for (const cacheExpiry of [Number.POSITIVE_INFINITY, 8.64e15 + 1, -1e300, new Date(Number.NaN)]) {
+        const options = { httpMetadata: { cacheExpiry } };
+        await assert.rejects(
+          loose(bucket).put("key", "x", options),
+          /^TypeError: "cacheExpiry" must be a valid/,
+        );
+      }
+      assert.equal(await bucket.head("key"), null);
+    });
+  });
+}

@@ -1,0 +1,89 @@
+// The table of how bodies are brought in: one fact changes at a time.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type BodyFacts,
+  firstBuffer,
+  type IngestStrategy,
+  planIngest,
+  planRing,
+} from "../../../src/engine/bytes/plan.ts";
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** A stream of 100 KiB on an adapter that batches up to 256 KiB. */
+const stream: BodyFacts = {
+  length: 100 * KiB,
+  isWhole: false,
+  inlineBytes: 4 * KiB,
+  maxBatchedBytes: 256 * KiB,
+  isEncrypted: false,
+  part: 0,
+  activeStreams: 0,
+  wholeStreamBytes: 0,
+  hasDirectReader: true,
+};
+const whole: BodyFacts = { ...stream, isWhole: true, hasDirectReader: false };
+
+const table: readonly [title: string, facts: BodyFacts, expected: IngestStrategy][] = [
+  ["an empty body is inline", { ...stream, length: 0 }, "inline"],
+  ["a stream of exactly the inline limit is inline", { ...stream, length: 4 * KiB }, "inline"],
+  ["a buffer of exactly the inline limit is inline", { ...whole, length: 4 * KiB }, "inline"],
+  ["an encrypted small body is inline", { ...stream, length: 1, isEncrypted: true }, "inline"],
+  ["a small body among many streams is inline", { ...stream, length: 1, activeStreams: 99 }, "inline"],
+  ["a small part is not inline", { ...stream, length: 1, inlineBytes: -1, part: 1 }, "ring"],
+  ["an empty part is not inline", { ...stream, length: 0, inlineBytes: -1, part: 1 }, "ring"],
+  ["one byte more than the inline limit is batched", { ...stream, length: 4 * KiB + 1 }, "batched"],
+  ["a buffer of middle size is batched", whole, "batched"],
+  ["a body of exactly the batch limit is batched", { ...stream, length: 256 * KiB }, "batched"],
+  ["one byte more than the batch limit is not batched", { ...stream, length: 256 * KiB + 1 }, "ring"],
+  ["an adapter that does not batch gets a ring", { ...stream, maxBatchedBytes: undefined }, "ring"],
+  ["an encrypted body is not batched", { ...stream, isEncrypted: true }, "ring"],
+  ["a part is not batched", { ...stream, inlineBytes: -1, part: 3 }, "ring"],
+  ["a body among many streams is batched", { ...stream, activeStreams: 99 }, "batched"],
+  [
+    "a stream that fills the memory for whole streams is batched",
+    { ...stream, wholeStreamBytes: 16 * MiB - 100 * KiB },
+    "batched",
+  ],
+  ["a stream over that memory is not batched", { ...stream, wholeStreamBytes: 16 * MiB }, "ring"],
+  ["a buffer needs none of that memory", { ...whole, wholeStreamBytes: 16 * MiB }, "batched"],
+  ["a large stream with a direct reader is zero-copy", { ...stream, length: 512 * KiB }, "zero-copy"],
+  ["a stream just below 512 KiB is copied", { ...stream, length: 512 * KiB - 1 }, "ring"],
+  ["a stream of unknown length is zero-copy", { ...stream, length: undefined }, "zero-copy"],
+  [
+    "a stream of unknown length without a direct reader gets a ring",
+    { ...stream, length: undefined, hasDirectReader: false },
+    "ring",
+  ],
+  ["an encrypted large stream is zero-copy", { ...stream, length: MiB, isEncrypted: true }, "zero-copy"],
+  ["a large part is zero-copy", { ...stream, length: MiB, inlineBytes: -1, part: 1 }, "zero-copy"],
+  ["a large buffer gets a ring", { ...whole, length: MiB }, "ring"],
+  ["the 32nd stream still has its own ring", { ...stream, length: MiB, activeStreams: 31 }, "zero-copy"],
+  ["the 33rd stream shares buffers", { ...stream, length: MiB, activeStreams: 32 }, "pooled"],
+  [
+    "a stream of unknown length among many shares buffers",
+    { ...stream, length: undefined, activeStreams: 32 },
+    "pooled",
+  ],
+  [
+    "a large buffer among many streams shares buffers",
+    { ...whole, length: MiB, activeStreams: 32 },
+    "pooled",
+  ],
+];
+
+test("the plan of a body follows its length, its kind and the load", async (t) => {
+  for (const [title, facts, expected] of table) {
+    await t.test(title, () => assert.equal(planIngest(facts), expected));
+  }
+});
+
+test("ring buffers are 2 MiB for up to four streams, 256 KiB beyond, and no longer than the body", () => {
+  assert.deepEqual(planRing(MiB, 4), { size: 2 * MiB, memory: "shared", buffers: 4 });
+  assert.deepEqual(planRing(undefined, 5), { size: 256 * KiB, memory: "shared", buffers: 4 });
+  const rest = 100 * KiB - firstBuffer.size;
+  assert.deepEqual(planRing(100 * KiB, 1), { size: rest, memory: "own", buffers: 2 });
+  assert.deepEqual(planRing(1, 1), { size: 1, memory: "own", buffers: 2 });
+});

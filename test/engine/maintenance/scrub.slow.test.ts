@@ -1,0 +1,119 @@
+// The background scrub: verifies everything once a week, in one process at a time, resumes after an
+// interruption and reports each damage once.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Damage, Engine } from "../../../src/engine/engine.ts";
+import { type OpenEngine, openEngine } from "../../../src/open.ts";
+import { sampleBytes } from "../../support/bytes.ts";
+import { flipBit } from "../../support/disk/damage.ts";
+import { blobFiles } from "../../support/disk/on-disk.ts";
+import { temporaryDirectory } from "../../support/stores.ts";
+
+const bucket = "photos";
+const week = 7 * 86_400_000;
+const fast = 1e12;
+const objects = 60;
+
+interface Scene {
+  readonly directory: string;
+  /** The shared clock of all engines in a test, to which each adds its own offset. */
+  time: number;
+  open(ahead?: number): Promise<OpenEngine>;
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const directory = await temporaryDirectory(t);
+  const made: Scene = {
+    directory,
+    time: Date.UTC(2026, 0, 1),
+    open: (ahead = 0) => openEngine(directory, { now: () => made.time + ahead }),
+  };
+  const { engine } = await made.open();
+  await engine.createBucket(bucket);
+  for (let i = 0; i < objects; i++) await engine.put(bucket, `key ${i}`, sampleBytes(i * 200));
+  await engine.close();
+  return made;
+}
+
+function scrubbing(engine: Engine, bytesPerSecond = fast) {
+  const found: Damage[] = [];
+  const onDamage = (damage: Damage) => found.push(damage);
+  return { found, ended: engine.scrub({ onDamage, bytesPerSecond, savedMilliseconds: 0 }) };
+}
+
+/** Slow enough to be interrupted in the middle: a few objects a second. */
+const slow = 1e6;
+
+/** Resolves once the scrub has saved a position. */
+async function underWay({ documents }: OpenEngine): Promise<void> {
+  for (;;) {
+    const state = await documents.get("housekeeping", "scrub");
+    if (state !== undefined && JSON.parse(state.text).objects > 2) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("a scrub reads everything once a week, and verify reports the last one", async (t) => {
+  const made = await scene(t);
+  const { engine } = await made.open();
+  assert.equal((await engine.verify()).lastScrub, undefined);
+  assert.equal(await scrubbing(engine).ended, "ended");
+  const bytes = (await engine.totals(bucket)).bytes;
+  const report = { ended: made.time, objects, bytes, damages: 0 };
+  assert.deepEqual((await engine.verify()).lastScrub, report);
+  made.time += week - 1;
+  assert.equal(await scrubbing(engine).ended, "not due");
+  made.time += 1;
+  assert.equal(await scrubbing(engine).ended, "ended");
+  assert.deepEqual((await engine.verify()).lastScrub, { ...report, ended: made.time });
+  await engine.close();
+});
+
+test("each damage is reported once, by bucket and key, and counted in every round", async (t) => {
+  const made = await scene(t);
+  const [file] = blobFiles(made.directory);
+  flipBit({ path: file!.path, offset: 100, bit: 3 });
+  const { engine } = await made.open();
+  const first = scrubbing(engine);
+  assert.equal(await first.ended, "ended");
+  assert.equal(first.found.length, 1);
+  assert.equal(first.found[0]!.bucket, bucket);
+  assert.match(first.found[0]!.key!, /^key /);
+  assert.match(first.found[0]!.what, /damaged/);
+  made.time += week;
+  const second = scrubbing(engine);
+  assert.equal(await second.ended, "ended");
+  assert.deepEqual(second.found, []);
+  assert.equal((await engine.verify()).lastScrub?.damages, 1);
+  await engine.close();
+});
+
+test("of two processes one scrubs, and the other resumes where it stopped", async (t) => {
+  const made = await scene(t);
+  const [a, b] = [await made.open(), await made.open()];
+  const first = scrubbing(a.engine, slow);
+  await underWay(b);
+  assert.equal(await scrubbing(b.engine).ended, "not due");
+  await a.engine.close();
+  assert.equal(await first.ended, "stopped");
+  assert.equal(await scrubbing(b.engine).ended, "ended");
+  assert.equal((await b.engine.verify()).lastScrub?.objects, objects, "none was read twice, none left out");
+  await b.engine.close();
+});
+
+test("a scrub without a heartbeat is taken over, and its process notices", async (t) => {
+  const made = await scene(t);
+  // As if the process was suspended for a while, or the clock was changed; backwards has the same
+  // effect.
+  const [a, b] = [await made.open(), await made.open(-61_000)];
+  const first = scrubbing(a.engine, slow);
+  await underWay(b);
+  // The first process may save at the same moment and win: then try again, as servers do.
+  let outcome: string;
+  do outcome = await scrubbing(b.engine, slow).ended;
+  while (outcome === "not due" && (await Promise.race([first.ended, "under way"])) === "under way");
+  assert.equal(await first.ended, "taken over");
+  assert.equal(outcome, "ended");
+  await a.engine.close();
+  await b.engine.close();
+});

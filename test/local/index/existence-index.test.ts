@@ -1,0 +1,182 @@
+// A row that its table has lost is reported, not taken for absent: nothing is overwritten or
+// removed because of it, and a put over the damage repairs it.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { type TestContext, test } from "node:test";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { StoreError } from "../../../src/index.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
+import { type OpenEngine, openEngine } from "../../../src/open.ts";
+import { sampleBytes } from "../../support/bytes.ts";
+import { blobFiles, bucketIds } from "../../support/disk/on-disk.ts";
+import { temporaryDirectory } from "../../support/stores.ts";
+
+const bucket = "photos";
+
+interface Scene {
+  readonly directory: string;
+  /** Changes a database directly, as damage would. */
+  damage(sql: string): void;
+  open(): Promise<OpenEngine>;
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const directory = await temporaryDirectory(t);
+  const { engine } = await openEngine(directory);
+  await engine.createBucket(bucket);
+  await engine.put(bucket, "small", sampleBytes(10));
+  await engine.put(bucket, "large", sampleBytes(10_000));
+  await engine.close();
+  return {
+    directory,
+    damage(sql) {
+      const path = sql.includes("buckets")
+        ? dataLayout(directory).registry
+        : bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;
+      const database = new DatabaseSync(path);
+      database.exec(sql);
+      database.close();
+    },
+    async open() {
+      const opened = await openEngine(directory);
+      t.after(() => opened.engine.close());
+      return opened;
+    },
+  };
+}
+
+const isDamage = (error: unknown) => error instanceof StoreError && error.reason === "Damaged";
+
+test("every read of an object whose record is lost reports damage, and reads of other keys do not", async (t) => {
+  const { damage, open } = await scene(t);
+  damage("DELETE FROM objects WHERE key = CAST('large' AS BLOB)");
+  const { engine } = await open();
+  const lost = { message: /damaged: the record of "large" is missing from the index/ };
+  await assert.rejects(engine.head(bucket, "large"), lost);
+  await assert.rejects(engine.get(bucket, "large"), lost);
+  await assert.rejects(engine.describe(bucket, "large"), lost);
+  assert.equal(await engine.head(bucket, "absent"), undefined);
+  const { damages } = await engine.verify();
+  assert.ok(
+    damages.some(({ key }) => key === "large"),
+    JSON.stringify(damages),
+  );
+});
+
+test("a lost record refuses create-only puts and conditional deletes; plain puts and deletes repair it", async (t) => {
+  for (const mend of ["put", "delete"] as const) {
+    const { damage, open } = await scene(t);
+    damage("DELETE FROM objects WHERE key = CAST('small' AS BLOB)");
+    damage("DELETE FROM bodies");
+    const { engine } = await open();
+    const condition = { etagDoesNotMatch: "*" } as const;
+    await assert.rejects(engine.put(bucket, "small", sampleBytes(3), { condition }), isDamage);
+    await assert.rejects(engine.delete(bucket, ["small"], { condition }), isDamage);
+    if (mend === "put") await engine.put(bucket, "small", sampleBytes(5));
+    else await engine.delete(bucket, ["small"]);
+    assert.equal((await engine.head(bucket, "small"))?.size, mend === "put" ? 5 : undefined);
+    assert.deepEqual((await engine.verify()).damages, []);
+    const kept = mend === "put" ? 10_005 : 10_000;
+    assert.equal((await engine.totals(bucket)).bytes, kept);
+  }
+});
+
+test("verify reports a record that the existence index lost, and a put repairs it", async (t) => {
+  const { damage, open } = await scene(t);
+  damage("DELETE FROM witness");
+  const { engine } = await open();
+  assert.equal((await engine.head(bucket, "small"))?.size, 10);
+  const named = (await engine.verify()).damages.map(({ key }) => key);
+  assert.ok(named.includes("small") && named.includes("large"));
+  await engine.put(bucket, "small", sampleBytes(10));
+  await engine.put(bucket, "large", sampleBytes(10));
+  const left = (await engine.verify()).damages.filter(({ key }) => key !== undefined);
+  assert.deepEqual(left, []);
+});
+
+test("a bucket that is empty only because of damage is not deleted", async (t) => {
+  const { damage, open } = await scene(t);
+  damage("DELETE FROM objects");
+  const { engine } = await open();
+  await assert.rejects(engine.deleteBucket(bucket), isDamage);
+  assert.ok((await engine.bucket(bucket)) !== undefined);
+  // The next opening of the directory does not delete it either.
+  const again = await open();
+  await assert.rejects(again.engine.head(bucket, "small"), isDamage);
+});
+
+test("a bucket that the registry has lost is reported and kept with its contents", async (t) => {
+  const { directory, damage, open } = await scene(t);
+  const { directory: folder } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
+  damage("DELETE FROM buckets");
+  const { engine } = await openEngine(directory);
+  await assert.rejects(engine.head(bucket, "small"), isDamage);
+  await assert.rejects(engine.createBucket(bucket), isDamage);
+  assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === bucket));
+  await engine.close();
+  // Also if the existence index lost it, too: a folder with data is not removed.
+  damage("DELETE FROM witness WHERE (SELECT count(*) FROM buckets) = 0");
+  const { engine: again } = await open();
+  await again.sweep();
+  assert.ok(existsSync(folder));
+  assert.match(JSON.stringify((await again.verify()).damages), /a bucket that the registry does not name/);
+});
+
+test("a damaged row of the registry does not delete its bucket and does not hide other buckets", async (t) => {
+  const { directory, damage, open } = await scene(t);
+  const first = await openEngine(directory);
+  await first.engine.createBucket("empty");
+  await first.engine.close();
+  damage("UPDATE buckets SET deleting = 1 WHERE name = 'empty'");
+  const { engine } = await open();
+  await assert.rejects(engine.bucket("empty"), isDamage);
+  assert.equal((await engine.head(bucket, "small"))?.size, 10);
+  assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === "empty"));
+});
+
+test("a body is not removed because damage makes another object, or none, reference it", async (t) => {
+  const { directory, damage, open } = await scene(t);
+  const { engine: first } = await openEngine(directory);
+  await first.put(bucket, "other", sampleBytes(20_000));
+  await first.close();
+  const files = blobFiles(directory);
+  assert.equal(files.length, 2);
+  // Both rows name the same file now, and recovery checks both files.
+  damage(
+    "UPDATE objects SET blob = (SELECT blob FROM objects WHERE key = CAST('large' AS BLOB)), stored = 10000 WHERE key = CAST('other' AS BLOB)",
+  );
+  damage("DELETE FROM blobs");
+  const { open: markers } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
+  for (const { id } of files) writeFileSync(`${markers}/${id.split(".")[1]}.0123456789abcdef`, "");
+  const { engine } = await open();
+  await assert.rejects(engine.head(bucket, "other"), isDamage);
+  await engine.put(bucket, "other", sampleBytes(5));
+  await engine.sweep();
+  for (const { path } of files) assert.ok(existsSync(path), path);
+  const found = await engine.get(bucket, "large");
+  assert.equal(found.outcome, "found");
+  if (found.outcome === "found") await found.bytes.cancel();
+});
+
+test("a conditional put fails instead of retrying forever when the version column does not match the record", async (t) => {
+  const { damage, open } = await scene(t);
+  damage("UPDATE objects SET version = 'ffff' WHERE key = CAST('small' AS BLOB)");
+  const { engine } = await open();
+  const etag = (await engine.head(bucket, "small"))!.etag;
+  const condition = { etagMatches: [{ value: etag, weak: false }] };
+  await assert.rejects(engine.put(bucket, "small", sampleBytes(3), { condition }), isDamage);
+});
+
+test("a listing, too, reports a page that SQLite cannot read as damage", async (t) => {
+  const { directory, damage, open } = await scene(t);
+  damage("PRAGMA wal_checkpoint(TRUNCATE)");
+  const path = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;
+  const file = readFileSync(path);
+  const at = file.indexOf('[1,"small"');
+  // The byte with the type of the page that contains the record.
+  file[Math.floor(at / 4096) * 4096] = 7;
+  writeFileSync(path, file);
+  const { engine } = await open();
+  await assert.rejects(engine.list(bucket), isDamage);
+  await assert.rejects(engine.head(bucket, "small"), isDamage);
+});

@@ -1,0 +1,57 @@
+// Validation of rules for a bucket: each error is reported with its rule and field.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CorsRule } from "../../src/model/cors.ts";
+import type { LifecycleRule } from "../../src/model/lifecycle.ts";
+import { corsFlaws, lifecycleFlaws, type RuleFlaw } from "../../src/model/rule-check.ts";
+
+const places = (flaws: readonly RuleFlaw[]) =>
+  flaws.map(({ rule, field, kind }) => `${rule ?? "all"} ${field ?? "-"} ${kind}`);
+
+test("every error in lifecycle rules is reported, and valid rules have none", () => {
+  const right: LifecycleRule = { id: "a", isEnabled: true, prefix: "", expire: { days: 1 } };
+  const date = Date.UTC(2027, 0, 31);
+  assert.deepEqual(lifecycleFlaws([]), []);
+  assert.deepEqual(lifecycleFlaws([right, { ...right, id: "b", expire: { date }, largerThan: 0 }]), []);
+  const cases: readonly [Partial<LifecycleRule>, string][] = [
+    [{ id: "a" }, "1 id argument"],
+    [{ id: "x".repeat(256) }, "1 id argument"],
+    [{ expire: undefined }, "1 - request"],
+    [{ expire: { days: 0 } }, "1 expire argument"],
+    [{ expire: { days: Number.NaN } }, "1 expire malformed"],
+    [{ expire: { days: 1.5 } }, "1 expire malformed"],
+    [{ expire: { date: Number.NaN } }, "1 expire malformed"],
+    [{ expire: { date: date + 1 } }, "1 expire argument"],
+    [{ transition: { days: -1 } }, "1 transition argument"],
+    [{ abortUploadsAfter: Number.NaN }, "1 abortUploadsAfter malformed"],
+    [{ largerThan: -1 }, "1 largerThan malformed"],
+    [{ largerThan: 10, smallerThan: 11 }, "1 smallerThan request"],
+  ];
+  for (const [change, wanted] of cases) {
+    assert.deepEqual(places(lifecycleFlaws([right, { ...right, id: "b", ...change }])), [wanted]);
+  }
+  const many = Array.from({ length: 1001 }, (_, i) => ({ ...right, id: String(i) }));
+  assert.deepEqual(places(lifecycleFlaws(many)), ["all - malformed"]);
+});
+
+test("every error in CORS rules is reported, and valid rules have none", () => {
+  const right: CorsRule = {
+    origins: ["https://*.example.com"],
+    methods: ["GET"],
+    headers: ["*"],
+    exposed: [],
+  };
+  assert.deepEqual(corsFlaws([right, { ...right, maxAgeSeconds: 0 }]), []);
+  const cases: readonly [Partial<CorsRule>, string][] = [
+    [{ origins: [] }, "0 origins malformed"],
+    [{ methods: [] }, "0 methods malformed"],
+    [{ methods: ["PATCH"] }, "0 methods request"],
+    [{ origins: ["*.*"] }, "0 origins request"],
+    [{ headers: ["**"] }, "0 headers request"],
+    [{ exposed: ["a\nb"] }, "0 exposed malformed"],
+    [{ maxAgeSeconds: Number.NaN }, "0 maxAgeSeconds malformed"],
+  ];
+  for (const [change, wanted] of cases) {
+    assert.deepEqual(places(corsFlaws([{ ...right, ...change }])), [wanted]);
+  }
+});

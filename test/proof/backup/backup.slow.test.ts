@@ -1,0 +1,6 @@
+// The share of the backup proof that `npm run test:slow` runs.
+import { test } from "node:test";
+import { runQuickShare } from "../proof.ts";
+import { backup } from "./backup.ts";
+
+test("backups of a store under load come back as they must", (t) => runQuickShare(t, backup, 3));

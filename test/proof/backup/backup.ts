@@ -1,0 +1,146 @@
+// Backups of a store that several processes write to without pause: each is restored and held against what was
+// acknowledged before it began. Backups, restores and writers are killed on the way.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore } from "../../../src/index.ts";
+import { verifyBackup } from "../../../src/maintenance.ts";
+import { BackupError } from "../../../src/model/backup.ts";
+import { assertCopy, type Churn, type Progress, whileWriting } from "../../local/backup/churn.ts";
+import { runStore } from "../../local/backup/command.ts";
+import { createRandom, type Random } from "../../support/random.ts";
+import type { Budget, Figures, Proof } from "../proof.ts";
+
+const processes = 3;
+/** So often a backup begins in a new place, and a writer is killed. */
+const newPlaceEvery = 5;
+
+export const backup: Proof = {
+  name: "backup",
+  unit: "backups",
+  bar: 50,
+  async run(budget) {
+    const directory = await mkdtemp(join(tmpdir(), "store-proof-"));
+    try {
+      return await prove(directory, budget);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+};
+
+/** When the last complete backup of a place was made, to know what it must hold. */
+interface Complete {
+  readonly before: Progress;
+  readonly after: Progress;
+}
+
+type Counts = Record<
+  "backups" | "objects" | "backups killed" | "restores killed" | "writers killed" | "acknowledged writes",
+  number
+>;
+
+interface Scene {
+  readonly directory: string;
+  readonly data: string;
+  readonly churn: Churn;
+  readonly random: Random;
+  readonly counts: Counts;
+  /** How long the last run of each command took. */
+  readonly took: Map<string, number>;
+}
+
+async function prove(directory: string, budget: Budget): Promise<Figures> {
+  const data = join(directory, "data");
+  const counts: Counts = {
+    backups: 0,
+    objects: 0,
+    "backups killed": 0,
+    "restores killed": 0,
+    "writers killed": 0,
+    "acknowledged writes": 0,
+  };
+  await whileWriting(data, processes, async (churn) => {
+    const random = createRandom(budget.seed);
+    const scene: Scene = { directory, data, churn, random, counts, took: new Map() };
+    for (let place = 0; budget.more(counts.backups); place++) {
+      await proveOnePlace(scene, join(directory, `backup-${place}`), budget);
+      await churn.replaceOne(random.below(processes));
+      counts["writers killed"]++;
+    }
+    for (const { acknowledged } of (await churn.progress()).values())
+      counts["acknowledged writes"] += acknowledged;
+  });
+  return counts;
+}
+
+async function proveOnePlace(scene: Scene, place: string, budget: Budget): Promise<void> {
+  const { counts, random, directory, churn } = scene;
+  let complete: Complete | undefined;
+  for (let round = 0; round < newPlaceEvery && budget.more(counts.backups); round++) {
+    if (random.below(2) === 0) complete = await killBackup(scene, place, complete);
+    const before = await churn.progress();
+    await succeed(scene, ["backup", "--data", scene.data, "--to", place]);
+    complete = { before, after: await churn.progress() };
+    const target = join(directory, "restored");
+    if (random.below(2) === 0) await killRestore(scene, place, target);
+    if (!isComplete(target)) await succeed(scene, ["restore", "--from", place, "--data", target]);
+    counts.objects += await assertCopy(target, complete.before, complete.after);
+    await rm(target, { recursive: true });
+    counts.backups++;
+    budget.say(`${counts.backups} backups restored, ${counts.objects} objects read`);
+  }
+  await rm(place, { recursive: true });
+}
+
+function isComplete(target: string): boolean {
+  return existsSync(join(target, "registry.db")) && !existsSync(join(target, "restore.unfinished"));
+}
+
+async function succeed({ took }: Scene, args: readonly string[]): Promise<void> {
+  const { code, stderr, milliseconds } = await runStore(args);
+  assert.equal(code, 0, `store ${args.join(" ")}: ${stderr}`);
+  took.set(args[0]!, milliseconds);
+}
+
+/** True when it was killed before its end; at times it is faster. */
+async function kill({ took, random }: Scene, args: readonly string[]): Promise<boolean> {
+  const { code, stderr } = await runStore(args, random.between(1, took.get(args[0]!) ?? 2000));
+  if (code === 0) return false;
+  assert.equal(code, "SIGKILL", stderr);
+  return true;
+}
+
+/** Whatever it was doing: there is the backup before it, or its own, or none, and never half of one. */
+async function killBackup(
+  scene: Scene,
+  place: string,
+  earlier: Complete | undefined,
+): Promise<Complete | undefined> {
+  const { churn, counts, directory } = scene;
+  const before = await churn.progress();
+  if (await kill(scene, ["backup", "--data", scene.data, "--to", place])) counts["backups killed"]++;
+  const after = await churn.progress();
+  const found = await verifyBackup(place).catch((error: unknown) => error);
+  if (found instanceof BackupError) {
+    assert.equal(earlier, undefined, `a backup that was complete is lost: ${found.message}`);
+    return undefined;
+  }
+  if (found instanceof Error) throw found;
+  assert.deepEqual((found as Awaited<ReturnType<typeof verifyBackup>>).damages, [], "the backup is whole");
+  const target = join(directory, "after a kill");
+  await succeed(scene, ["restore", "--from", place, "--data", target]);
+  // Of both runs, since the kill may have come behind the end of this one.
+  const complete = { before: earlier?.before ?? before, after };
+  counts.objects += await assertCopy(target, complete.before, complete.after);
+  await rm(target, { recursive: true });
+  return complete;
+}
+
+async function killRestore(scene: Scene, place: string, target: string): Promise<void> {
+  if (!(await kill(scene, ["restore", "--from", place, "--data", target]))) return;
+  scene.counts["restores killed"]++;
+  if (existsSync(join(target, "restore.unfinished"))) await assert.rejects(openStore(target), /not finished/);
+}

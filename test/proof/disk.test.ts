@@ -1,7 +1,0 @@
-// The share of the disk's faults that every run of the tests injects.
-import { test } from "node:test";
-import { disk } from "./disk.ts";
-import { runQuickShare } from "./proof.ts";
-
-test("a disk that fails or is full loses nothing, and is told in clear errors", (t) =>
-  runQuickShare(t, disk, 40));

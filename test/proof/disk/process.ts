@@ -1,0 +1,58 @@
+// The conversation with the process on the disk that fails: a command each, and all it tells until it is over.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Report } from "../../support/kill/object-writer.ts";
+import type { Command, Tale, Trouble } from "./writer.ts";
+
+export interface DiskProcess {
+  /** Everything it told before this was over, in order; and what the command itself failed with. */
+  ask(command: Command, hear?: (told: Report | Tale) => void): Promise<Trouble | undefined>;
+  kill(): Promise<void>;
+}
+
+export function startDiskProcess(env: Readonly<Record<string, string>>): DiskProcess {
+  const path = fileURLToPath(new URL("./writer.js", import.meta.url));
+  const child = spawn(process.execPath, [path], {
+    stdio: ["pipe", "inherit", "inherit", "pipe"],
+    env: { ...process.env, ...env },
+  });
+  const exited = once(child, "exit");
+  // What is written to a process that is gone is missed when it answers.
+  child.stdin!.on("error", () => {});
+  const lines = createInterface(child.stdio[3] as Readable)[Symbol.asyncIterator]();
+  return {
+    async ask(command, hear) {
+      child.stdin!.write(`${JSON.stringify(command)}\n`);
+      for (;;) {
+        const { value, done } = await withPatience(lines.next(), command.do);
+        if (done === true) throw new Error(`The process ended during "${command.do}" with ${await exited}`);
+        const told = JSON.parse(value) as Report | Tale;
+        if ("told" in told && told.told === "over") return told.trouble;
+        hear?.(told);
+      }
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** A process that hangs is a broken one too. */
+const patience = 60_000;
+
+async function withPatience<T>(next: Promise<T>, what: string): Promise<T> {
+  let late: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    const fail = () => reject(new Error(`Nothing was told for ${patience} ms during "${what}"`));
+    late = setTimeout(fail, patience);
+  });
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    clearTimeout(late);
+  }
+}

@@ -1,0 +1,139 @@
+// The process on the disk that fails: opens a directory, lets clients write and read in turns, and tells what each
+// of them met. It goes on whatever happens, so that an acknowledgement behind a fault would be seen.
+import { createInterface } from "node:readline";
+import { inspect } from "node:util";
+import { openStore, type Store, StoreError } from "../../../src/index.ts";
+import { bytesOf, KiB } from "../../support/bodies.ts";
+import { createClient } from "../../support/kill/client.ts";
+import type { WriterTask } from "../../support/kill/object-writer.ts";
+import { createTurns } from "../../support/kill/operations.ts";
+import { say } from "../../support/kill/run-until-killed.ts";
+import { createRandom } from "../../support/random.ts";
+
+export interface Life extends WriterTask {
+  readonly clients: number;
+  readonly turns: number;
+}
+
+export type Command =
+  | { readonly do: "open"; readonly life: Life }
+  | { readonly do: "take turns" | "delete" | "probe" | "close" };
+
+export interface Trouble {
+  readonly name: string;
+  readonly code: number | undefined;
+  readonly message: string;
+  /** What was behind it, in the words of the system or of SQLite. */
+  readonly cause: string;
+}
+
+/** What it tells besides the reports of its clients. */
+export type Tale =
+  | {
+      readonly told: "trouble";
+      readonly trouble: Trouble;
+      readonly while: "writing" | "reading" | "deleting";
+    }
+  | { readonly told: "torn"; readonly key: string }
+  | { readonly told: "probed"; readonly troubles: readonly (Trouble | null)[] }
+  | { readonly told: "over"; readonly trouble?: Trouble };
+
+let store: Store | undefined;
+let life: Life;
+/** Of the writes beside the turns: their numbers are none of a client's. */
+let id = 1_000_000;
+
+async function perform(command: Command): Promise<void> {
+  switch (command.do) {
+    case "open":
+      life = command.life;
+      store = await openStore(life.directory);
+      return;
+    case "take turns":
+      await Promise.all(createTurns(store!, life, life.clients).map(takeTurns));
+      return;
+    case "delete":
+      for (const name of life.buckets) await deleteHalf(name);
+      await attempt("deleting", () => store!.sweep());
+      return;
+    case "probe":
+      say({ told: "probed", troubles: await probe(life.buckets[0]!) } satisfies Tale);
+      return;
+    case "close":
+      await store!.close();
+  }
+}
+
+async function takeTurns(takeTurn: () => Promise<void>, index: number): Promise<void> {
+  const random = createRandom(life.seed + 500 + index);
+  const name = life.buckets[index % life.buckets.length]!;
+  for (let turn = 0; turn < life.turns; turn++) {
+    await attempt("writing", takeTurn);
+    await attempt("reading", () => readOne(name, `client ${index}/key ${random.below(4)}`));
+  }
+}
+
+async function attempt(during: "writing" | "reading" | "deleting", work: () => Promise<unknown>) {
+  try {
+    await work();
+  } catch (error) {
+    say({ told: "trouble", trouble: troubleOf(error), while: during } satisfies Tale);
+  }
+}
+
+async function readOne(name: string, key: string): Promise<void> {
+  const bytes = await (await store!.bucket(name).get(key))?.bytes();
+  if (bytes === undefined || bytes.length < 100) return;
+  // A body names its value, so that it can be told from any other and from a piece of itself.
+  const value = / ([\d.]+) /.exec(
+    Buffer.from(bytes.buffer, bytes.byteOffset, 200 > bytes.length ? bytes.length : 200).toString(),
+  );
+  const isWhole = value !== null && bytesOf(key, { name: value[1]!, size: bytes.length }).equals(bytes);
+  if (!isWhole) say({ told: "torn", key } satisfies Tale);
+}
+
+/** One at a time, so that each needs room of its own. */
+async function deleteHalf(name: string): Promise<void> {
+  const { objects } = await store!.bucket(name).list();
+  const client = createClient(store!.bucket(name), name, () => id++);
+  for (const { key } of objects.filter((_, i) => i % 2 === 0)) {
+    await attempt("deleting", () => client.remove([key]));
+  }
+}
+
+async function probe(name: string): Promise<(Trouble | null)[]> {
+  const client = createClient(store!.bucket(name), name, () => id++);
+  const values = [300, 20 * KiB].map((size) => ({ name: `${life.round}.${id}`, size }));
+  const works = [
+    ...values.map((value, i) => () => client.put(`probe ${i}`, value, bytesOf(`probe ${i}`, value))),
+    () => client.remove(["probe 0"]),
+  ];
+  const troubles: (Trouble | null)[] = [];
+  for (const work of works) {
+    troubles.push(
+      await work().then(
+        () => null,
+        (error: unknown) => troubleOf(error),
+      ),
+    );
+  }
+  return troubles;
+}
+
+function troubleOf(error: unknown): Trouble {
+  const { name, message, cause } = error instanceof Error ? error : new Error(String(error));
+  return {
+    name,
+    message,
+    cause: inspect(cause, { depth: 0 }).slice(0, 700),
+    code: error instanceof StoreError ? error.code : undefined,
+  };
+}
+
+for await (const line of createInterface(process.stdin)) {
+  const trouble = await perform(JSON.parse(line) as Command).then(
+    () => undefined,
+    (error: unknown) => troubleOf(error),
+  );
+  say({ told: "over", ...(trouble === undefined ? {} : { trouble }) } satisfies Tale);
+}

@@ -1,7 +1,0 @@
-// The share of the proof of events that every run of the tests makes.
-import { test } from "node:test";
-import { events } from "./events.ts";
-import { runQuickShare } from "./proof.ts";
-
-test("of acknowledged writes none stays untold, whenever the server is killed", (t) =>
-  runQuickShare(t, events, 150));

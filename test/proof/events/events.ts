@@ -1,0 +1,84 @@
+// Proof: of writes that were acknowledged, none stays untold, however often the server is killed with SIGKILL while they
+// are made and told, and however its receiver behaves: it refuses, breaks off and is late.
+import assert from "node:assert/strict";
+import { createRandom, type Random } from "../../support/random.ts";
+import type { Budget, Proof } from "../proof.ts";
+import { type EventScene, openEventScene } from "./scene.ts";
+
+/** So many writes are acknowledged before the first kill, twice as many before each further one, up to the most. */
+const firstWrites = 100;
+const mostWrites = 50_000;
+const writers = 4;
+/** In one request: fewer where few are written at all. */
+const keysAtOnce = (enough: number) => Math.min(100, Math.ceil(enough / 20));
+
+export const events: Proof = {
+  name: "events",
+  unit: "events",
+  bar: 1_000_000,
+  async run(budget) {
+    const ends: (() => unknown)[] = [];
+    const scene = await openEventScene(
+      { after: (end) => void ends.push(end) },
+      createRandom(budget.seed + 1),
+    );
+    try {
+      const { kills, acknowledged } = await writeAndKill(scene, budget);
+      await scene.start();
+      await scene.heardOf(acknowledged);
+      const { received, twice, refused } = scene.counts();
+      return {
+        kills,
+        "acknowledged writes": acknowledged,
+        "events received": received,
+        "came more than once": twice,
+        "messages refused": refused,
+        lost: 0,
+      };
+    } finally {
+      for (const end of ends.reverse()) await end();
+    }
+  },
+};
+
+async function writeAndKill(
+  scene: EventScene,
+  budget: Budget,
+): Promise<{ readonly kills: number; readonly acknowledged: number }> {
+  const random = createRandom(budget.seed);
+  let kills = 0;
+  let acknowledged = 0;
+  while (budget.more(acknowledged)) {
+    await scene.start();
+    const enough = Math.min(firstWrites * 2 ** kills, mostWrites);
+    acknowledged += await writeUntilKilled(scene, random, enough);
+    kills++;
+    budget.say(
+      `${kills} kills, ${acknowledged} acknowledged writes, ${scene.counts().received} events received`,
+    );
+  }
+  return { kills, acknowledged };
+}
+
+/** How many writes were acknowledged. What was under way when the server died counts neither way. */
+async function writeUntilKilled(scene: EventScene, random: Random, enough: number): Promise<number> {
+  let acknowledged = 0;
+  let killing: Promise<void> | undefined;
+  async function write(): Promise<void> {
+    while (killing === undefined) {
+      const keys = scene.newKeys(keysAtOnce(enough));
+      if (!(await scene.put(keys))) return;
+      acknowledged += keys.length;
+      // Half of them go again, each told of once more.
+      if (random.below(2) === 0) {
+        if (!(await scene.remove(keys))) return;
+        acknowledged += keys.length;
+      }
+      if (acknowledged >= enough) killing ??= scene.kill(random.below(50));
+    }
+  }
+  await Promise.all(Array.from({ length: writers }, write));
+  assert.ok(killing !== undefined, "the server answers until it is killed");
+  await killing;
+  return acknowledged;
+}

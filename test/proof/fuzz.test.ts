@@ -1,7 +1,0 @@
-// A quick share of the proof of hostile input.
-import { test } from "node:test";
-import { fuzz } from "./fuzz.ts";
-import { runQuickShare } from "./proof.ts";
-
-test("hostile inputs end in a value or in a clear error, and in time", (t) =>
-  runQuickShare(t, fuzz, 3500, 10));

@@ -1,0 +1,95 @@
+// Targets of names and positions: buckets, keys, cursors, grants and times.
+import { checkBucketName } from "../../../src/model/bucket.ts";
+import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
+import { checkKey, compareKeys, keyBytes } from "../../../src/model/key.ts";
+import { decodeCursor, encodeCursor } from "../../../src/model/listing.ts";
+import { parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
+import { holds, kindOf, type Target } from "./target.ts";
+
+/** Every reason but the one for our own faults. */
+export function storeOutcome(error: unknown): string | undefined {
+  return error instanceof StoreError && !isStoreFault(error) ? error.reason : undefined;
+}
+
+const buckets: Target = {
+  name: "bucket names",
+  form: "text",
+  samples: ["photos", "a-b.c-9", "192.168.0.1", "a".repeat(63)],
+  tokens: ["..", ".-", "xn--", "A", "_", "a".repeat(60)],
+  open: () => ({
+    run(input) {
+      checkBucketName(input);
+      holds(/^[a-z0-9.-]{3,63}$/.test(input), "has letters that no bucket has");
+      holds(!/^[.-]|[.-]$|\.\./.test(input), "has dots at a wrong place");
+      return "taken";
+    },
+    outcomeOf: storeOutcome,
+  }),
+};
+
+const keys: Target = {
+  name: "keys",
+  form: "text",
+  samples: ["a/b.txt", "übergrößen/\ud83d\ude00", "k".repeat(1024), "../../etc/passwd", "\uffff"],
+  tokens: ["\ud83d", "\ude00", "ü".repeat(300), "\uffff", "\u{10000}"],
+  open() {
+    let before = "";
+    return {
+      run(input) {
+        checkKey(input);
+        const bytes = keyBytes(input);
+        holds(bytes.length <= 1024, `has ${bytes.length} bytes`);
+        holds(
+          new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) === input,
+          "is another key as bytes",
+        );
+        const order = Math.sign(compareKeys(input, before));
+        holds(order === Buffer.compare(bytes, keyBytes(before)), "is not ordered as its bytes");
+        before = input;
+        return "taken";
+      },
+      outcomeOf: storeOutcome,
+    };
+  },
+};
+
+const cursors: Target = {
+  name: "cursors",
+  form: "text",
+  samples: [
+    encodeCursor({ kind: "start", value: "" }),
+    encodeCursor({ kind: "key", value: "photos/2026/ü.jpg" }),
+    encodeCursor({ kind: "prefix", value: "photos/" }),
+  ],
+  tokens: ["=", "==", "-_", "+/", "AAAA"],
+  open: () => ({
+    run(input) {
+      const position = decodeCursor(input);
+      holds(encodeCursor(position) === input, "is another cursor when written again");
+      return position.kind;
+    },
+    outcomeOf: storeOutcome,
+  }),
+};
+
+const grants: Target = {
+  name: "grants and times",
+  form: "text",
+  samples: ["photos:read,write", "*:admin", "30d", "12h", "1w"],
+  tokens: [":", "read", "write", "list", "admin", "*", "w", "s", "m"],
+  open: () => ({
+    run(input) {
+      if (!input.includes(":")) {
+        const time = parseDuration(input);
+        holds(Number.isSafeInteger(time) && time > 0, `lasts ${time} ms`);
+        return "time";
+      }
+      const { bucket, rights } = parseGrant(input);
+      holds(input.startsWith(`${bucket}:`) && rights.length > 0, "grants something else");
+      return rights.join();
+    },
+    outcomeOf: (error) => (error instanceof RangeError ? kindOf(error.message) : undefined),
+  }),
+};
+
+export const nameTargets: readonly Target[] = [buckets, keys, cursors, grants];

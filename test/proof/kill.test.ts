@@ -1,7 +1,0 @@
-// The share of the proof by kill -9 that every run of the tests makes.
-import { test } from "node:test";
-import { kill } from "./kill.ts";
-import { runQuickShare } from "./proof.ts";
-
-test("after kill -9 at any instant every acknowledged write is there, and nothing else", (t) =>
-  runQuickShare(t, kill, 25));

@@ -1,0 +1,88 @@
+// Whether each page of a list shows one instant. The engine reads a page in one transaction, so all that stands in
+// it, and all that does not, must have been true together at some instant between the list's beginning and end.
+//
+// What this proves: no page mixes a key's old value with another's new one when both were certainly not there at
+// once. What it does not: writes that overlap leave room in which any mixture is possible, so a page is only held
+// against what is certain. Each place in a page is besides a read of its key in the full check of that key.
+import type { Operation, State } from "./checker.ts";
+import type { PageRead } from "./log.ts";
+import { writtenBy } from "./zones.ts";
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What is certain of one key. */
+interface Certain {
+  /** When a value can have been there, at the most. */
+  spanOf(value: string): Span;
+  /** When something was there without doubt. */
+  readonly present: readonly Span[];
+}
+
+export function findTornPage(
+  pages: readonly PageRead[],
+  operations: ReadonlyMap<string, readonly Operation[]>,
+): string | undefined {
+  const certain = new Map([...operations].map(([key, history]) => [key, certainOf(history)]));
+  const torn = pages.find((page) => !showsOneInstant(page, (key) => certain.get(key)!));
+  return torn === undefined ? undefined : `A page shows no single instant: ${JSON.stringify(torn)}`;
+}
+
+function showsOneInstant({ begin, end, seen }: PageRead, of: (key: string) => Certain): boolean {
+  let from = begin;
+  let to = end;
+  const impossible: Span[] = [];
+  for (const [key, value] of Object.entries(seen)) {
+    if (value === null) impossible.push(...of(key).present.filter((span) => overlap(span, { from, to })));
+    else {
+      const span = of(key).spanOf(value);
+      from = Math.max(from, span.from);
+      to = Math.min(to, span.to);
+    }
+  }
+  // The first instant at which none of the absent keys was certainly there.
+  let instant = from;
+  for (;;) {
+    const blocking = impossible.find((span) => span.from < instant && instant < span.to);
+    if (blocking === undefined || instant > to) return instant <= to;
+    instant = blocking.to;
+  }
+}
+
+const overlap = (a: Span, b: Span) => a.from < b.to && b.from < a.to;
+
+function certainOf(history: readonly Operation[]): Certain {
+  const writes = history.filter(({ action }) => isWrite(action));
+  const deletes = writes.filter(({ action }) => writtenBy(action) === null);
+  const puts = new Map<State, Operation>();
+  for (const write of writes) puts.set(writtenBy(write.action), write);
+  puts.delete(null);
+  return {
+    spanOf(value) {
+      const put = puts.get(value);
+      if (put === undefined) return { from: 0, to: 0 };
+      // Whoever began when it was there already has replaced it by the end.
+      const later = writes.filter((write) => isCertain(write) && write.begin > put.end);
+      return { from: put.begin, to: later.reduce((first, { end }) => Math.min(first, end), never) };
+    },
+    present: [...puts.values()].flatMap((put) => {
+      if (!isCertain(put)) return [];
+      const gone = deletes.filter(({ end }) => end >= put.begin);
+      const span = { from: put.end, to: gone.reduce((first, { begin }) => Math.min(first, begin), never) };
+      return span.from < span.to ? [span] : [];
+    }),
+  };
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+function isWrite(action: Operation["action"]): boolean {
+  return action.kind === "write" || (action.kind !== "read" && action.outcome !== "refused");
+}
+
+/** It happened, and is over. */
+function isCertain({ end }: Operation): boolean {
+  return end !== never;
+}

@@ -1,0 +1,60 @@
+// What a client of the recorded histories can ask for, whatever face it asks through.
+import type { StoreBucket } from "../../../src/index.ts";
+import { assertWhole, bytesNamed, partsOf, shapeOf } from "./values.ts";
+
+export interface Target {
+  /** S3 takes parts from 5 MiB on only. */
+  readonly takesSmallParts: boolean;
+  /** The etag of what was found, whose bytes were looked at; null for nothing. */
+  get(key: string): Promise<string | null>;
+  head(key: string): Promise<string | null>;
+  list(prefix: string, startAfter: string, limit: number): Promise<Page>;
+  /** Whether it was stored. */
+  put(key: string, name: string, condition?: Condition): Promise<boolean>;
+  delete(keys: readonly string[]): Promise<void>;
+}
+
+/** Only over this version, or only where nothing is. */
+export type Condition = { readonly etagMatches: string } | { readonly etagDoesNotMatch: "*" };
+
+export interface Page {
+  readonly etags: ReadonlyMap<string, string>;
+  /** There is more behind the last. */
+  readonly truncated: boolean;
+}
+
+/** It did not answer, so nobody knows whether it happened. */
+export class NoAnswer extends Error {}
+
+export function bindingTarget(bucket: StoreBucket): Target {
+  return {
+    takesSmallParts: true,
+    async get(key) {
+      const found = await bucket.get(key);
+      if (found === null) return null;
+      assertWhole(await found.bytes(), found.etag);
+      return found.etag;
+    },
+    async head(key) {
+      return (await bucket.head(key))?.etag ?? null;
+    },
+    async list(prefix, startAfter, limit) {
+      const { objects, truncated } = await bucket.list({ prefix, startAfter, limit });
+      return { etags: new Map(objects.map(({ key, etag }) => [key, etag])), truncated };
+    },
+    async put(key, name, condition) {
+      const bytes = bytesNamed(name);
+      if (condition !== undefined) return (await bucket.put(key, bytes, { onlyIf: condition })) !== null;
+      if (shapeOf(name) === "parts") await putParts(bucket, key, bytes);
+      else await bucket.put(key, bytes);
+      return true;
+    },
+    delete: (keys) => bucket.delete([...keys]),
+  };
+}
+
+async function putParts(bucket: StoreBucket, key: string, bytes: Buffer): Promise<void> {
+  const upload = await bucket.createMultipartUpload(key);
+  const parts = await Promise.all(partsOf(bytes).map((part, i) => upload.uploadPart(i + 1, part)));
+  await upload.complete(parts);
+}

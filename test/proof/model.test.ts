@@ -1,8 +1,0 @@
-// The quick share of the model tests.
-import { test } from "node:test";
-import { model } from "./model.ts";
-import { runQuickShare } from "./proof.ts";
-
-test("through the binding and the S3 API, a store on disk answers as the model does", async (t) => {
-  await runQuickShare(t, model, 20_000);
-});

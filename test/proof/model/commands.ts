@@ -1,0 +1,67 @@
+// The commands of a model test: each is done to the model and to the store, and their answers are the same. A
+// command is plain data underneath, which is what a failure prints.
+import type { AsyncCommand } from "fast-check";
+import type { Answer, Operation, Task } from "./operation.ts";
+import { resolve } from "./resolve.ts";
+import type { Subject } from "./subject.ts";
+import type { Wanted } from "./wanted.ts";
+import type { World } from "./world.ts";
+
+export type Command = AsyncCommand<World, Subject>;
+
+/** Counts of what was done, for the figures. */
+export type Counts = Record<string, number>;
+
+export function count(counts: Counts, what: string): void {
+  counts[what] = (counts[what] ?? 0) + 1;
+}
+
+/** A command that does this, and is printed as that. */
+export function command(shown: object, run: (world: World, subject: Subject) => Promise<void>): Command {
+  return { check: () => true, run, toString: () => JSON.stringify(shown) };
+}
+
+export function ask(wanted: Wanted): Command {
+  return command(wanted, async (world, subject) => {
+    await both(world, subject, await resolve(world, wanted));
+  });
+}
+
+export function advance(milliseconds: number): Command {
+  return command({ do: "advance", milliseconds }, async (world) => world.advance(milliseconds));
+}
+
+export const reopen: Command = command({ do: "reopen" }, async (_, subject) => {
+  await subject.ask({ do: "reopen" });
+});
+
+/** Closed after a sweep, no byte is on disk that no record names, and none is missing. */
+export async function audit(world: World, subject: Subject): Promise<void> {
+  await both(world, subject, { do: "sweep" });
+  await subject.ask({ do: "audit" });
+}
+
+export async function both(world: World, subject: Subject, operation: Operation): Promise<void> {
+  const task = world.task(operation);
+  await subject.expect(task, await world.apply(task));
+}
+
+/** What an answer was refused with: the code of a StoreError, or S3's. */
+export function refusalOf(answer: Answer): string | undefined {
+  const told = JSON.parse(answer) as { code?: number; status?: number; body?: unknown } | null;
+  if (typeof told?.code === "number") return refusals[told.code] ?? String(told.code);
+  if ((told?.status ?? 0) < 400) return undefined;
+  return /<Code>(\w+)</.exec(String(told?.body))?.[1] ?? "";
+}
+
+const refusals: Readonly<Record<number, string>> = {
+  10001: "InternalError",
+  10043: "ServiceUnavailable",
+  10044: "InsufficientStorage",
+};
+
+export async function tasksFor(world: World, wanted: readonly Wanted[]): Promise<Task[]> {
+  const tasks: Task[] = [];
+  for (const one of wanted) tasks.push(world.task(await resolve(world, one)));
+  return tasks;
+}

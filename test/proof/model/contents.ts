@@ -1,0 +1,130 @@
+// A witness beside the model. Model and store share the rules of the engine, ranges and encryption among them, and
+// could be wrong alike: so what a get gives is also held against the bytes that were once put, by their etag.
+import { createHash } from "node:crypto";
+import { bytesOf, digestOf } from "../../support/bodies.ts";
+import type { Answer, Body, Operation, ReadOptions } from "./operation.ts";
+import { bodyValue } from "./s3.ts";
+
+export interface Contents {
+  /** Remembers what was put, and throws when a get gave something else. */
+  watch(operation: Operation, answer: Answer): void;
+}
+
+export function createContents(): Contents {
+  /** What an etag stands for: one body, or the bodies of parts. */
+  const known = new Map<string, readonly Body[]>();
+
+  /** By its MD5, which is the etag of plain bytes, and by the etag it was given: a sealed one's is random. */
+  function noteBody(body: Body, answer: Answer): void {
+    known.set(md5(bytesOf("", bodyValue(body))), [body]);
+    const etag = etagIn(answer);
+    if (etag !== undefined) known.set(etag, [body]);
+  }
+
+  function noteParts(etags: readonly string[]): void {
+    const found = etags.map((etag) => known.get(etag));
+    // A part copied under a key has an etag of its own, and its bytes are not known here.
+    if (found.includes(undefined)) return;
+    const parts = found.flatMap((bodies) => bodies ?? []);
+    const whole = md5(Buffer.concat(etags.map((etag) => Buffer.from(etag, "hex"))));
+    known.set(`${whole}-${etags.length}`, parts);
+    // A copy of it is of one piece.
+    known.set(md5(contentOf(parts)), parts);
+  }
+
+  function check(read: Read, shown: object): void {
+    const bodies = known.get(read.etag);
+    // What was copied under a key has an etag that no answer to a put has named.
+    if (bodies === undefined && read.isSealed) return;
+    const bytes = contentOf(bodies ?? []);
+    const asked = read.slice(bytes);
+    if (bodies !== undefined && read.size === asked.length && read.digest === digestOf(asked)) return;
+    throw new Error(`Not the bytes that were put: ${JSON.stringify(shown)} gave ${JSON.stringify(read)}`);
+  }
+
+  return {
+    watch(operation, answer) {
+      if (operation.do === "put" || operation.do === "upload part") noteBody(operation.body, answer);
+      if (operation.do === "complete") noteParts(inOrder(operation.parts));
+      if (operation.do === "s3") {
+        if (operation.method === "PUT" && typeof operation.body === "object")
+          noteBody(operation.body, answer);
+        if (operation.method === "POST" && typeof operation.body === "string") {
+          noteParts(inOrder(namedParts(operation.body)));
+        }
+      }
+      const read = readOf(operation, answer);
+      if (read !== undefined) check(read, operation);
+    },
+  };
+}
+
+/** Of what was put, by either face; undefined when it was refused. */
+function etagIn(answer: Answer): string | undefined {
+  const { etag, headers } = (JSON.parse(answer) ?? {}) as {
+    etag?: string;
+    headers?: readonly (readonly [string, string])[];
+  };
+  return etag ?? headers?.find(([name]) => name === "etag")?.[1].replaceAll('"', "");
+}
+
+function md5(bytes: Uint8Array): string {
+  return createHash("md5").update(bytes).digest("hex");
+}
+
+function contentOf(bodies: readonly Body[]): Buffer {
+  return Buffer.concat(bodies.map((body) => bytesOf("", bodyValue(body))));
+}
+
+function inOrder(parts: readonly { readonly partNumber: number; readonly etag: string }[]): string[] {
+  return [...parts].sort((a, b) => a.partNumber - b.partNumber).map(({ etag }) => etag);
+}
+
+function namedParts(document: string) {
+  const found = document.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>"(\w+)"/g);
+  return Array.from(found, ([, number, etag]) => ({ partNumber: Number(number), etag: etag! }));
+}
+
+interface Read {
+  readonly etag: string;
+  readonly size: number;
+  readonly digest: string;
+  readonly isSealed: boolean;
+  readonly slice: (bytes: Buffer) => Buffer;
+}
+
+function readOf(operation: Operation, answer: Answer): Read | undefined {
+  if (operation.do === "get") {
+    const { object, size, digest } = (JSON.parse(answer) ?? {}) as {
+      object?: { etag: string };
+      size?: number;
+      digest?: string;
+    };
+    if (object === undefined) return undefined;
+    const isSealed = operation.options.ssecKey !== undefined;
+    return { etag: object.etag, size: size!, digest: digest!, isSealed, slice: sliceOf(operation.options) };
+  }
+  if (operation.do !== "s3" || operation.method !== "GET" || operation.query !== undefined) return undefined;
+  const { headers, body } = JSON.parse(answer) as {
+    headers: [string, string][];
+    body: { size: number; digest: string } | string | null;
+  };
+  if (body === null || typeof body === "string") return undefined;
+  const etag = headers.find(([name]) => name === "etag")![1].replaceAll('"', "");
+  const rangeHeader = operation.headers?.range;
+  const isSealed = operation.headers?.["x-amz-server-side-encryption-customer-key"] !== undefined;
+  return { etag, ...body, isSealed, slice: sliceOf(rangeHeader === undefined ? {} : { rangeHeader }) };
+}
+
+function sliceOf({ range, rangeHeader }: ReadOptions): (bytes: Buffer) => Buffer {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(rangeHeader ?? "") ?? [];
+  const fromHeader =
+    first === undefined
+      ? undefined
+      : first === ""
+        ? { suffix: Number(last) }
+        : { offset: Number(first), ...(last === "" ? {} : { length: Number(last) - Number(first) + 1 }) };
+  const { offset = 0, length, suffix }: Readonly<Record<string, number>> = range ?? fromHeader ?? {};
+  if (suffix !== undefined) return (bytes) => bytes.subarray(Math.max(0, bytes.length - suffix));
+  return (bytes) => bytes.subarray(offset, length === undefined ? undefined : offset + length);
+}

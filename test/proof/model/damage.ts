@@ -1,0 +1,91 @@
+// Flips a bit of what is stored for a key, where it is stored: in a blob's file, or in the row of its body or
+// its record; and puts it back.
+import { statSync } from "node:fs";
+import { DatabaseSync } from "@photostructure/sqlite";
+import {
+  blobOffset,
+  blobPath,
+  bucketPaths,
+  dataLayout,
+  isInSegment,
+  parseBlobId,
+} from "../../../src/local/disk/layout.ts";
+import { keyBytes } from "../../../src/model/key.ts";
+import { flipBit } from "../../support/disk/damage.ts";
+import { bucketIds } from "../../support/disk/on-disk.ts";
+import { bucketName } from "./operation.ts";
+import type { Flip } from "./questions.ts";
+import type { Ports } from "./side.ts";
+
+export interface Damage {
+  /** What was hit; undefined when nothing is stored under the key. */
+  flip(ports: Ports, flip: Flip): Promise<string | undefined>;
+  mend(): void;
+}
+
+export function createDamage(directory: () => string): Damage {
+  let undo: (() => void) | undefined;
+  return {
+    async flip({ records }, { key, of, part, offset, bit }) {
+      const found = await records.objectWithBody(bucketName, key);
+      if (found === undefined) return undefined;
+      const { body } = found;
+      if (of === "body" && body.storage !== "inline") {
+        const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+        const blob = blobs[part % blobs.length]!;
+        const place = parseBlobId(blob.id);
+        const path = blobPath(dataLayout(directory()), place);
+        const size = isInSegment(blob.id) ? blob.size : statSync(path).size;
+        if (size === 0) return undefined;
+        undo = flipped(() => flipBit({ path, offset: blobOffset(place) + (offset % size), bit }));
+        return "a blob";
+      }
+      if (of === "body" && body.storage === "inline" && body.bytes.length === 0) return undefined;
+      const row = rowOf(directory(), key, of);
+      const bytes = row.read();
+      const wrong = Buffer.from(bytes);
+      wrong[offset % bytes.length]! ^= 1 << bit;
+      row.write(wrong);
+      undo = () => row.write(bytes);
+      return of === "body" ? "an inline body" : "a record";
+    },
+    mend() {
+      undo?.();
+      undo = undefined;
+    },
+  };
+}
+
+function flipped(flip: () => void): () => void {
+  flip();
+  return flip;
+}
+
+/** The stored bytes of one row, beside whoever has the database open. Text stays text. */
+function rowOf(directory: string, key: string, of: Flip["of"]) {
+  const { database } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucketName)!);
+  const [table, column, where] =
+    of === "record"
+      ? ["objects", "record", "key = ?"]
+      : ["bodies", "bytes", "id = (SELECT inline FROM objects WHERE key = ?)"];
+  const within = <T>(work: (opened: InstanceType<typeof DatabaseSync>) => T): T => {
+    const opened = new DatabaseSync(database, { timeout: 5000 });
+    try {
+      return work(opened);
+    } finally {
+      opened.close();
+    }
+  };
+  return {
+    read: (): Buffer =>
+      within((opened) => {
+        const sql = `SELECT CAST(${column} AS BLOB) AS bytes FROM ${table} WHERE ${where}`;
+        return Buffer.from((opened.prepare(sql).get(keyBytes(key)) as { bytes: Uint8Array }).bytes);
+      }),
+    write: (bytes: Uint8Array): void =>
+      within((opened) => {
+        const value = of === "record" ? "CAST(? AS TEXT)" : "?";
+        opened.prepare(`UPDATE ${table} SET ${column} = ${value} WHERE ${where}`).run(bytes, keyBytes(key));
+      }),
+  };
+}

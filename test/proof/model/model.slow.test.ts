@@ -1,0 +1,8 @@
+// The quick share of the model tests.
+import { test } from "node:test";
+import { runQuickShare } from "../proof.ts";
+import { model } from "./model.ts";
+
+test("through the binding and the S3 API, a store on disk answers as the model does", async (t) => {
+  await runQuickShare(t, model, 20_000);
+});

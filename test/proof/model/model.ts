@@ -1,0 +1,185 @@
+// The model tests: commands drawn by chance, through the binding and through the S3 API, on a store on disk and on
+// the engine in memory, whose answers must be the same. Crashes, failed writes and syncs, a full disk, flipped
+// bits and the passing of days are commands like others.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { Budget, Figures, Proof } from "../proof.ts";
+import { advance, ask, audit, both, type Command, type Counts, count, reopen } from "./commands.ts";
+import { buildFaultLibrary } from "./fault-library.ts";
+import { failSync, failWrite, fillDisk, flipBit, kill } from "./faults.ts";
+import { createSubject, type Subject } from "./subject.ts";
+import { anyKey, wantedDelete, wantedRead, wantedRest, wantedWrite } from "./wanted.ts";
+import { createWorld } from "./world.ts";
+
+export const model: Proof = {
+  name: "model",
+  unit: "commands",
+  bar: 1_000_000,
+  run: runModel,
+};
+
+/** Stores under test at once: while one waits for its process, another has its turn. */
+const lanes = 3;
+/** Of so many runs one is a rough one: there the process dies and is started again, which takes its time. */
+const roughEvery = 12;
+/** Emptying a store takes as long as some twenty commands; making a model anew grows with all before. */
+const mostCommands = { steady: 500, rough: 150 } as const;
+
+async function runModel(budget: Budget): Promise<Figures> {
+  const tools = mkdtempSync(join(tmpdir(), "store-model-"));
+  const library = buildFaultLibrary(tools);
+  const counts: Counts = { commands: 0, runs: 0 };
+  let nextRun = 0;
+  let isOver = false;
+  const { stackTraceLimit } = Error;
+  // Most errors here are expected ones, and a trace costs more than the operation.
+  Error.stackTraceLimit = 2;
+  const watch = setInterval(() => budget.say(JSON.stringify(counts)), 5000);
+  try {
+    if (library === undefined)
+      tell("failing writes and syncs, kills amid a write. There is no C compiler on this machine.");
+    await Promise.all(Array.from({ length: lanes }, lane));
+  } finally {
+    clearInterval(watch);
+    Error.stackTraceLimit = stackTraceLimit;
+    rmSync(tools, { recursive: true, force: true });
+  }
+  return counts;
+
+  async function lane(): Promise<void> {
+    const steady = keepSubject(library);
+    const rough = keepSubject(library);
+    try {
+      while (!isOver && budget.more(counts.commands!)) {
+        // A seed of its own: given as the seed of the whole, it is the first to run.
+        const seed = (budget.seed + nextRun++) % 2 ** 31;
+        const isRough = seed % roughEvery === 0;
+        await runCommands({ seed, isRough, subjects: isRough ? rough : steady, counts });
+      }
+    } finally {
+      isOver = true;
+      await steady.drop();
+      await rough.drop();
+    }
+  }
+}
+
+function tell(what: string): void {
+  console.error(`NOT TESTED: ${what}`);
+}
+
+interface Subjects {
+  take(): Promise<Subject>;
+  drop(): Promise<void>;
+}
+
+/** A store is emptied and used again until something failed on it. */
+function keepSubject(library: string | undefined): Subjects {
+  let subject: Subject | undefined;
+  return {
+    async take() {
+      if (subject !== undefined) return subject;
+      subject = await createSubject(library);
+      if (!subject.disk.canFill) tell("a full disk. This machine does not let us mount one.");
+      return subject;
+    },
+    async drop() {
+      const dropped = subject;
+      subject = undefined;
+      await dropped?.remove();
+    },
+  };
+}
+
+interface Run {
+  readonly seed: number;
+  readonly isRough: boolean;
+  readonly subjects: Subjects;
+  readonly counts: Counts;
+}
+
+async function runCommands({ seed, isRough, subjects, counts }: Run): Promise<void> {
+  let isShrinking = false;
+  const property = fc.asyncProperty(
+    fc.commands([isRough ? roughCommand(counts) : steadyCommand(counts)], {
+      maxCommands: mostCommands[isRough ? "rough" : "steady"],
+      size: "max",
+    }),
+    async (commands) => {
+      const subject = await subjects.take();
+      const world = await createWorld(String(seed));
+      try {
+        await fc.asyncModelRun(() => ({ model: world, real: subject }), commands);
+        await both(world, subject, { do: "snapshot" });
+        if (isRough) await audit(world, subject);
+        await subject.ask({ do: "empty", now: world.now });
+        if (!isShrinking) counts.commands! += [...commands].length;
+      } catch (error) {
+        isShrinking = true;
+        await subjects.drop();
+        throw error;
+      } finally {
+        await world.close();
+      }
+    },
+  );
+  const result = await fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: false });
+  count(counts, "runs");
+  if (!result.failed) return;
+  const told = `with --seed ${seed} alone: ${fc.defaultReportMessage(result)}`;
+  throw new Error(`${told}\n${String(result.errorInstance)}`, { cause: result.errorInstance });
+}
+
+const day = 24 * 3600 * 1000;
+
+function plainCommands() {
+  return [
+    { weight: 380, arbitrary: wantedWrite.map(ask) },
+    { weight: 500, arbitrary: wantedRead.map(ask) },
+    { weight: 40, arbitrary: wantedRest.map(ask) },
+    { weight: 20, arbitrary: fc.nat(day).map(advance) },
+    { weight: 8, arbitrary: fc.nat(8 * day).map(advance) },
+  ];
+}
+
+function steadyCommand(counts: Counts): fc.Arbitrary<Command> {
+  const flip = fc.record({
+    flip: fc.record({
+      key: anyKey,
+      of: fc.constantFrom<("body" | "record")[]>("body", "body", "record"),
+      part: fc.nat(3),
+      offset: fc.nat(6000),
+      bit: fc.nat(7),
+    }),
+    reads: fc.array(wantedRead, { minLength: 1, maxLength: 4 }),
+  });
+  const whenFull = fc.array(fc.oneof(wantedDelete, wantedWrite, wantedRead), { minLength: 4, maxLength: 10 });
+  return fc.oneof(
+    ...plainCommands(),
+    { weight: 10, arbitrary: flip.map((wanted) => flipBit(wanted, counts)) },
+    { weight: 2, arbitrary: whenFull.map((wanted) => fillDisk(wanted, counts)) },
+  );
+}
+
+function roughCommand(counts: Counts): fc.Arbitrary<Command> {
+  const failure = fc.record({
+    writes: fc.array(wantedWrite, { minLength: 1, maxLength: 4 }),
+    step: fc.integer({ min: 1, max: 8 }),
+    by: fc.constantFrom<("close" | "kill")[]>("close", "close", "close", "kill"),
+  });
+  const death = fc.record({
+    writes: fc.array(wantedWrite, { minLength: 1, maxLength: 3 }),
+    step: fc.integer({ min: 1, max: 20 }),
+    sweeps: fc.boolean(),
+    again: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 12 })),
+  });
+  return fc.oneof(
+    ...plainCommands(),
+    { weight: 15, arbitrary: fc.constant(reopen) },
+    { weight: 15, arbitrary: failure.map((wanted) => failWrite(wanted, counts)) },
+    { weight: 15, arbitrary: failure.map((wanted) => failSync(wanted, counts)) },
+    { weight: 10, arbitrary: death.map((wanted) => kill(wanted, counts)) },
+  );
+}

@@ -1,0 +1,83 @@
+// The process that has the modelled store open: performs what it is asked, and may be killed at any instant.
+import { bindBucket } from "../../../src/binding/bind.ts";
+import { openLocal } from "../../../src/local/open.ts";
+import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts";
+import { createDamage } from "./damage.ts";
+import { bucketName } from "./operation.ts";
+import { answerDigest, type Question, type Reply, type Unexpected } from "./questions.ts";
+import { createSide, diskSizes, type Ports, type Side } from "./side.ts";
+
+const week = 7 * 24 * 3600 * 1000;
+
+// Most errors here are expected ones, and a trace costs more than the operation.
+Error.stackTraceLimit = 2;
+
+let directory = "";
+let ports: Ports | undefined;
+let side: Side | undefined;
+const damage = createDamage(() => directory);
+
+async function open(): Promise<void> {
+  ports = await openLocal(directory, diskSizes);
+  side = createSide(ports);
+}
+
+async function answer(question: Question): Promise<unknown> {
+  switch (question.do) {
+    case "open":
+      directory = question.directory;
+      await open();
+      if ((await side!.engine.bucket(bucketName)) === undefined) await side!.engine.createBucket(bucketName);
+      return null;
+    case "task":
+      return side!.perform(question.task);
+    case "tasks":
+      for (const [at, { task, digest }] of question.tasks.entries()) {
+        const answer = await side!.perform(task);
+        if (answerDigest(answer) !== digest) return { at, answer } satisfies Unexpected;
+      }
+      return null;
+    case "begin":
+      return createSide(ports!).perform(question.task);
+    case "reopen":
+      await side!.engine.close();
+      return open();
+    case "audit":
+      await side!.engine.close();
+      assertNothingLeftOver(directory);
+      return open();
+    case "verify":
+      return (await side!.engine.verify()).damages;
+    case "flip":
+      return damage.flip(ports!, question.flip);
+    case "mend":
+      return damage.mend();
+    case "empty":
+      return empty(question.now);
+  }
+}
+
+async function empty(now: number): Promise<void> {
+  const { engine, perform } = side!;
+  const sweep = (at: number) => perform({ operation: { do: "sweep" }, now: at, draw: "" });
+  await engine.changeSettings(bucketName, { lifecycle: undefined });
+  const bucket = bindBucket(engine, bucketName);
+  const { objects } = await bucket.list();
+  if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
+  // Uploads in flight are given up after a week, and ended ones forgotten after another.
+  await sweep(now + week);
+  await sweep(now + 2 * week);
+  const left = blobFiles(directory).map(({ id }) => id);
+  if (left.length > 0) throw new Error(`Blobs of an empty bucket: ${left.join(", ")}`);
+}
+
+process.on("message", ({ id, question }: { id: number; question: Question }) => {
+  answer(question).then(
+    (result) => process.send!({ id, answer: result ?? null } satisfies Reply),
+    (error: unknown) => {
+      const failed = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      process.send!({ id, failed } satisfies Reply);
+    },
+  );
+});
+process.on("disconnect", () => process.exit());

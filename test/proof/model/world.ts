@@ -1,0 +1,157 @@
+// What a model test knows while it runs: the model, the clock, and what commands may refer to. All that was done
+// to the model is kept, so that it can be made again without, or with, what a crash left in doubt.
+import type { ObjectRecord } from "../../../src/model/object.ts";
+import { createContents } from "./contents.ts";
+import { type Answer, bucketName, type Operation, type Task } from "./operation.ts";
+import { createModel, type Side } from "./side.ts";
+
+export interface KnownUpload {
+  readonly key: string;
+  readonly id: string;
+  readonly ssecKey: string | undefined;
+  /** Of its parts' checksums, at the S3 API. */
+  readonly algorithm: string | undefined;
+  readonly parts: Map<number, string>;
+}
+
+export interface World {
+  readonly now: number;
+  /** The newest last. */
+  readonly uploads: readonly KnownUpload[];
+  readonly cursor: string | undefined;
+  object(key: string): Promise<ObjectRecord | undefined>;
+  /** This key, or the next that has an object. */
+  keyThatIsThere(key: string): Promise<string>;
+  /** Ids of those in flight. */
+  activeUploads(): Promise<ReadonlySet<string>>;
+  /** Lets time pass. */
+  advance(milliseconds: number): void;
+  task(operation: Operation): Task;
+  /** Does it to the model. */
+  apply(task: Task): Promise<Answer>;
+  /** Another model that all of the same was done to, and then these; with what they were answered. */
+  fork(tasks: readonly Task[]): Promise<Fork>;
+  close(): Promise<void>;
+}
+
+export interface Fork {
+  readonly answers: readonly Answer[];
+  /** Of something done behind that. */
+  look(operation: Operation): Promise<Answer>;
+  /** The world goes on from here. */
+  take(): Promise<void>;
+  drop(): Promise<void>;
+}
+
+const start = Date.UTC(2026, 0, 15, 11, 59, 58);
+
+export async function createWorld(name: string): Promise<World> {
+  let model = await createModel(start);
+  let now = start;
+  let drawn = 0;
+  let cursor: string | undefined;
+  const log: Task[] = [];
+  const uploads: KnownUpload[] = [];
+  const contents = createContents();
+
+  function note({ operation }: Task, answer: Answer): void {
+    contents.watch(operation, answer);
+    if (operation.do === "list") cursor = (JSON.parse(answer) as { cursor?: string }).cursor ?? cursor;
+    const made = madeUpload(operation, answer);
+    if (made !== undefined) uploads.push(made);
+    const part = madePart(operation, answer);
+    if (part !== undefined) uploads.find(({ id }) => id === part.id)?.parts.set(part.number, part.etag);
+  }
+
+  async function apply(task: Task): Promise<Answer> {
+    const answer = await model.perform(task);
+    log.push(task);
+    note(task, answer);
+    return answer;
+  }
+
+  async function replayed(tasks: readonly Task[]): Promise<{ side: Side; answers: Answer[] }> {
+    const side = await createModel(start);
+    for (const task of log) await side.perform(task);
+    const answers: Answer[] = [];
+    for (const task of tasks) answers.push(await side.perform(task));
+    return { side, answers };
+  }
+
+  return {
+    get now() {
+      return now;
+    },
+    uploads,
+    get cursor() {
+      return cursor;
+    },
+    object: (key) => model.engine.head(bucketName, key),
+    async keyThatIsThere(key) {
+      if ((await model.engine.head(bucketName, key)) !== undefined) return key;
+      const { objects } = await model.engine.list(bucketName, { startAfter: key, limit: 1 });
+      if (objects.length > 0) return objects[0]!.key;
+      return (await model.engine.list(bucketName, { limit: 1 })).objects[0]?.key ?? key;
+    },
+    async activeUploads() {
+      return new Set((await model.engine.listUploads(bucketName)).uploads.map(({ id }) => id));
+    },
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+    task(operation) {
+      // Odd steps, so that dates differ and do not fall on whole seconds only.
+      now += 7;
+      return { operation, now, draw: `${name} ${drawn++}` };
+    },
+    apply,
+    async fork(tasks) {
+      const { side, answers } = await replayed(tasks);
+      return {
+        answers,
+        look: (operation) => side.perform({ operation, now, draw: "" }),
+        async take() {
+          for (const [i, task] of tasks.entries()) note(task, answers[i]!);
+          log.push(...tasks);
+          await model.engine.close();
+          model = side;
+        },
+        drop: () => side.engine.close(),
+      };
+    },
+    close: () => model.engine.close(),
+  };
+}
+
+function madeUpload(operation: Operation, answer: Answer): KnownUpload | undefined {
+  const isCreated =
+    operation.do === "create upload" ||
+    (operation.do === "s3" && operation.method === "POST" && operation.query?.[0]?.[0] === "uploads");
+  const id = isCreated ? /<UploadId>(\w+)<|"uploadId":"(\w+)"/.exec(answer) : null;
+  if (!isCreated || id === null) return undefined;
+  const headers = operation.do === "s3" ? operation.headers : undefined;
+  const sealed = headers?.["x-amz-server-side-encryption-customer-key"];
+  return {
+    key: operation.key!,
+    id: id[1] ?? id[2]!,
+    ssecKey:
+      operation.do === "s3"
+        ? sealed && Buffer.from(sealed, "base64").toString("hex")
+        : operation.options.ssecKey,
+    algorithm: headers?.["x-amz-checksum-algorithm"]?.toLowerCase(),
+    parts: new Map(),
+  };
+}
+
+function madePart(operation: Operation, answer: Answer) {
+  if (operation.do === "upload part") {
+    const { etag } = JSON.parse(answer) as { etag?: string };
+    return etag === undefined ? undefined : { id: operation.upload.id, number: operation.number, etag };
+  }
+  if (operation.do !== "s3" || operation.method !== "PUT") return undefined;
+  const query = new Map(operation.query);
+  const etag = /\["etag","\\"(\w+)\\""\]|<ETag>(?:"|\\"|&quot;)(\w+)/.exec(answer);
+  const number = Number(query.get("partNumber"));
+  if (etag === null || !(number > 0)) return undefined;
+  return { id: query.get("uploadId") ?? "", number, etag: etag[1] ?? etag[2]! };
+}

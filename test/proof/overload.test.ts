@@ -1,8 +1,0 @@
-// The share of the overload proof that every run of the tests makes: every phase once, with smaller numbers.
-import { test } from "node:test";
-import { createOverload, phases } from "./overload.ts";
-import { shortScale } from "./overload-phase.ts";
-import { runQuickShare } from "./proof.ts";
-
-test("a server under overload recovers within a second and loses no acknowledged write", (t) =>
-  runQuickShare(t, createOverload(shortScale), phases.length, 40));

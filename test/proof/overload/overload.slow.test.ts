@@ -1,0 +1,8 @@
+// The share of the overload proof that every run of the tests makes: every phase once, with smaller numbers.
+import { test } from "node:test";
+import { runQuickShare } from "../proof.ts";
+import { createOverload, phases } from "./overload.ts";
+import { shortScale } from "./phase.ts";
+
+test("a server under overload recovers within a second and loses no acknowledged write", (t) =>
+  runQuickShare(t, createOverload(shortScale), phases.length, 40));

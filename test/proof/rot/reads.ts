@@ -1,0 +1,158 @@
+// Reads everything of a damaged store by every way there is. Each read is right or fails loudly; a page of a list
+// may lack what damage hides, and then verify must tell of it.
+import assert from "node:assert/strict";
+import type { Engine } from "../../../src/engine/engine.ts";
+import type { Documents } from "../../../src/engine/records.ts";
+import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
+import { collect } from "../../support/bytes.ts";
+import type { Random } from "../../support/random.ts";
+import { bucket, deleted, emptyBucket, type Kept, kept } from "./store.ts";
+
+/** What everything was before the damage, as text to compare. */
+export type Answers = ReadonlyMap<string, string>;
+
+export interface Readings {
+  /** Keys whose reads failed. */
+  readonly failed: ReadonlySet<string>;
+  /** Reads that failed, of whatever kind. */
+  readonly failures: number;
+  /** Lists that were short without a word. */
+  readonly short: readonly string[];
+}
+
+export async function readAnswers(engine: Engine, documents: Documents): Promise<Answers> {
+  const answers = new Map<string, string>();
+  for (const { name, ask } of questions(engine, documents)) answers.set(name, asText(await ask()));
+  return answers;
+}
+
+export async function readDamaged(
+  { engine, documents }: { engine: Engine; documents: Documents },
+  answers: Answers,
+  random: Random,
+): Promise<Readings> {
+  const failed = new Set<string>();
+  const short: string[] = [];
+  let failures = 0;
+  for (const { name, key, isList, ask } of questions(engine, documents)) {
+    const answer = await loudly(name, ask);
+    if (answer === undefined) {
+      failures++;
+      if (key !== undefined) failed.add(key);
+    } else if (asText(answer.value) !== answers.get(name)) {
+      assert.ok(isList, `${name} answers ${asText(answer.value)} for ${answers.get(name)}`);
+      assertPartOf(name, answer.value as readonly unknown[], answers.get(name)!);
+      short.push(name);
+    }
+  }
+  for (const one of kept) {
+    const range = random.below(2) === 0 ? undefined : someRange(random, one.bytes.length);
+    const answer = await loudly(`get of "${one.key}"`, () => readBytes(engine, one, range));
+    if (answer === undefined) {
+      failures++;
+      failed.add(one.key);
+      continue;
+    }
+    const { offset, length } = range ?? { offset: 0, length: one.bytes.length };
+    const isRight = answer.value.equals(one.bytes.subarray(offset, offset + length));
+    assert.ok(isRight, `wrong bytes of "${one.key}", ${JSON.stringify(range)}`);
+  }
+  return { failed, failures, short };
+}
+
+interface Question {
+  readonly name: string;
+  readonly key?: string;
+  /** Whether it may be answered in part. */
+  readonly isList?: boolean;
+  ask(): Promise<unknown>;
+}
+
+function* questions(engine: Engine, documents: Documents): Generator<Question> {
+  for (const { key } of kept) yield { name: `head of "${key}"`, key, ask: () => engine.head(bucket, key) };
+  for (const key of [...deleted, "never there"]) {
+    yield { name: `head of "${key}", which is not there,`, ask: () => engine.head(bucket, key) };
+  }
+  for (const [prefix, delimiter] of [
+    ["", ""],
+    ["", "/"],
+    ["inline/90/", "/"],
+    ["file/", ""],
+  ] as const) {
+    const ask = () => listAll(engine, prefix, delimiter);
+    yield { name: `list of "${prefix}" by "${delimiter}"`, isList: true, ask };
+  }
+  yield { name: "buckets", isList: true, ask: () => engine.listBuckets() };
+  for (const name of [bucket, emptyBucket, "no-such-bucket"]) {
+    yield { name: `bucket ${name}`, ask: () => engine.bucket(name) };
+  }
+  yield { name: "uploads", isList: true, ask: async () => (await engine.listUploads(bucket)).uploads };
+  yield { name: "parts", isList: true, ask: () => allParts(engine) };
+  yield { name: "documents", isList: true, ask: () => documents.list("proof") };
+  for (const name of ["first", "second", "third", "none"]) {
+    yield { name: `document ${name}`, ask: () => documents.get("proof", name) };
+  }
+}
+
+async function listAll(engine: Engine, prefix: string, delimiter: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list(bucket, { prefix, delimiter, cursor, limit: 20 });
+    found.push(...page.objects, ...page.prefixes);
+    assert.ok(found.length <= 2 * kept.length, "a list that never ends");
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+async function allParts(engine: Engine): Promise<unknown[]> {
+  const { uploads } = await engine.listUploads(bucket);
+  const parts = await Promise.all(uploads.map((upload) => engine.listParts(bucket, upload)));
+  return parts.flatMap(({ parts }) => parts);
+}
+
+async function readBytes(
+  engine: Engine,
+  { key, customerKey }: Kept,
+  range: { offset: number; length: number } | undefined,
+): Promise<Buffer> {
+  const found = await engine.get(bucket, key, { customerKey, range });
+  assert.equal(found.outcome, "found", `"${key}" is answered as ${found.outcome}`);
+  return found.outcome === "found" ? collect(found.bytes.chunks()) : Buffer.alloc(0);
+}
+
+function someRange(random: Random, size: number): { offset: number; length: number } | undefined {
+  if (size === 0) return undefined;
+  const offset = random.below(size);
+  return { offset, length: random.between(1, size - offset) };
+}
+
+/** Undefined when it fails the way damage is told. */
+async function loudly<T>(name: string, ask: () => Promise<T>): Promise<{ value: T } | undefined> {
+  try {
+    return { value: await ask() };
+  } catch (error) {
+    assert.ok(error instanceof StoreError, `${name} fails with ${String(error)}`);
+    const isTold = isStoreFault(error) || error.reason === "ServiceUnavailable";
+    assert.ok(isTold, `${name} is answered with ${error.message}`);
+    return undefined;
+  }
+}
+
+function assertPartOf(name: string, found: readonly unknown[], expected: string): void {
+  const all = new Set((JSON.parse(expected) as unknown[]).map((entry) => JSON.stringify(entry)));
+  for (const entry of found) {
+    const text = JSON.stringify(JSON.parse(asText(entry)));
+    assert.ok(all.has(text), `${name} gives what is not there: ${text}`);
+  }
+}
+
+function asText(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, held: unknown) => {
+      if (held instanceof Map) return [...held];
+      return held instanceof Uint8Array ? Buffer.from(held).toString("hex") : held;
+    }) ?? "none"
+  );
+}

@@ -1,0 +1,188 @@
+// Bit rot: bits flipped at random wherever something is stored. Every read is right or fails loudly, nothing that
+// is stored reads as absent, nothing is removed because damage no longer names it, and verify finds every flip
+// that does any harm and says which object it is about.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Damage, Engine, VerifyReport } from "../../../src/engine/engine.ts";
+import { StoreError } from "../../../src/index.ts";
+import { flipByte } from "../../support/disk/damage.ts";
+import { createRandom, type Random } from "../../support/random.ts";
+import type { Budget, Figures, Proof } from "../proof.ts";
+import { chooseSpot, findPlaces, type Spot } from "./locations.ts";
+import { type Answers, type Readings, readAnswers, readDamaged } from "./reads.ts";
+import { emptyBucket, fillStore, keepPristine, openRot, type Pristine } from "./store.ts";
+
+export const rot: Proof = {
+  name: "rot",
+  unit: "flips",
+  bar: 10_000,
+  async run(budget) {
+    const directory = await mkdtemp(join(tmpdir(), "store-rot-"));
+    const warnings = quietly();
+    try {
+      await fillStore(directory);
+      return await flipOften(budget, directory);
+    } finally {
+      warnings.end();
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+};
+
+interface Counts {
+  flips: number;
+  found: number;
+  harmless: number;
+  refusedToOpen: number;
+  failedReads: number;
+  shortLists: number;
+  sweeps: number;
+  scrubs: number;
+}
+
+async function flipOften(budget: Budget, directory: string): Promise<Figures> {
+  const random = createRandom(budget.seed);
+  const pristine = keepPristine(directory);
+  const answers = await soundAnswers(directory);
+  pristine.restore();
+  const places = findPlaces(pristine.files);
+  const counts: Counts = {
+    ...{
+      flips: 0,
+      found: 0,
+      harmless: 0,
+      refusedToOpen: 0,
+      failedReads: 0,
+      shortLists: 0,
+      sweeps: 0,
+      scrubs: 0,
+    },
+  };
+  let told = Date.now();
+  while (budget.more(counts.flips)) {
+    const spot = chooseSpot(places, random);
+    flipByte(spot);
+    try {
+      await proveOne(directory, { pristine, answers, random, counts, spot });
+    } catch (error) {
+      const where = `${spot.kind}: ${spot.path.slice(directory.length)} at ${spot.offset}, mask ${spot.mask}`;
+      throw new Error(`flip ${counts.flips} in ${where}: ${String(error)}`, { cause: error });
+    }
+    pristine.restore();
+    counts.flips++;
+    if (Date.now() - told < 5000) continue;
+    told = Date.now();
+    budget.say(`${counts.flips} flips, ${counts.found} found, ${counts.harmless} harmless`);
+  }
+  return { ...counts, wrongBytes: 0, silentAbsences: 0 };
+}
+
+async function soundAnswers(directory: string): Promise<Answers> {
+  const { engine, documents } = await openRot(directory);
+  const answers = await readAnswers(engine, documents);
+  assert.deepEqual((await engine.verify()).damages, [], "the store is sound before any damage");
+  await engine.close();
+  return answers;
+}
+
+interface Flipped {
+  readonly pristine: Pristine;
+  readonly answers: Answers;
+  readonly random: Random;
+  readonly counts: Counts;
+  readonly spot: Spot;
+}
+
+async function proveOne(directory: string, flipped: Flipped): Promise<void> {
+  const { pristine, answers, random, counts } = flipped;
+  const opened = await openRot(directory).catch((error: unknown) => {
+    assert.ok(error instanceof Error && error.message !== "", "a store that does not open says why");
+    return undefined;
+  });
+  if (opened === undefined) {
+    counts.refusedToOpen++;
+    counts.found++;
+  } else {
+    try {
+      const readings = await readDamaged(opened, answers, random);
+      counts.failedReads += readings.failures;
+      counts.shortLists += readings.short.length;
+      judge(readings, await verified(opened.engine), counts);
+      if (random.below(20) === 0) await scrubbed(opened.engine, readings, counts);
+      if (random.below(8) === 0) await sweep(opened.engine, counts);
+    } finally {
+      await opened.engine.close();
+    }
+  }
+  assert.deepEqual(pristine.lost(), [], "a body was removed");
+}
+
+/** Undefined when it cannot even begin, which is told. */
+async function verified(engine: Engine): Promise<VerifyReport | undefined> {
+  try {
+    return await engine.verify();
+  } catch (error) {
+    assert.ok(error instanceof StoreError, `verify fails with ${String(error)}`);
+    return undefined;
+  }
+}
+
+function judge(readings: Readings, report: VerifyReport | undefined, counts: Counts): void {
+  const isHarmed = readings.failures > 0 || readings.short.length > 0;
+  if (report !== undefined && report.damages.length === 0) {
+    assert.ok(!isHarmed, `verify finds nothing, but ${tellReadings(readings)}`);
+    counts.harmless++;
+    return;
+  }
+  counts.found++;
+  if (report !== undefined) assertNamed("verify", readings, report.damages);
+}
+
+function assertNamed(who: string, { failed }: Readings, damages: readonly Damage[]): void {
+  // Of a bucket's pages or of the registry it may be all of them.
+  const isWhole = damages.some(({ bucket: of, key }) => of !== emptyBucket && key === undefined);
+  for (const key of failed) {
+    const isNamed = isWhole || damages.some((damage) => damage.key === key);
+    assert.ok(isNamed, `${who} does not name "${key}": ${JSON.stringify(damages)}`);
+  }
+}
+
+/** The scrub names every object that cannot be read, like verify. */
+async function scrubbed(engine: Engine, readings: Readings, counts: Counts): Promise<void> {
+  counts.scrubs++;
+  const damages: Damage[] = [];
+  const onDamage = (damage: Damage) => damages.push(damage);
+  try {
+    assert.equal(await engine.scrub({ onDamage, bytesPerSecond: 1e12 }), "ended");
+  } catch (error) {
+    // Of a damaged registry it cannot even note that it runs.
+    if (!(error instanceof StoreError)) throw error;
+    return;
+  }
+  assertNamed("the scrub", readings, damages);
+}
+
+function tellReadings({ failed, short, failures }: Readings): string {
+  return `${failures} reads failed (${[...failed].slice(0, 3).join(", ")}) and lists were short: ${short}`;
+}
+
+/** Whatever it stumbles over, it removes nothing that is stored. */
+async function sweep(engine: Engine, counts: Counts): Promise<void> {
+  counts.sweeps++;
+  await engine.sweep().catch((error: unknown) => {
+    assert.ok(error instanceof StoreError, `a sweep fails with ${String(error)}`);
+  });
+}
+
+/** Each put-off recovery warns, thousands of times here. */
+function quietly(): { end(): void } {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  return {
+    end() {
+      process.emitWarning = emitWarning;
+    },
+  };
+}

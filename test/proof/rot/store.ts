@@ -1,0 +1,158 @@
+// A small store with something of everything, closed, and kept in memory file by file: whatever a flip and the
+// opening after it have changed is put back as it was.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { createEngine } from "../../../src/engine/create.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import type { Documents } from "../../../src/engine/records.ts";
+import { bucketPaths, dataLayout, randomName } from "../../../src/local/disk/layout.ts";
+import { openLocal } from "../../../src/local/open.ts";
+import { bytesOf, KiB } from "../../support/bodies.ts";
+import { bucketIds } from "../../support/disk/on-disk.ts";
+
+export const bucket = "rotten";
+export const emptyBucket = "settled";
+export const customerKey = createHash("sha256").update("the customer's").digest();
+/** Long before any upload is due. */
+export const time = Date.UTC(2026, 0, 1);
+
+export interface Kept {
+  readonly key: string;
+  readonly home: "inline" | "file" | "parts";
+  readonly bytes: Buffer;
+  readonly customerKey?: Uint8Array;
+}
+
+// Of each kind several alike: what points to the wrong one of them then finds something plausible. Long keys, so
+// that every table is of several pages.
+const kinds = [
+  { home: "inline", size: 90, count: 10 },
+  { home: "inline", size: 0, count: 1 },
+  { home: "file", size: 700, count: 4 },
+  { home: "file", size: 2 * KiB + 5, count: 2 },
+  { home: "parts", size: 2 * KiB, count: 3 },
+] as const;
+
+export const kept: readonly Kept[] = kinds.flatMap(({ home, size, count }) =>
+  Array.from({ length: count * 2 }, (_, i) => {
+    const isSealed = i % 4 === 3;
+    const key = `${home}/${size}/${i}/${"a long way down ".repeat(3 + (i % 3))}`;
+    const bytes = bytesOf(key, { name: String(i), size });
+    return { key, home, bytes, ...(isSealed ? { customerKey } : {}) };
+  }),
+);
+/** Stored once and deleted: what damage might bring back. */
+export const deleted: readonly string[] = [0, 1, 2, 3, 4, 5].map((i) => `inline/90/${i}/deleted`);
+
+const documents = ["first", "second", "third"].map((name) => ({ name, text: `the text of ${name}` }));
+
+export async function openRot(directory: string): Promise<{ engine: Engine; documents: Documents }> {
+  const sizes = {
+    blockBytes: 256,
+    folderFiles: 16,
+    segments: { bodyBytes: KiB, fileBytes: 4 * KiB },
+  };
+  const { records, blobs } = await openLocal(directory, sizes);
+  const engine = createEngine({ records, blobs, now: () => time, inlineBytes: 256, blockBytes: 256 });
+  return { engine, documents: records.documents };
+}
+
+export async function fillStore(directory: string): Promise<void> {
+  const { engine, documents: store } = await openRot(directory);
+  await engine.createBucket(emptyBucket, { storageClass: "InfrequentAccess" });
+  await engine.createBucket(bucket);
+  await engine.changeSettings(emptyBucket, { cors: [{ origins: ["*"], methods: ["GET"] }] as never });
+  for (const key of deleted) await engine.put(bucket, key, bytesOf(key, { name: "gone", size: 90 }));
+  for (const one of kept) {
+    // Written twice, so that there is something older for damage to find.
+    if (one.home !== "parts") await engine.put(bucket, one.key, bytesOf(one.key, { name: "old", size: 120 }));
+    await putOne(engine, one);
+  }
+  await engine.delete(bucket, deleted);
+  for (const key of ["in flight/one", "in flight/two"]) await beginUpload(engine, key);
+  for (const { name, text } of documents) await store.put("proof", name, text, undefined);
+  await engine.sweep();
+  await engine.close();
+  for (const path of databases(directory)) {
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    database.close();
+  }
+  leaveMarkers(directory);
+}
+
+async function putOne(engine: Engine, { key, home, bytes, customerKey }: Kept): Promise<void> {
+  if (home !== "parts") {
+    await engine.put(bucket, key, bytes, { customerKey });
+    return;
+  }
+  const { id } = await engine.createUpload(bucket, key, { customerKey });
+  const size = bytes.length / 2;
+  const parts = [];
+  for (const number of [1, 2]) {
+    const part = bytes.subarray((number - 1) * size, number * size);
+    parts.push(await engine.uploadPart(bucket, { key, id }, number, part, { customerKey }));
+  }
+  await engine.completeUpload(bucket, { key, id }, parts);
+}
+
+async function beginUpload(engine: Engine, key: string): Promise<void> {
+  const { id } = await engine.createUpload(bucket, key);
+  for (const number of [1, 2, 3]) {
+    await engine.uploadPart(bucket, { key, id }, number, bytesOf(key, { name: String(number), size: 300 }));
+  }
+}
+
+export function databases(directory: string): string[] {
+  const layout = dataLayout(directory);
+  const ids = [...bucketIds(directory).values()];
+  return [layout.registry, ...ids.map((id) => bucketPaths(layout, id).database)];
+}
+
+/** As if a process had died while it wrote into every folder: each opening then asks about every file. */
+function leaveMarkers(directory: string): void {
+  const layout = dataLayout(directory);
+  const dead = randomName();
+  for (const id of bucketIds(directory).values()) {
+    const { blobs, segments, open } = bucketPaths(layout, id);
+    for (const folder of [...readdirSync(blobs), ...readdirSync(segments)])
+      writeFileSync(join(open, `${folder}.${dead}`), "");
+  }
+}
+
+/** Every file of a directory, to be put back as it was. */
+export interface Pristine {
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** Bodies that are no longer there. */
+  lost(): string[];
+  restore(): void;
+}
+
+export function isBody(path: string): boolean {
+  return path.includes("/blobs/") || path.includes("/segments/");
+}
+
+export function keepPristine(directory: string): Pristine {
+  const files = new Map(filesUnder(directory).map((path) => [path, readFileSync(path)]));
+  return {
+    files,
+    lost: () => [...files.keys()].filter((path) => isBody(path) && !existsSync(path)),
+    restore() {
+      for (const path of filesUnder(directory)) if (!files.has(path)) rmSync(path);
+      for (const [path, bytes] of files) {
+        if (existsSync(path) && readFileSync(path).equals(bytes)) continue;
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, bytes);
+      }
+    },
+  };
+}
+
+function filesUnder(directory: string): string[] {
+  return readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name);
+    return statSync(path).isDirectory() ? filesUnder(path) : [path];
+  });
+}

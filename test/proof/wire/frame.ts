@@ -1,0 +1,38 @@
+// Mutations that stay HTTP: one part of a request is spoiled and the rest still frames it, so that what is behind the
+// parser of HTTP sees it too.
+import type { Random } from "../../support/random.ts";
+
+export type Spoil = (text: string) => string;
+
+/** One of target, header or body of the request, spoiled. */
+export function spoilInFrame(request: string, random: Random, spoil: Spoil): string {
+  const end = request.indexOf("\r\n\r\n");
+  const [first = "", ...lines] = request.slice(0, end).split("\r\n");
+  const body = request.slice(end + 4);
+  const kind = random.below(3);
+  if (kind === 0) {
+    const [method = "GET", target = "/"] = first.split(" ");
+    const spoiled = spoil(target).replace(/[^\x21-\x7e]/g, (c) => encodeURIComponent(c));
+    return joined(`${method} /${spoiled.replace(/^\/?/, "")} HTTP/1.1`, lines, body);
+  }
+  if (kind === 1 || body === "") {
+    const at = random.below(lines.length);
+    const [name, ...value] = (lines[at] ?? "a: b").split(": ");
+    // How long the body is stays as it was.
+    if (/^(?:content-length|transfer-encoding)$/i.test(name!)) return request;
+    return joined(
+      first,
+      lines.with(at, `${name}: ${spoil(value.join(": ")).replace(/[\0-\x1f\x7f]/g, "")}`),
+      body,
+    );
+  }
+  const spoiled = spoil(body);
+  const counted = lines.map((line) =>
+    line.replace(/^content-length: .*/i, `content-length: ${spoiled.length}`),
+  );
+  return joined(first, counted, spoiled);
+}
+
+function joined(first: string, lines: readonly string[], body: string): string {
+  return [first, ...lines, "", body].join("\r\n");
+}

@@ -1,0 +1,51 @@
+// Runs the tests of one lane: `node build/test/run.js short|slow|all [PATH ...]`, each PATH the beginning of
+// a path below test/. Files named `*.slow.test.ts` are the slow lane, all others the short one. The list comes from
+// the sources, since build/ keeps files that have moved.
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { fileURLToPath } from "node:url";
+
+const compiled = fileURLToPath(new URL("./", import.meta.url));
+const sources = fileURLToPath(new URL("../../test/", import.meta.url));
+
+/** Suites with a program of their own, which first installs or starts what they need. */
+const suitesWithMain = ["cluster-run/", "console-run/", "interop/"];
+const lanes = ["short", "slow", "all"];
+const concurrency = 2;
+/** Limit of one file; the slowest takes about a tenth of it. */
+const fileTimeout = 600_000;
+
+const [lane = "", ...paths] = process.argv.slice(2);
+const files = lanes.includes(lane) ? findFiles() : [];
+if (files.length === 0) {
+  console.error("usage: node build/test/run.js short|slow|all [PATH ...], each PATH with tests below test/");
+  process.exit(2);
+}
+
+const empty: string[] = [];
+const tests = run({ files, concurrency, timeout: fileTimeout });
+tests.on("test:fail", () => {
+  process.exitCode = 1;
+});
+tests.on("test:pass", ({ name }) => {
+  // Only a file without tests is reported as a test of its own, named by its path.
+  if (files.includes(resolve(name))) empty.push(name);
+});
+tests.compose(new spec()).pipe(process.stdout);
+process.on("exit", () => {
+  if (empty.length === 0) return;
+  process.exitCode = 1;
+  console.error(`\nFiles without tests:\n${empty.join("\n")}`);
+});
+
+function findFiles(): string[] {
+  return readdirSync(sources, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.ts"))
+    .filter((name) => !suitesWithMain.some((suite) => name.startsWith(suite)))
+    .filter((name) => lane === "all" || name.endsWith(".slow.test.ts") === (lane === "slow"))
+    .filter((name) => paths.length === 0 || paths.some((path) => name.startsWith(path)))
+    .sort()
+    .map((name) => join(compiled, name.replace(/\.ts$/, ".js")));
+}

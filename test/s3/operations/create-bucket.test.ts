@@ -1,0 +1,17 @@
+// CreateBucket: which headers it accepts.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { directScene } from "../direct.ts";
+
+test("CreateBucket with object lock disabled is accepted, and with it enabled is refused", async (t) => {
+  const { ask, engine } = await directScene(t);
+  const create = (bucket: string, value: string) =>
+    ask({ method: "PUT", path: `/${bucket}`, headers: { "x-amz-bucket-object-lock-enabled": value } });
+  for (const [i, value] of ["false", "False"].entries()) {
+    assert.equal((await create(`photos-${i}`, value)).status, 200);
+    assert.notEqual(await engine.bucket(`photos-${i}`), undefined);
+  }
+  const refused = await create("locked", "true");
+  assert.deepEqual([refused.status, refused.code], [501, "NotImplemented"]);
+  assert.equal(await engine.bucket("locked"), undefined);
+});

@@ -1,0 +1,53 @@
+// Ranges and part numbers of GET and HEAD: 206 always has Content-Range (RFC 9110 15.3.7).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { directScene } from "../direct.ts";
+
+test("a range that covers the whole object gets 206 with Content-Range", async (t) => {
+  const { engine, ask } = await directScene(t);
+  await engine.createBucket("photos");
+  await engine.put("photos", "ten", Buffer.from("0123456789"));
+  await engine.put("photos", "five", Buffer.from("value"));
+  const cases = [
+    ["ten", "bytes=0-", "bytes 0-9/10"],
+    ["ten", "bytes=0-9", "bytes 0-9/10"],
+    ["ten", "bytes=-10", "bytes 0-9/10"],
+    ["ten", "bytes=-11", "bytes 0-9/10"],
+    ["five", "bytes=0-99", "bytes 0-4/5"],
+    ["five", "bytes=0-0", "bytes 0-0/5"],
+  ] as const;
+  for (const [key, range, expected] of cases) {
+    for (const method of ["GET", "HEAD"]) {
+      const { status, headers } = await ask({ method, path: `/photos/${key}`, headers: { range } });
+      assert.deepEqual([status, headers["content-range"]], [206, expected], `${method} ${range}`);
+    }
+  }
+});
+
+test("a part number that covers the whole object gets 206 with Content-Range", async (t) => {
+  const { engine, ask } = await directScene(t);
+  await engine.createBucket("photos");
+  await engine.put("photos", "five", Buffer.from("value"));
+  for (const method of ["GET", "HEAD"]) {
+    const { status, headers } = await ask({ method, path: "/photos/five", query: [["partNumber", "1"]] });
+    assert.deepEqual([status, headers["content-range"]], [206, "bytes 0-4/5"], method);
+  }
+});
+
+test("a request without a range or with a malformed one gets 200 without Content-Range", async (t) => {
+  const { engine, ask } = await directScene(t);
+  await engine.createBucket("photos");
+  await engine.put("photos", "five", Buffer.from("value"));
+  await engine.put("photos", "empty", new Uint8Array());
+  for (const headers of [{}, { range: "bytes=3-1" }, { range: "bytes=0-1,3-4" }, { range: "lines=0-1" }]) {
+    const answer = await ask({ method: "GET", path: "/photos/five", headers });
+    assert.deepEqual(
+      [answer.status, answer.headers["content-range"], answer.text],
+      [200, undefined, "value"],
+    );
+  }
+  const empty = await ask({ method: "GET", path: "/photos/empty", query: [["partNumber", "1"]] });
+  assert.deepEqual([empty.status, empty.headers["content-range"]], [200, undefined]);
+  const refused = await ask({ method: "GET", path: "/photos/empty", headers: { range: "bytes=0-" } });
+  assert.deepEqual([refused.status, refused.code], [416, "InvalidRange"]);
+});

@@ -1,0 +1,129 @@
+// Bucket settings: CORS with preflight requests, and lifecycle rules.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  DeleteBucketCorsCommand,
+  DeleteBucketLifecycleCommand,
+  GetBucketCorsCommand,
+  GetBucketLifecycleConfigurationCommand,
+  GetObjectCommand,
+  type LifecycleRule,
+  PutBucketCorsCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutObjectCommand,
+} from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { refused, s3Scene } from "../scene.ts";
+
+const Bucket = "bucket";
+
+test("CORS rules are stored and applied to preflight requests and responses", async (t) => {
+  const s3 = await s3Scene(t);
+  const client = s3.client();
+  await refused(client.send(new GetBucketCorsCommand({ Bucket })), "NoSuchCORSConfiguration", 404);
+  const CORSRules = [
+    {
+      ID: "app",
+      AllowedOrigins: ["https://*.example.com"],
+      AllowedMethods: ["GET", "PUT"],
+      AllowedHeaders: ["x-amz-*", "content-type"],
+      ExposeHeaders: ["etag"],
+      MaxAgeSeconds: 600,
+    },
+    { AllowedOrigins: ["*"], AllowedMethods: ["GET"] },
+  ];
+  await client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules } }));
+  assert.deepEqual((await client.send(new GetBucketCorsCommand({ Bucket }))).CORSRules, CORSRules);
+  await client.send(new PutObjectCommand({ Bucket, Key: "x", Body: "x" }));
+
+  const preflight = (origin: string, method: string, headers?: string) =>
+    fetch(`${s3.url}/bucket/x`, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": method,
+        ...(headers === undefined ? {} : { "access-control-request-headers": headers }),
+      },
+    });
+  const app = await preflight("https://app.example.com", "PUT", "x-amz-date, Content-Type");
+  assert.equal(app.status, 200);
+  assert.equal(app.headers.get("access-control-allow-origin"), "https://app.example.com");
+  assert.equal(app.headers.get("access-control-allow-methods"), "GET, PUT");
+  assert.equal(app.headers.get("access-control-allow-headers"), "x-amz-date, content-type");
+  assert.equal(app.headers.get("access-control-max-age"), "600");
+  assert.equal((await preflight("https://other.org", "PUT")).status, 403);
+  assert.equal((await preflight("https://app.example.com", "PUT", "x-other")).status, 403);
+  assert.equal((await preflight("https://other.org", "GET")).headers.get("access-control-allow-origin"), "*");
+
+  const url = await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: "x" }));
+  const seen = await fetch(url, { headers: { origin: "https://app.example.com" } });
+  assert.equal(seen.headers.get("access-control-allow-origin"), "https://app.example.com");
+  assert.equal(seen.headers.get("access-control-expose-headers"), "etag");
+  const denied = await fetch(`${s3.url}/bucket/x`, { headers: { origin: "https://app.example.com" } });
+  assert.equal(denied.status, 403);
+  assert.equal(
+    denied.headers.get("access-control-allow-origin"),
+    "https://app.example.com",
+    "error responses have CORS headers too",
+  );
+  await client.send(new DeleteBucketCorsCommand({ Bucket }));
+  assert.equal((await preflight("https://other.org", "GET")).status, 403);
+});
+
+test("lifecycle rules are stored unchanged, and invalid ones are refused", async (t) => {
+  const s3 = await s3Scene(t);
+  const client = s3.client();
+  const get = () => client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
+  const put = (...Rules: LifecycleRule[]) =>
+    client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
+  const [defaultRule] = (await get()).Rules!;
+  assert.deepEqual(defaultRule?.AbortIncompleteMultipartUpload, { DaysAfterInitiation: 7 });
+  const rules: LifecycleRule[] = [
+    { ID: "one", Status: "Enabled", Filter: { Prefix: "logs/" }, Expiration: { Days: 3 } },
+    {
+      ID: "two",
+      Status: "Disabled",
+      Filter: { Prefix: "" },
+      Transitions: [{ Days: 30, StorageClass: "STANDARD_IA" }],
+    },
+    {
+      ID: "three",
+      Status: "Enabled",
+      Filter: { And: { Prefix: "big/", ObjectSizeGreaterThan: 1000 } },
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 2 },
+    },
+    { ID: "four", Status: "Enabled", Prefix: "old/", Expiration: { Days: 5 } },
+  ];
+  await put(...rules);
+  assert.deepEqual((await get()).Rules, rules);
+  const stored = await client.send(new PutObjectCommand({ Bucket, Key: "logs/x", Body: "x" }));
+  assert.match(stored.Expiration ?? "", /rule-id="one"$/);
+  const head = await client.send(new GetObjectCommand({ Bucket, Key: "logs/x" }));
+  assert.match(head.Expiration ?? "", /^expiry-date=".* 00:00:00 GMT", rule-id="one"$/);
+  const rule = { Status: "Enabled", Filter: { Prefix: "" } } as const;
+  await refused(put({ ...rule, Expiration: { Days: 0 } }), "InvalidArgument", 400);
+  await refused(
+    put({ ...rule, Expiration: { Date: new Date("2030-01-01T10:00:00Z") } }),
+    "InvalidArgument",
+    400,
+  );
+  await refused(put(rule), "InvalidRequest", 400);
+  await refused(
+    put({ ...rule, ID: "a", Expiration: { Days: 1 } }, { ...rule, ID: "a", Expiration: { Days: 2 } }),
+    "InvalidArgument",
+    400,
+  );
+  await refused(
+    put({ ...rule, Transitions: [{ Days: 1, StorageClass: "GLACIER" }] }),
+    "InvalidStorageClass",
+    400,
+  );
+  await refused(
+    put({ ...rule, Filter: { Tag: { Key: "a", Value: "b" } }, Expiration: { Days: 1 } }),
+    "NotImplemented",
+    501,
+  );
+  assert.deepEqual((await get()).Rules, rules);
+  await client.send(new DeleteBucketLifecycleCommand({ Bucket }));
+  await refused(get(), "NoSuchLifecycleConfiguration", 404);
+});

@@ -1,0 +1,282 @@
+// Files that are not TOML, JSON or JSONC at all: told in words, at the token.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readConfig } from "../../../../src/script/config/config.ts";
+import { ConfigError } from "../../../../src/script/config/syntax/error.ts";
+import { project, type Row, refusals } from "../../../support/projects.ts";
+
+const toml: readonly Row[] = [
+  {
+    what: "text without quotes",
+    text: "name = photos\n",
+    at: "1:8",
+    says: ["photos is not a value", '"photos"'],
+  },
+  { what: "no value", text: "name =\n", at: "1:7", says: ["The value is missing.", 'Write: name = "…"'] },
+  { what: "no value before a comment", text: "name = # x\n", at: "1:8", says: ["not a value"] },
+  {
+    what: "text without quotes in a list",
+    text: "routes = [a.b/*, c.d/*]\n",
+    at: "1:11",
+    says: ['quotes: "a.b/*"'],
+  },
+  {
+    what: "the same in a table",
+    text: "vars = { A = yes, B = 1 }\n",
+    at: "1:14",
+    says: ["yes is not a value."],
+  },
+  { what: "True", text: "[vars]\nA = True\n", at: "2:5", says: ["lowercase", "Write: A = true"] },
+  { what: "null", text: "[vars]\nA = null\n", at: "2:5", says: ["TOML has no null"] },
+  { what: "a word of JavaScript", text: "name = constructor\n", at: "1:8", says: ['"constructor"'] },
+  { what: "typographic quotes", text: "name = “photos”\n", at: "1:8", says: ["straight"] },
+  {
+    what: "a text that goes on in the next line",
+    text: '\nname = "photos\nmain = "x"\n',
+    at: "2:8",
+    says: ["closing quote is missing", 'Close it on the same line: "photos"'],
+  },
+  { what: "a text that ends with the file", text: "name = 'photos", at: "1:8", says: ["'photos'"] },
+  {
+    what: "an open text behind a closed one",
+    text: 'routes = ["a.b/*", "c.d/*]\n',
+    at: "1:20",
+    says: ["closing quote is missing"],
+  },
+  { what: "an open long text", text: 'name = """\nphotos\n', at: "1:8", says: ['Close it with """'] },
+  {
+    what: "a control character",
+    text: 'name = "a\x01"\n',
+    at: "1:10",
+    says: ["control character in this text"],
+  },
+  { what: "a control character in a comment", text: "# \x01\n", at: "1:3", says: ["control character"] },
+  {
+    what: "a colon",
+    text: 'name: "photos"\n',
+    at: "1:5",
+    says: ["= and not a colon", 'Write: name = "photos"'],
+  },
+  {
+    what: "no equals sign",
+    text: 'name "photos"\n',
+    at: "1:6",
+    says: ["no = behind", 'Write: name = "photos"'],
+  },
+  { what: "a key alone", text: "name\n", at: "1:5", says: ['no = behind the key "name"'] },
+  { what: "no key", text: '= "photos"\n', at: "1:1", says: ["The key is missing before the ="] },
+  { what: "a space in a key", text: "[vars]\nmy var = 1\n", at: "2:4", says: ['"my key" = …'] },
+  { what: "a key in three quotes", text: '"""a""" = 1\n', at: "1:1", says: ["three quotes"] },
+  {
+    what: "JSON in a TOML file",
+    text: '{\n  "name": "photos"\n}\n',
+    at: "1:1",
+    says: ["looks like JSON", "store.json"],
+  },
+  {
+    what: "a comment of another language",
+    text: "// photos\n",
+    at: "1:1",
+    says: ["A comment begins with #"],
+  },
+  { what: "an open table", text: "[vars\nA = 1\n", at: "1:6", says: ["not closed", "Write: [vars]"] },
+  { what: "a half open list of tables", text: "[[store_buckets]\n", at: "1:17", says: ["[[store_buckets]]"] },
+  { what: "two on a line", text: 'name = "a" main = "b"\n', at: "1:12", says: ["Begin a new line here."] },
+  { what: "something behind a value", text: 'name = "a" b\n', at: "1:12", says: ["Remove it"] },
+  {
+    what: "a key twice",
+    text: 'name = "a"\nname = "b"\n',
+    at: "2:1",
+    says: ['The key "name" is written twice.', "Keep one"],
+  },
+  {
+    what: "a table twice",
+    text: "[vars]\nA = 1\n\n[vars]\nB = 1\n",
+    at: "4:2",
+    says: ['"vars" is already written', "under one [vars]"],
+  },
+  {
+    what: "two buckets under single brackets",
+    text: '[store_buckets]\nbinding = "A"\n[store_buckets]\n',
+    at: "3:2",
+    says: ["[[store_buckets]]"],
+  },
+  { what: "a missing comma", text: 'routes = ["a.b/*" "c.d/*"]\n', at: "1:19", says: ["comma missing"] },
+  {
+    what: "a list that never ends",
+    text: 'routes = [\n  "a.b/*",\n\n',
+    at: "2:10",
+    says: ["Close it with ]"],
+  },
+  { what: "an inline table that never ends", text: "vars = { A = 1", at: "1:14", says: ["The file ends"] },
+  { what: "a backslash", text: 'main = "src\\main.ts"\n', at: "1:12", says: ["\\m means nothing", "\\\\"] },
+  { what: "half an escape", text: 'name = "\\u12"\n', at: "1:9", says: ["\\u12 means nothing"] },
+  {
+    what: "a number with too many digits",
+    text: "vars.A = 12345678901234567890\n",
+    at: "1:10",
+    says: ["more digits"],
+  },
+  { what: "a leading zero", text: "vars.A = 007\n", at: "1:10", says: ["does not begin with 0", "quotes"] },
+  { what: "half a number", text: "vars.A = 5x\n", at: "1:11", says: ["is not a number", "quotes"] },
+  {
+    what: "a month that is not",
+    text: "compatibility_date = 2026-13-01\n",
+    at: "1:22",
+    says: ["does not exist"],
+  },
+  { what: "Windows' line ends", text: 'name = "a"\r\nmain = b\r\n', at: "2:8", says: ["b is not a value"] },
+];
+
+test("TOML syntax errors are described in plain words", async (t) => {
+  await refusals(t, await project(t), "store.toml", toml);
+});
+
+const json: readonly Row[] = [
+  { what: "an empty file", text: "\n", at: "1:1", says: ["The file is empty."] },
+  {
+    what: "an open object",
+    text: '{\n  "name": "a"\n\n',
+    at: "2:13",
+    says: ["ends before", "Close it with }"],
+  },
+  { what: "an open list", text: '{ "routes": ["a.b/*"\n', at: "1:20", says: ["Close it with ]"] },
+  { what: "no colon", text: '{ "name" "a" }', at: "1:10", says: ["colon missing"] },
+  { what: "no value", text: '{ "name": }', at: "1:11", says: ["The value is missing."] },
+  {
+    what: "no comma",
+    text: '{\n  "name": "a"\n  "main": "b"\n}',
+    at: "3:3",
+    says: ["comma missing before this"],
+  },
+  {
+    what: "a comma before the key's value",
+    text: '{ "name": "a", 5 }',
+    at: "1:16",
+    says: ["A key in double quotes"],
+  },
+  { what: "only a comma", text: "{ , }", at: "1:3", says: ["comma too many"] },
+  {
+    what: "a key without quotes",
+    text: "{ name: 1 }",
+    at: "1:3",
+    says: ["A key is written in double quotes", '"name"'],
+  },
+  {
+    what: "single quotes",
+    text: "{ \"name\": 'a' }",
+    at: "1:11",
+    says: ["Text is written in double", 'Write: "a"'],
+  },
+  { what: "True", text: '{ "vars": { "A": True } }', at: "1:18", says: ["lowercase", "Write: true"] },
+  {
+    what: "a text over two lines",
+    text: '{ "name": "a\n" }',
+    at: "1:11",
+    says: ["closing quote is missing"],
+  },
+  { what: "a wrong escape", text: '{ "main": "src\\main.ts" }', at: "1:11", says: ["backslash"] },
+  { what: "half an escape", text: '{ "main": "\\u12" }', at: "1:11", says: ["backslash"] },
+  { what: "a tab in a text", text: '{ "main": "a\tb" }', at: "1:11", says: ["control character"] },
+  { what: "half a number", text: '{ "vars": { "A": 1. } }', at: "1:18", says: ["1. is not a number"] },
+  { what: "more than one object", text: '{ "name": "a" }\n{}', at: "2:1", says: ["after the end"] },
+  { what: "TOML in a JSON file", text: 'name = "a"\n', at: "1:1", says: ["looks like TOML", "store.toml"] },
+];
+
+const onlyJson: readonly Row[] = [
+  {
+    what: "a comment",
+    text: '{\n  // The name.\n  "name": "a"\n}',
+    at: "2:3",
+    says: ["no comments", "store.jsonc"],
+  },
+  {
+    what: "a comma after the last entry",
+    text: '{\n  "name": "a",\n}',
+    at: "2:14",
+    says: ["comma after the last entry", "or name the file store.jsonc"],
+  },
+  {
+    what: "a comma after the last element",
+    text: '{ "routes": ["a.b/*",] }',
+    at: "1:21",
+    says: ["comma after the last entry"],
+  },
+  {
+    what: "a key twice",
+    text: '{\n  "name": "a",\n  "name": "b"\n}',
+    at: "3:3",
+    says: ['The key "name" is written twice: it is already on line 2.'],
+  },
+];
+
+const onlyJsonc: readonly Row[] = [
+  {
+    what: "an open comment",
+    text: '{ "name": "a" } /* the end',
+    at: "1:17",
+    says: ["comment", "Close it with */"],
+  },
+  { what: "two commas", text: '{ "routes": ["a.b/*",,] }', at: "1:22", says: ["comma too many"] },
+];
+
+test("JSON syntax errors are described in plain words", async (t) => {
+  await refusals(t, await project(t), "store.json", [...json, ...onlyJson]);
+});
+
+test("JSONC syntax errors are described in plain words", async (t) => {
+  await refusals(t, await project(t), "store.jsonc", [...json, ...onlyJsonc]);
+});
+
+const sound = {
+  "store.toml": `name = "photos" # the name
+main = 'src/index.ts'
+compatibility_date = 2026-11-01
+routes = ["photos.example.com/*", "*.example.com/x/*"]
+[triggers]
+crons = ["*/5 * * * *"]
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+[vars]
+LONG = """a
+b"""
+DEEP = { on = true, list = ["a", 1.5] }
+`,
+  "store.jsonc": `{ // the name
+  "name": "photos", "main": "src/index.ts", "compatibility_date": "2026-11-01",
+  "store_buckets": [{ "binding": "PHOTOS", "bucket_name": "photos" }],
+  "triggers": { "crons": ["*/5 * * * *"] },
+  "vars": { "A": 1, "B": [null, { "c": "x" }] }
+}
+`,
+};
+
+test("however a file is damaged, it is read or refused at a place that is in it", async (t) => {
+  const { write } = await project(t);
+  const tokens = fc.constantFrom(
+    ...['"', "'", "[", "]", "{", "}", "=", ",", ".", ":", "\\", "\n", "\r\n", "#", "//", "/*", '"""', "'''"],
+    ...["\0", "\t", "😀", "0", "-", "true", "null", "inf", "__proto__", "constructor", "[vars]\n", ""],
+  );
+  const damage = fc.record({ at: fc.nat(400), cut: fc.nat(6), token: tokens });
+  const file = fc.constantFrom(...(Object.keys(sound) as (keyof typeof sound)[]));
+  await fc.assert(
+    fc.asyncProperty(file, fc.array(damage, { minLength: 1, maxLength: 3 }), async (name, damages) => {
+      let text: string = sound[name];
+      for (const { at, cut, token } of damages) text = text.slice(0, at) + token + text.slice(at + cut);
+      const path = await write(name, text);
+      const lines = text.split("\n");
+      try {
+        readConfig(path);
+      } catch (error) {
+        assert.ok(error instanceof ConfigError, String(error));
+        assert.ok(error.faults.length > 0);
+        for (const { line, column } of error.faults) {
+          assert.ok(column >= 1 && column <= (lines[line - 1]?.length ?? -1) + 1, error.message);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,133 @@
+// Mistakes in wrangler files: each is refused at its place, under the keys of the file, with what to write.
+import { test } from "node:test";
+import { project, type Row, refusals } from "../../../support/projects.ts";
+
+const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
+
+const rows: readonly Row[] = [
+  {
+    what: "an unknown key with a near one",
+    text: `${least}r2_bucket = []\n`,
+    at: "4:1",
+    says: ['"r2_bucket" is not a key of the configuration: did you mean r2_buckets?'],
+  },
+  {
+    what: "an unknown key that is like no other",
+    text: `${least}foo = 1\n`,
+    at: "4:1",
+    says: ['"foo" is not a key of the configuration.', "Remove it."],
+  },
+  {
+    what: "an unknown key of a bucket",
+    text: `${least}[[r2_buckets]]\nbinding = "A"\nbucketname = "aaa"\n`,
+    at: "6:1",
+    says: ['"bucketname" is not a key of r2_buckets: did you mean bucket_name?'],
+  },
+  {
+    what: "an unknown key of a kind of binding that Store does not have",
+    text: `${least}[[d1_databases]]\nbinding = "DB"\ndatabase = "x"\n`,
+    at: "6:1",
+    says: ['"database" is not a key of d1_databases', "did you mean database_"],
+  },
+  {
+    what: "an unknown key of a route",
+    text: `${least}routes = [{ pattern = "a.example.com/*", zonename = "x" }]\n`,
+    at: "4:42",
+    says: ['"zonename" is not a key of routes: did you mean zone_name?'],
+  },
+  {
+    what: "buckets that are not a list",
+    text: `${least}r2_buckets = "photos"\n`,
+    at: "4:14",
+    says: ['"r2_buckets" must be a list, not a string.', "[[r2_buckets]]"],
+  },
+  {
+    what: "a bucket without a binding",
+    text: `${least}[[r2_buckets]]\nbucket_name = "aaa"\n`,
+    at: "4:1",
+    says: ['"binding" is missing in r2_buckets.', 'binding = "PHOTOS"'],
+  },
+  {
+    what: "a bucket's name that is not a text",
+    text: `${least}[[r2_buckets]]\nbinding = "A"\nbucket_name = 7\n`,
+    at: "6:15",
+    says: ['"r2_buckets[0].bucket_name" must be a string, not a number.'],
+  },
+  {
+    what: "bindings of another kind that are not tables",
+    text: `${least}d1_databases = ["DB"]\n`,
+    at: "4:17",
+    says: ['"d1_databases[0]" must be a table, not a string.'],
+  },
+  {
+    what: "environments that are not a table",
+    text: `${least}env = ["staging"]\n`,
+    at: "4:7",
+    says: ['"env" must be a table, not a list.'],
+  },
+  {
+    what: "a binding of another kind without a name",
+    text: `${least}[[queues.producers]]\nqueue = "jobs"\n`,
+    at: "4:1",
+    says: ['"binding" is missing in queues.producers.', 'binding = "NAME"'],
+  },
+  {
+    what: "the same name twice, in two kinds of bindings",
+    text: `${least}r2_buckets = [{ binding = "DB", bucket_name = "aaa" }]\nd1_databases = [{ binding = "DB" }]\n`,
+    at: "5:29",
+    says: ['"DB" is already the name of a bucket binding, on line 4.'],
+  },
+  {
+    what: "a main that is not there",
+    text: least.replace("index.ts", "worker.ts"),
+    at: "2:8",
+    says: ['There is no file "src/worker.ts"', "npm run build"],
+  },
+  {
+    what: "no main and no assets",
+    text: 'name = "a"\ncompatibility_date = "2026-01-01"\n',
+    at: "1:1",
+    says: ['"main" is missing.', 'main = "src/index.ts"'],
+  },
+  {
+    what: "a folder of assets that is not there",
+    text: `${least}[assets]\ndirectory = "./dist"\n`,
+    at: "5:13",
+    says: ['There is no folder "./dist".', "npm run build"],
+  },
+  {
+    what: "a port for development that is not one",
+    text: `${least}[dev]\nport = "8787"\n`,
+    at: "5:8",
+    says: ['"dev.port" must be a whole number up to 65535.', "port = 8787"],
+  },
+  {
+    what: "a date that does not exist",
+    text: least.replace("2026-01-01", "2026-02-30"),
+    at: "3:22",
+    says: ["is not a day of the calendar", 'compatibility_date = "2026-11-15"'],
+  },
+];
+
+test("each mistake in a wrangler file is refused at its place with what to write", async (t) => {
+  await refusals(t, await project(t), "wrangler.toml", rows);
+});
+
+const jsonRows: readonly Row[] = [
+  {
+    what: "an unknown key",
+    text: '{\n  "name": "a", "main": "src/index.ts",\n  "compatability_date": "2026-01-01"\n}',
+    at: "3:3",
+    says: ["did you mean compatibility_date?"],
+  },
+  {
+    what: "something else than an object",
+    text: "[]",
+    at: "1:1",
+    says: ["must be an object, not a list."],
+  },
+];
+
+test("each mistake in wrangler.jsonc is refused in the same way", async (t) => {
+  await refusals(t, await project(t), "wrangler.jsonc", jsonRows);
+});

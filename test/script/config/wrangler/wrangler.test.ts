@@ -1,0 +1,259 @@
+// Reading wrangler files: what each key becomes, what is replaced, and what is said about it.
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type ReadOptions, readConfig } from "../../../../src/script/config/config.ts";
+import { nextRun, parseCron } from "../../../../src/script/config/cron.ts";
+import { findConfig, unreadConfigs } from "../../../../src/script/config/syntax/source.ts";
+import { now, type Project, project } from "../../../support/projects.ts";
+
+const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
+
+async function readToml({ write }: Project, text: string, options: ReadOptions = {}) {
+  return readConfig(await write("wrangler.toml", text), { now, ...options });
+}
+
+const whole = {
+  $schema: "node_modules/wrangler/config-schema.json",
+  name: "gallery",
+  main: "./src/index.ts",
+  compatibility_date: "2024-05-01",
+  compatibility_flags: ["nodejs_compat"],
+  r2_buckets: [
+    { binding: "IMAGES", bucket_name: "images", preview_bucket_name: "images-dev", jurisdiction: "eu" },
+  ],
+  kv_namespaces: [{ binding: "SESSIONS", id: "0f2ac74b498b48028cb68387c421e279", preview_id: "x" }],
+  vars: { TITLE: "Gallery", MAX: 5, DEBUG: true, NESTED: { a: [1, null] } },
+  triggers: { crons: ["0 4 * * 2"] },
+  routes: [{ pattern: "gallery.example.com", custom_domain: true }],
+};
+
+test("a wrangler file in JSON, JSONC and TOML gives buckets, namespaces, variables, routes and schedules", async (t) => {
+  const files = await project(t);
+  for (const name of ["wrangler.json", "wrangler.jsonc"]) {
+    const config = readConfig(await files.write(name, JSON.stringify(whole)), { now });
+    assert.deepEqual(config.buckets, [{ binding: "IMAGES", bucketName: "images" }]);
+    assert.deepEqual(config.kvNamespaces, [
+      { binding: "SESSIONS", namespace: "0f2ac74b498b48028cb68387c421e279" },
+    ]);
+    assert.deepEqual(config.vars, whole.vars);
+    assert.deepEqual(config.routes, ["gallery.example.com/*"]);
+    assert.deepEqual(config.crons, ["0 4 * * 2"]);
+    assert.equal(config.main, join(files.directory, "src/index.ts"));
+    assert.deepEqual([config.kind, config.name, config.notes], ["wrangler", "gallery", []]);
+  }
+  const toml = await readToml(
+    files,
+    `${least}[[r2_buckets]]\nbinding = "IMAGES"\nbucket_name = "images"\n[vars]\nMAX = 5\n`,
+  );
+  assert.deepEqual([toml.buckets, toml.vars], [[{ binding: "IMAGES", bucketName: "images" }], { MAX: 5 }]);
+});
+
+test("a listing's prefixes keep their delimiter, and the platform's flag for include is ours", async (t) => {
+  const files = await project(t);
+  const text = `${least}compatibility_flags = ["r2_list_honor_include", "nodejs_compat"]\n`;
+  assert.deepEqual((await readToml(files, text)).compatibilityFlags, [
+    "store_list_honor_include",
+    "nodejs_compat",
+    "store_delimited_prefixes_keep_delimiter",
+  ]);
+});
+
+test("an unknown compatibility flag is accepted with a note", async (t) => {
+  const { notes } = await readToml(await project(t), `${least}compatibility_flags = ["nodejs_compta"]\n`);
+  assert.deepEqual(notes, ["wrangler.toml: these compatibility flags are not known: nodejs_compta."]);
+});
+
+test("a flag that would keep fetch from private addresses is noted as not enforced", async (t) => {
+  const text = `${least}compatibility_flags = ["global_fetch_strictly_public"]\n`;
+  assert.deepEqual((await readToml(await project(t), text)).notes, [
+    "wrangler.toml: global_fetch_strictly_public is not enforced: fetch reaches private addresses too.",
+  ]);
+});
+
+test("a missing name and date are replaced, with a note for each", async (t) => {
+  const files = await project(t);
+  const file = await files.write("my_site/wrangler.toml", 'main = "index.ts"\n');
+  await files.write("my_site/index.ts", "");
+  const config = readConfig(file, { now });
+  assert.deepEqual([config.name, config.compatibilityDate], ["my-site", "2026-11-15"]);
+  assert.deepEqual(config.notes, [
+    'wrangler.toml: it has no name, so the script is called "my-site".',
+    "wrangler.toml: it has no compatibility_date, so today's is used: 2026-11-15.",
+  ]);
+});
+
+test("placeholders in names give way to names of the bindings", async (t) => {
+  const text = `name = "<YOUR_NAME>"
+main = "src/index.ts"
+compatibility_date = "YYYY-MM-DD"
+r2_buckets = [
+  { binding = "MY_FILES", bucket_name = "<your-bucket>" },
+  { binding = "DB", preview_bucket_name = "db-preview" },
+  { binding = "R2" },
+]
+kv_namespaces = [{ binding = "CACHE", id = "<YOUR_ID>" }, { binding = "OTHER" }]
+`;
+  const config = await readToml(await project(t), text);
+  assert.equal(config.name, "your-name");
+  assert.deepEqual(
+    config.buckets.map(({ bucketName }) => bucketName),
+    ["my-files", "db-preview", "r2-bucket"],
+  );
+  assert.deepEqual(
+    config.kvNamespaces.map(({ namespace }) => namespace),
+    ["CACHE", "OTHER"],
+  );
+  assert.deepEqual(config.notes, [
+    'wrangler.toml: the name "<YOUR_NAME>" cannot be used here, so the script is called "your-name".',
+    'wrangler.toml: the compatibility_date "YYYY-MM-DD" is not a date, so today\'s is used: 2026-11-15.',
+    'wrangler.toml: bucket_name is missing or cannot be used, so MY_FILES uses the bucket "my-files", R2 uses the bucket "r2-bucket".',
+    'wrangler.toml: id of a KV namespace is missing or cannot be used, so CACHE uses the namespace "CACHE", OTHER uses the namespace "OTHER".',
+  ]);
+});
+
+test("a binding need not be an identifier", async (t) => {
+  const text = `${least}r2_buckets = [{ binding = "my-files", bucket_name = "files" }]\n`;
+  assert.equal((await readToml(await project(t), text)).buckets[0]!.binding, "my-files");
+});
+
+const routeRows: readonly (readonly [string, readonly string[]])[] = [
+  ['route = "example.com/*"', ["example.com/*"]],
+  ['route = { pattern = "example.com/api/*", zone_name = "example.com" }', ["example.com/api/*"]],
+  ['routes = ["https://example.com/*", "http://a.example.com/x"]', ["example.com/*", "a.example.com/x"]],
+  ['routes = ["example.com"]', ["example.com/"]],
+  ['routes = ["*example.com/*"]', ["example.com/*", "*.example.com/*"]],
+  ['routes = ["*.example.com/*"]', ["*.example.com/*"]],
+  [
+    'routes = ["a.example.com/*", { pattern = "b.example.com", custom_domain = true }]',
+    ["a.example.com/*", "b.example.com/*"],
+  ],
+  ['routes = [{ pattern = "c.example.com/x/*", zone_id = "1" }]', ["c.example.com/x/*"]],
+  ['route = ""', []],
+];
+
+test("routes are strings and tables, with a scheme, without a path and for custom domains", async (t) => {
+  const files = await project(t);
+  for (const [text, routes] of routeRows) {
+    assert.deepEqual((await readToml(files, `${least}${text}\n`)).routes, routes, text);
+  }
+});
+
+test("a route that cannot be used is left out with a note in dev, and refused when serving", async (t) => {
+  const files = await project(t);
+  const text = `${least}routes = ["example.com/*", "<your domain>/*"]\n`;
+  const config = await readToml(files, text, { mode: "dev" });
+  assert.deepEqual(config.routes, ["example.com/*"]);
+  assert.match(config.notes[0]!, /these routes cannot be used and are left out: "<your domain>\/\*"/);
+  await assert.rejects(
+    readToml(files, text, { mode: "serve" }),
+    /wrangler\.toml:4:28: "<your domain>" is not/,
+  );
+});
+
+test("keys without effect are named together in one note", async (t) => {
+  const text = `${least}account_id = "1"
+workers_dev = true
+[observability]
+enabled = true
+[dev]
+ip = "0.0.0.0"
+port = 9999
+[[queues.consumers]]
+queue = "q"
+`;
+  const config = await readToml(await project(t), text);
+  assert.equal(config.devPort, 9999);
+  assert.deepEqual(config.notes, [
+    "wrangler.toml: these keys have no effect in Store: account_id, workers_dev, observability, dev.ip, queues.consumers.",
+    "wrangler.toml: to listen on another address than 127.0.0.1, use --host.",
+  ]);
+});
+
+test("bindings that Store does not have are listed, and named in one note", async (t) => {
+  const text = `${least}
+d1_databases = [{ binding = "DB", database_name = "x", database_id = "y" }]
+services = [{ binding = "AUTH", service = "auth" }]
+send_email = [{ name = "MAIL" }]
+ai = { binding = "AI" }
+[[queues.producers]]
+binding = "JOBS"
+queue = "jobs"
+[[durable_objects.bindings]]
+name = "ROOMS"
+class_name = "Room"
+[[unsafe.bindings]]
+name = "OTHER"
+type = "other"
+[wasm_modules]
+CODE = "a.wasm"
+`;
+  const config = await readToml(await project(t), text);
+  const listed = Object.fromEntries(config.unsupported.map(({ binding, kind }) => [binding, kind]));
+  assert.deepEqual(listed, {
+    DB: "a D1 database",
+    JOBS: "a queue",
+    ROOMS: "a Durable Object",
+    AUTH: "a service binding",
+    MAIL: "an email sender",
+    AI: "the AI binding",
+    OTHER: "an unsafe binding (other)",
+    CODE: "a WebAssembly module binding",
+  });
+  const said = config.notes.filter((note) => note.includes("docs/migrating.md"));
+  assert.equal(said.length, 1);
+  assert.match(said[0]!, /Store does not have DB \(a D1 database\), JOBS \(a queue\)/);
+});
+
+test("version metadata is a variable with id, tag and timestamp", async (t) => {
+  const { vars } = await readToml(await project(t), `${least}version_metadata = { binding = "VERSION" }\n`);
+  assert.deepEqual(Object.keys(vars.VERSION as object), ["id", "tag", "timestamp"]);
+});
+
+test("Sunday is day 1 of the week, and an expression that is not supported is left out in dev", async (t) => {
+  const files = await project(t);
+  const text = `${least}[triggers]\ncrons = ["0 4 * * 1", "0 0 L * *"]\n`;
+  const config = await readToml(files, text, { mode: "dev" });
+  assert.deepEqual([config.crons, config.sunday], [["0 4 * * 1"], 1]);
+  assert.match(config.notes[0]!, /not supported and are left out: "0 0 L \* \*"/);
+  const run = nextRun(parseCron("0 4 * * 1", config.sunday), new Date("2026-11-16T00:00:00Z"));
+  assert.equal(run.getUTCDay(), 0);
+  await assert.rejects(readToml(files, text, { mode: "serve" }), /wrangler\.toml:5:23:/);
+});
+
+test("assets may be served without a script, also those of a Pages project", async (t) => {
+  const files = await project(t);
+  await mkdir(join(files.directory, "dist"));
+  const head = 'name = "site"\ncompatibility_date = "2026-01-01"\n';
+  const alone = await readToml(
+    files,
+    `${head}[assets]\ndirectory = "./dist"\nnot_found_handling = "404-page"\n`,
+  );
+  assert.equal(alone.main, undefined);
+  assert.deepEqual(alone.assets, {
+    directory: join(files.directory, "dist"),
+    binding: undefined,
+    notFoundHandling: "404-page",
+    htmlHandling: "auto-trailing-slash",
+    runWorkerFirst: false,
+  });
+  const pages = `${head}pages_build_output_dir = "dist"\n`;
+  assert.equal((await readToml(files, pages)).main, undefined);
+  await files.write("dist/_worker.js", "");
+  const advanced = await readToml(files, pages);
+  assert.equal(advanced.main, join(files.directory, "dist/_worker.js"));
+  assert.deepEqual([advanced.assets?.binding, advanced.assets?.runWorkerFirst], ["ASSETS", true]);
+});
+
+test("a folder's own file comes before a wrangler file, and json before jsonc before toml", async (t) => {
+  const { write, directory } = await project(t);
+  await write("wrangler.toml", "");
+  assert.equal(findConfig(directory), join(directory, "wrangler.toml"));
+  await write("wrangler.jsonc", "");
+  assert.equal(findConfig(directory), join(directory, "wrangler.jsonc"));
+  assert.deepEqual(unreadConfigs(directory), ["wrangler.toml"]);
+  await write("store.json", "");
+  assert.equal(findConfig(directory), join(directory, "store.json"));
+  assert.deepEqual(unreadConfigs(directory), ["wrangler.jsonc", "wrangler.toml"]);
+});

@@ -1,0 +1,84 @@
+// TCP sockets of "cloudflare:sockets", against servers on this machine.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { TLSSocket } from "node:tls";
+import { connect } from "../../../../src/script/host/platform/socket.ts";
+import { makeCertificate } from "../../../support/certificate.ts";
+
+async function listening(t: TestContext, onSocket: (socket: Socket) => void): Promise<number> {
+  const server: Server = createServer(onSocket).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+const text = (value: string) => new TextEncoder().encode(value);
+
+test("a socket sends and receives bytes, and the peer's end closes the stream", async (t) => {
+  const port = await listening(t, (socket) => {
+    socket.once("data", (data) => socket.end(`got ${data}`));
+  });
+  const socket = connect({ hostname: "127.0.0.1", port });
+  assert.equal((await socket.opened).remoteAddress, `127.0.0.1:${port}`);
+  const writer = socket.writable.getWriter();
+  await writer.write(text("hello"));
+  assert.equal(await new Response(socket.readable).text(), "got hello");
+  await socket.close();
+});
+
+test("a connection that fails rejects opened, closed and the streams", async () => {
+  const refused = connect("127.0.0.1:1");
+  await assert.rejects(refused.opened, { code: "ECONNREFUSED" });
+  await assert.rejects(refused.closed, { code: "ECONNREFUSED" });
+  await assert.rejects(refused.readable.getReader().read(), { code: "ECONNREFUSED" });
+});
+
+test("close ends a connection that is not read", async (t) => {
+  let ended: Promise<unknown> | undefined;
+  const port = await listening(t, (socket) => {
+    socket.on("error", () => {});
+    socket.write("unread");
+    socket.resume();
+    ended = once(socket, "end");
+  });
+  const socket = connect(`127.0.0.1:${port}`);
+  await socket.opened;
+  await socket.close();
+  await ended;
+});
+
+test("startTls secures a connection that began as plain text", async (t) => {
+  const { certificate, key } = makeCertificate();
+  const port = await listening(t, (socket) => {
+    socket.once("data", () => {
+      socket.write("S");
+      const secured = new TLSSocket(socket, { isServer: true, cert: certificate, key });
+      secured.on("error", () => {});
+      secured.on("data", (data) => secured.end(`secure ${data}`));
+    });
+  });
+  const socket = connect(`127.0.0.1:${port}`, { secureTransport: "starttls" });
+  const [reader, writer] = [socket.readable.getReader(), socket.writable.getWriter()];
+  await writer.write(text("upgrade"));
+  assert.deepEqual((await reader.read()).value, text("S"));
+  reader.releaseLock();
+  writer.releaseLock();
+  const secured = socket.startTls();
+  await socket.closed;
+  assert.deepEqual([secured.upgraded, secured.secureTransport], [true, "on"]);
+  // The certificate is not one that this machine trusts: the handshake took place, and was refused here.
+  await assert.rejects(secured.opened, { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+  assert.throws(() => secured.startTls(), /secureTransport: "starttls"/);
+});
+
+test("addresses without a port, and text instead of bytes, are refused", async (t) => {
+  for (const address of ["localhost", "localhost:0", "localhost:99999", "http://a:80/"]) {
+    assert.throws(() => connect(address), TypeError, address);
+  }
+  const port = await listening(t, (socket) => socket.on("error", () => {}));
+  const socket = connect(`127.0.0.1:${port}`);
+  await assert.rejects(socket.writable.getWriter().write("text"), /A socket takes bytes, not a string/);
+  await socket.close().catch(() => {});
+});

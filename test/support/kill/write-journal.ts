@@ -1,0 +1,168 @@
+// What the clients of a process have told of their writes, and from that what each key may hold once the process
+// has ended in whatever way: a value that was acknowledged and not replaced since, or one still being written.
+import assert from "node:assert/strict";
+import { openStore, type Store } from "../../../src/index.ts";
+import { openFiles } from "../../script/inside.ts";
+import { bytesOf, type Value } from "../bodies.ts";
+import { assertBytes } from "../bytes.ts";
+import { assertNothingLeftOver } from "../disk/on-disk.ts";
+import { createCutUploads } from "./cut-uploads.ts";
+import type { Report, WriteReport } from "./object-writer.ts";
+
+/** A write that may be the last one of its key. */
+interface Write {
+  readonly id: number;
+  readonly value: Value | null;
+  /** Those it has certainly replaced once it is acknowledged: they had ended before it began. */
+  readonly replaces: readonly Write[];
+  acknowledged: boolean;
+  /** Acknowledged or failed: whether it counts or not, no later write comes before it. */
+  ended: boolean;
+}
+
+export interface Ledger {
+  /** How many writes this report acknowledges. */
+  learn(report: Report): number;
+  /** A report that may have come after the end: what it tells of was tried, and is not owed. */
+  learnInDoubt(report: Report): void;
+  /** Opens the directory, holds it against all that is known, and closes it; how many objects were read. */
+  assertRecovered(directory: string): Promise<number>;
+}
+
+export function createLedger(buckets: readonly string[]): Ledger {
+  const known = new Map<string, Write[]>();
+  const batches = new Map<number, WriteReport>();
+  const uploads = createCutUploads();
+
+  function learnWrite(report: WriteReport): number {
+    const { said, id, bucket, keys, value } = report;
+    if (keys.length > 1 && said === "trying") batches.set(id, report);
+    else batches.delete(id);
+    for (const key of keys) {
+      const place = placeOf(bucket, key);
+      const writes = known.get(place) ?? [nothing()];
+      known.set(place, after(writes, said, id, value));
+    }
+    return said === "done" ? 1 : 0;
+  }
+
+  /** Which keys were certainly there before a batch that was cut off: it deleted all of them or none. */
+  function cutBatches(): string[][] {
+    return [...batches.values()].map(({ bucket, keys, id }) =>
+      keys
+        .map((key) => placeOf(bucket, key))
+        .filter((place) => {
+          const writes = known.get(place)!;
+          // A write behind it, whose report came in doubt, may have made anew what the batch has deleted.
+          const isLast = writes.at(-1)!.id === id;
+          return isLast && writes.every((write) => write.id === id || write.value !== null);
+        }),
+    );
+  }
+
+  async function assertObjects(store: Store): Promise<number> {
+    const cut = cutBatches();
+    batches.clear();
+    for (const [place, writes] of known) {
+      const found = await assertOneOf(store, place, writes);
+      known.set(place, [{ ...nothing(), value: found }]);
+    }
+    const isThere = (place: string) => known.get(place)![0]!.value !== null;
+    for (const places of cut) {
+      const left = places.filter(isThere);
+      const isWhole = left.length === 0 || left.length === places.length;
+      assert.ok(isWhole, `a delete of ${places.join(", ")} at once has left ${left.join(", ")}`);
+    }
+    let objects = 0;
+    for (const name of buckets) objects += await assertListed(store, name, [...known.keys()].filter(isThere));
+    return objects;
+  }
+
+  return {
+    learn(report) {
+      if (!("upload" in report)) return learnWrite(report);
+      uploads.learn(report);
+      return 0;
+    },
+    learnInDoubt(report) {
+      if ("upload" in report) {
+        if (report.said === "ending") uploads.learn(report);
+      } else if (report.said === "trying") learnWrite(report);
+    },
+    async assertRecovered(directory) {
+      const store = await openStore(directory);
+      let objects = 0;
+      try {
+        objects = await assertObjects(store);
+        for (const { bucket, key, value } of await uploads.end(store)) {
+          known.set(placeOf(bucket, key), [{ ...nothing(), value }]);
+        }
+        await store.sweep();
+      } finally {
+        await store.close();
+      }
+      const held = openFiles(process.pid, directory).filter((path) => path.includes("/blobs/"));
+      assert.deepEqual(held, [], "no blob's file is held open");
+      assertNothingLeftOver(directory);
+      return objects;
+    },
+  };
+}
+
+const placeOf = (bucket: string, key: string) => `${bucket} ${key}`;
+
+function nothing(): Write {
+  return { id: -1, value: null, replaces: [], acknowledged: true, ended: true };
+}
+
+function after(
+  writes: readonly Write[],
+  said: WriteReport["said"],
+  id: number,
+  value: Value | null,
+): Write[] {
+  if (said === "trying") {
+    const replaces = writes.filter(({ ended }) => ended);
+    return [...writes, { id, value, replaces, acknowledged: false, ended: false }];
+  }
+  const write = writes.find((write) => write.id === id);
+  assert.ok(write !== undefined, `write ${id} was begun before it ended`);
+  write.ended = true;
+  // Whether it is there nobody knows: an answer that is an error promises neither.
+  if (said === "failed") return [...writes];
+  if (said === "refused") return writes.filter((other) => other !== write);
+  write.acknowledged = true;
+  return writes.filter((other) => !write.replaces.includes(other));
+}
+
+/** Which of the values that may be there is there, whole. */
+async function assertOneOf(store: Store, place: string, writes: readonly Write[]): Promise<Value | null> {
+  const [bucket = "", ...rest] = place.split(" ");
+  const key = rest.join(" ");
+  const found = await store.bucket(bucket).get(key);
+  const told = () => JSON.stringify(writes.map(({ value, acknowledged }) => ({ value, acknowledged })));
+  if (found === null) {
+    assert.ok(
+      writes.some(({ value }) => value === null),
+      `"${place}" is gone, though ${told()}`,
+    );
+    return null;
+  }
+  const bytes = await found.bytes();
+  for (const { value } of writes) if (value !== null && bytesOf(key, value).equals(bytes)) return value;
+  const expected = writes.find(({ value }) => value !== null)?.value;
+  assert.ok(expected, `"${place}" is there, with ${bytes.length} bytes, though ${told()}`);
+  assertBytes(bytes, bytesOf(key, expected), `"${place}", ${told()}`);
+  return expected;
+}
+
+async function assertListed(store: Store, name: string, places: readonly string[]): Promise<number> {
+  const { objects } = await store.bucket(name).list();
+  const expected = places.filter((place) => place.startsWith(`${name} `));
+  assert.deepEqual(
+    objects.map(({ key }) => placeOf(name, key)),
+    expected.sort(),
+    `the keys of ${name}`,
+  );
+  return objects.length;
+}
