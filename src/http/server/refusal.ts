@@ -46,12 +46,14 @@ function isAnswered(socket: Socket): boolean {
 
 export function refuseMalformed(server: Server, text: RefusalText = plainRefusal): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable || error.code === "ECONNRESET" || isAnswered(socket)) {
+    const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+    // A connection opened in advance and never used expects no response.
+    const isUnused = isLate && socket.bytesRead === 0;
+    if (!socket.writable || error.code === "ECONNRESET" || isUnused || isAnswered(socket)) {
       socket.destroy();
       return;
     }
-    const status =
-      error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+    const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : isLate ? 408 : 400;
     const { type, body } = text(status);
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${type}\r\n` +
