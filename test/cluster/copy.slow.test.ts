@@ -55,7 +55,7 @@ test("an interrupted copy to a cluster resumes in another process, and the clust
     },
   };
   await assert.rejects(copy(from, counting, controller.signal), /cut off/);
-  await assert.rejects(openStore(scene.location), /A copy of the source was being made here/);
+  await assert.rejects(openStore(scene.location), /a copy of the source that was not finished/);
   const again = await scene.open();
   assert.equal(await unfinishedCopy(again), "the source");
   assert.deepEqual(await copy(from, again), []);

@@ -46,7 +46,7 @@ test("a folder with other files, or a file, does not become a data directory", a
       'is not a data directory: it contains other files, such as "dear.txt"',
     ],
     [["bucket", "create", "photos", "--data", "file"], "it is not a folder"],
-    [["bucket", "create", "photos", "--data", "file/below"], /no folder/],
+    [["bucket", "create", "photos", "--data", "file/below"], "it is not a folder"],
   ]);
   assert.deepEqual(await filesIn(shell.directory), before);
 });
@@ -72,7 +72,7 @@ test("a failed command leaves buckets, objects, secrets and keys unchanged", asy
   const noBucket = ['There is no bucket "nowhere"', "store bucket create nowhere", "store bucket list"];
   const noObject = ['There is no object "dog.txt" in bucket "photos"', "store object list photos"];
   await assertRefused(shell, 1, [
-    [["bucket", "create", "photos"], 'The bucket "photos" exists already'],
+    [["bucket", "create", "photos"], 'The bucket "photos" already exists'],
     [["bucket", "info", "nowhere"], ...noBucket],
     [["bucket", "delete", "nowhere"], ...noBucket],
     [["bucket", "delete", "nowhere", "--force"], ...noBucket],
