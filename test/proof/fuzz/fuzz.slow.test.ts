@@ -1,4 +1,4 @@
-// A quick share of the proof of hostile input.
+// The share of the fuzz proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { fuzz } from "./fuzz.ts";

@@ -1,4 +1,4 @@
-// Targets of names and positions: buckets, keys, cursors, grants and times.
+// Fuzz targets of bucket names, keys, cursors, grants and durations.
 import { checkBucketName } from "../../../src/model/bucket.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import { checkKey, compareKeys, keyBytes } from "../../../src/model/key.ts";
@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from "../../../src/model/listing.ts";
 import { parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
 import { holds, kindOf, type Target } from "./target.ts";
 
-/** Every reason but the one for our own faults. */
+/** The reason of a documented StoreError; internal errors return undefined. */
 export function storeOutcome(error: unknown): string | undefined {
   return error instanceof StoreError && !isStoreFault(error) ? error.reason : undefined;
 }

@@ -1,4 +1,5 @@
-// Targets of what is stored: records as text, and rows with their checksum. Damage is told as damage.
+// Fuzz targets of stored data: encoded records and rows with checksums. Damage must be reported as
+// damage.
 import * as encoding from "../../../src/engine/codec/record-codec.ts";
 import {
   verifyBytes,
@@ -34,7 +35,7 @@ const upload = uploadRecord("a", {
 
 type Coder = { decode(text: string): unknown; encode(value: never): string };
 
-/** By the letter a sample begins with. */
+/** The first letter of a sample selects its coder. */
 const coders: Readonly<Record<string, Coder>> = {
   o: { decode: encoding.decodeObject, encode: encoding.encodeObject },
   u: { decode: encoding.decodeUpload, encode: encoding.encodeUpload },
