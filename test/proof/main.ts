@@ -1,6 +1,5 @@
 // `npm run test:soak`: the long run of the proofs, by time (`--minutes`, shared among them) or
-// until each
-// reaches its bar (`--bars`). `--only a,b` selects proofs, `--seed` repeats a run.
+// until each reaches its bar (`--bars`). `--only a,b` selects proofs, `--seed` repeats a run.
 import { parseArgs } from "node:util";
 import { proofs } from "./all.ts";
 import { type Budget, byAmount, byTime, chooseSeed, NotTested, type Proof, seededError } from "./proof.ts";
@@ -35,7 +34,7 @@ function budgetFor(proof: Proof, share: number, seed: number): Budget {
   return values.bars ? byAmount(proof.bar, seed, say) : byTime(share, seed, say);
 }
 
-/** Returns whether the proof held; a proof that cannot run on this machine counts as held. */
+/** Returns false if the proof failed; NotTested does not count as a failure. */
 async function prove(proof: Proof, share: number): Promise<boolean> {
   const seed = chooseSeed(values.seed);
   console.error(`${proof.name}: started, seed ${seed}`);

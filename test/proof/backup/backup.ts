@@ -31,7 +31,7 @@ export const backup: Proof = {
   },
 };
 
-/** Progress of the writers around the last complete backup: bounds what it must contain. */
+/** Progress of the writers before and after the last complete backup, to check its contents. */
 interface Complete {
   readonly before: Progress;
   readonly after: Progress;
@@ -113,10 +113,7 @@ async function kill({ took, random }: Scene, args: readonly string[]): Promise<b
   return true;
 }
 
-/**
- * After a kill, the directory holds the earlier backup, the new one or none, but never a partial
- * one.
- */
+/** After a kill, the directory holds a complete backup, the earlier or the new one, or none. */
 async function killBackup(
   scene: Scene,
   place: string,

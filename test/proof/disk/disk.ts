@@ -1,7 +1,5 @@
-// Makes syncs, writes, reads and file creation fail at random moments under load, and fills the
-// disk.
-// Checks: no write is acknowledged after a failed sync, every error is a clear StoreError, deletes
-// work on a full disk, and every acknowledged write is there afterwards.
+// Makes disk calls fail at random moments under load and fills the disk. No write is acknowledged
+// after a failed sync, errors are clear, and every acknowledged write is there afterwards.
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
@@ -19,9 +17,7 @@ import { type DiskProcess, startDiskProcess } from "./process.ts";
 import type { Life } from "./writer.ts";
 
 const buckets = ["load-one", "load-two"];
-/**
- * Rounds ("lives") per store directory, and rounds until the process is killed instead of closed.
- */
+/** Rounds ("lives") per directory, and rounds until the process is killed instead of closed. */
 const livesOfDirectory = 20;
 const livesOfProcess = 15;
 
@@ -93,7 +89,7 @@ async function failOften(budget: Budget, scene: Scene): Promise<Figures> {
     "full disks met": met.full,
     "processes fenced": met.fences,
     "acknowledged writes": met.acknowledged,
-    "acknowledged behind a failed sync": 0,
+    "acknowledged after a failed sync": 0,
     "lost or torn": 0,
   };
 }

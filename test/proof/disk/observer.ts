@@ -28,9 +28,7 @@ export interface Observer {
   observed(): Observed;
 }
 
-/**
- * Checks each report on arrival: acknowledgements after a write stop, torn bodies, unclear errors.
- */
+/** Checks reports on arrival: acknowledgements after a write stop, torn bodies, unclear errors. */
 export function createObserver(ledger: Ledger): Observer {
   const troubles: Trouble[] = [];
   let acknowledged = 0;
@@ -97,9 +95,7 @@ function wordsOf({ name, message, cause }: Trouble): string {
   return `${name}: ${message} Cause: ${cause}`;
 }
 
-/**
- * SQLite syncs these folders a second time and ignores the failure; the store's own sync succeeded.
- */
+/** SQLite syncs these folders again and ignores the failure; the store's own sync succeeded. */
 function isSyncedTwice(file: string): boolean {
   return /\/buckets\/[0-9a-f]{16}$|\/store-\d+$/.test(file);
 }

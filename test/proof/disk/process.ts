@@ -8,10 +8,7 @@ import type { Report } from "../../support/kill/object-writer.ts";
 import type { Command, Tale, Trouble } from "./writer.ts";
 
 export interface DiskProcess {
-  /**
-   * Passes each report of the command to `hear` in order; resolves to the command's own error, if
-   * any.
-   */
+  /** Passes each report of the command to `hear` in order; resolves to the command's error. */
   ask(command: Command, hear?: (told: Report | Tale) => void): Promise<Trouble | undefined>;
   kill(): Promise<void>;
 }
@@ -23,7 +20,7 @@ export function startDiskProcess(env: Readonly<Record<string, string>>): DiskPro
     env: { ...process.env, ...env },
   });
   const exited = once(child, "exit");
-  // A write to an ended process is detected when the answer is missing.
+  // If the process has ended, the missing answer reports it.
   child.stdin!.on("error", () => {});
   const lines = createInterface(child.stdio[3] as Readable)[Symbol.asyncIterator]();
   return {

@@ -1,6 +1,5 @@
 // The process on the failing disk: opens a directory, lets clients write and read, and reports
-// every
-// error. It continues after errors, so that an acknowledgement after a fault would be seen.
+// every error. It continues after errors, so that an acknowledgement after a fault would be seen.
 import { createInterface } from "node:readline";
 import { inspect } from "node:util";
 import { openStore, type Store, StoreError } from "../../../src/index.ts";

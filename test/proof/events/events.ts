@@ -1,14 +1,11 @@
-// Proof: every acknowledged write is delivered as an event, although the server is killed with
-// SIGKILL
-// during writes and deliveries, and the receiver refuses, disconnects and is slow.
+// Proof: every acknowledged write is delivered as an event, even if the server is killed with
+// SIGKILL during writes and deliveries, and the receiver refuses, disconnects and is slow.
 import assert from "node:assert/strict";
 import { createRandom, type Random } from "../../support/random.ts";
 import type { Budget, Proof } from "../proof.ts";
 import { type EventScene, openEventScene } from "./scene.ts";
 
-/**
- * Acknowledged writes before the first kill; doubled before each later kill, up to `mostWrites`.
- */
+/** Acknowledged writes before the first kill; doubled for each later kill, up to `mostWrites`. */
 const firstWrites = 100;
 const mostWrites = 50_000;
 const writers = 4;
@@ -34,7 +31,7 @@ export const events: Proof = {
         kills,
         "acknowledged writes": acknowledged,
         "events received": received,
-        "came more than once": twice,
+        "received more than once": twice,
         "messages refused": refused,
         lost: 0,
       };

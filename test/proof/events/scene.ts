@@ -1,6 +1,5 @@
 // A server with a script that writes, a notification rule and its webhook receiver. Acknowledged
-// and
-// received events are bits in one byte per key: a million keys take a few megabytes.
+// and received events are bits in one byte per key: a million keys take a few megabytes.
 import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

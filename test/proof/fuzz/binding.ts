@@ -1,6 +1,5 @@
 // Calls the binding with arguments of every kind a script could pass: each call returns a value or
-// throws
-// a documented TypeError, RangeError or StoreError. The input seeds the call.
+// throws a documented TypeError, RangeError or StoreError. The input seeds the call.
 
 import { type OpenOptions, openStore, type Store } from "../../../src/index.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
@@ -180,7 +179,7 @@ async function readWhole(found: unknown): Promise<string> {
   return "get object";
 }
 
-/** The result of a put must match what head returns. */
+/** The result of a put must match the result of head. */
 async function checkStored(bucket: StoreBucket, stored: unknown): Promise<void> {
   const { key, etag, httpMetadata } = stored as {
     key: string;

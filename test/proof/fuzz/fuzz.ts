@@ -1,6 +1,5 @@
 // Fuzz proof: runs mutated inputs on every target in worker threads. Each must end in time, with a
-// value
-// or a documented error.
+// value or a documented error.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { Budget, Figures, Proof } from "../proof.ts";

@@ -19,8 +19,8 @@ const buckets: Target = {
   open: () => ({
     run(input) {
       checkBucketName(input);
-      holds(/^[a-z0-9.-]{3,63}$/.test(input), "has letters that no bucket has");
-      holds(!/^[.-]|[.-]$|\.\./.test(input), "has dots at a wrong place");
+      holds(/^[a-z0-9.-]{3,63}$/.test(input), "has characters that a bucket name must not have");
+      holds(!/^[.-]|[.-]$|\.\./.test(input), "has a dot or hyphen in a wrong position");
       return "taken";
     },
     outcomeOf: storeOutcome,

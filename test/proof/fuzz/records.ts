@@ -1,5 +1,4 @@
-// Fuzz targets of stored data: encoded records and rows with checksums. Damage must be reported as
-// damage.
+// Fuzz targets of stored data: records and rows with checksums. Damage must be reported as damage.
 import * as encoding from "../../../src/engine/codec/record-codec.ts";
 import {
   verifyBytes,

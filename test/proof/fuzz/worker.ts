@@ -1,5 +1,4 @@
-// A worker thread of the fuzzer: runs batches and reports a violation with the input that caused
-// it.
+// A worker thread of the fuzzer: runs batches and reports the input that caused a violation.
 import { parentPort, workerData } from "node:worker_threads";
 import { runBatch } from "./batch.ts";
 import { targets } from "./targets.ts";

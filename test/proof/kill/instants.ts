@@ -1,5 +1,4 @@
-// Chooses when a process is killed: mostly after a number of reports, sometimes when a certain file
-// appears.
+// Chooses when a process is killed: after a number of reports, or when a certain file appears.
 import { watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

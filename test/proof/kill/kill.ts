@@ -1,6 +1,5 @@
 // Proof: a store killed with SIGKILL at any moment under load loses and tears no acknowledged
-// write, and
-// has no orphaned bytes, rows, files or descriptors after it is opened again.
+// write, and has no orphaned bytes, rows, files or descriptors after it is opened again.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

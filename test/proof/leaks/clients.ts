@@ -23,7 +23,7 @@ function portion(random: Random): { sent: number; declared: number } {
   return { sent, declared: sent + random.pick([1, 1000, 8 * KiB * KiB]) };
 }
 
-/** Sends and disconnects: immediately, after the 100-continue, or with a reset. */
+/** Sends part of a body, half the time after 100-continue, then closes or resets the connection. */
 async function cutOff(port: number, head: readonly string[], sent: Buffer, random: Random): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   const closed = once(socket, "close");

@@ -1,6 +1,5 @@
-// Cuts off thousands of uploads: S3 and script clients that disconnect, parts of aborted uploads,
-// and
-// streams that fail inside a script. They must leave no bytes, files, descriptors or memory growth.
+// Cuts off thousands of uploads: clients that disconnect, parts of aborted uploads, and streams
+// that fail inside a script. They must leave no bytes, files, descriptors or memory growth.
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/index.ts";
 import { sendRaw, signRaw } from "../../s3/raw.ts";
@@ -15,10 +14,7 @@ const atOnce = 48;
 /** Number of objects that remain, one per front end, to detect data loss. */
 const kept = 2;
 const MiB = 1024 * 1024;
-/**
- * Memory growth allowed after the first quarter of a long run, where only garbage collection
- * varies.
- */
+/** Memory growth allowed after the first quarter of a long run, when the processes are warm. */
 const mostGrowth = 64 * MiB;
 /** Memory growth allowed in a short run, while the processes still warm up. */
 const mostAtFirst = 128 * MiB;
@@ -128,9 +124,7 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
   assert.deepEqual([...after.files.keys()], [...before.files.keys()], "they are the same processes");
 }
 
-/**
- * Growth in MiB of the process that grew most: minimum of the second half minus that of the first.
- */
+/** Largest growth of a process in MiB: minimum of the second half minus that of the first. */
 function assertMemory(all: readonly Measured["memory"][]): number {
   const isLong = all.length >= 12;
   const samples = isLong ? all.slice(Math.ceil(all.length / 4)) : all;

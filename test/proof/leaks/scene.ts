@@ -1,6 +1,5 @@
 // A server with a script and the S3 API on one bucket, and measurements of the descriptors and
-// memory of
-// its processes.
+// memory of its processes.
 import assert from "node:assert/strict";
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
-// Tests of the history checker: it accepts correct histories and rejects wrong ones, also random
-// ones.
+// Tests of the history checker with correct, wrong and random histories.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Random, seeded } from "../../support/random.ts";

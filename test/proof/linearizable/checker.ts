@@ -29,9 +29,7 @@ export type Outcome = "stored" | "refused" | "unknown";
 
 export interface Operation {
   readonly begin: number;
-  /**
-   * Infinite if the outcome is unknown: the operation may take effect at any later time, or never.
-   */
+  /** Infinite if the outcome is unknown: the operation may take effect at any time, or never. */
   readonly end: number;
   readonly action: Action;
   /** The process, for the report of a violation. */
@@ -58,9 +56,7 @@ function conditional(state: State, holds: boolean, action: { value: string; outc
   return holds ? action.value : state;
 }
 
-/**
- * One step of the search: the state, the operations that may come next, and the next one to try.
- */
+/** One step of the search: the state, the possible next operations, and the next one to try. */
 interface Frame {
   readonly state: State;
   readonly candidates: readonly number[];
@@ -86,7 +82,7 @@ function search(operations: readonly Operation[]): string | undefined {
   /** The longest order found and the operations that cannot follow it. */
   let best: { count: number; state: State; candidates: readonly number[] } | undefined;
 
-  /** Known operations that may come first of those left, followed by the unknown ones. */
+  /** Known operations that began before any remaining one ended, followed by unknown ones. */
   function candidatesIn(state: State): number[] {
     let low = 0;
     while (placed[low] === 1 && low < known.length) low++;
@@ -153,8 +149,7 @@ function search(operations: readonly Operation[]): string | undefined {
     const { action } = all[candidate]!;
     const state = step(frame.state, action);
     if (state === undefined) continue;
-    // A value is written once, so all operations that observe it must be placed before it is
-    // replaced.
+    // A value is written once, so operations that observe it must come before its replacement.
     const left =
       state === frame.state
         ? 0

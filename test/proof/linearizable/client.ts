@@ -1,6 +1,5 @@
 // One client of the recorded histories: performs operations on contended keys and logs when each
-// began,
-// when it ended and what it saw.
+// began, when it ended and what it saw.
 import type { Random } from "../../support/random.ts";
 import type { Action, Outcome } from "./checker.ts";
 import type { Log } from "./log.ts";

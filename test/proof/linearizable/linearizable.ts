@@ -1,6 +1,5 @@
 // Proof: operations of many clients in several processes on one bucket, some killed in the middle,
-// are
-// linearizable: every read, list and condition saw the latest write.
+// are linearizable: every read, list and condition saw the latest write.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

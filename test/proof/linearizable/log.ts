@@ -1,6 +1,5 @@
 // The log of operations of one process, kept in a file that survives a kill: a write is logged
-// before it
-// begins and again when its outcome is known.
+// before it begins and again when its outcome is known.
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import type { Action, Operation, Outcome, State } from "./checker.ts";
 

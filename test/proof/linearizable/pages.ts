@@ -1,10 +1,5 @@
-// Checks that each page of a list shows one instant. The engine reads a page in one transaction, so
-// all
-// its entries and absences must have been true together at an instant during the list call.
-//
-// Overlapping writes leave times at which a key's value is uncertain; a page is only checked
-// against
-// what is certain. Each entry is also checked as a read of its key by checker.ts.
+// Checks that each page of a list shows one instant: the engine reads a page in one transaction.
+// Overlapping writes make values uncertain at times; a page is only compared with certain facts.
 import type { Operation, State } from "./checker.ts";
 import type { PageRead } from "./log.ts";
 import { writtenBy } from "./zones.ts";

@@ -1,6 +1,5 @@
-// A worker process of the recorded histories: opens the directory, and its clients work on the keys
-// of a
-// round until its share is done or it is killed. With `s3` set, its clients use the S3 API instead.
+// A worker process of the recorded histories: its clients work on the keys of a round, through a
+// store or the S3 API, until its share is done or it is killed.
 import { openStore } from "../../../src/index.ts";
 import { createRandom } from "../../support/random.ts";
 import { doOne, wanted } from "./client.ts";
@@ -14,7 +13,7 @@ export interface ProcessTask {
   readonly clients: number;
   /** Start of the shared clock, in nanoseconds. */
   readonly zero: string;
-  /** If set, the clients use this S3 endpoint instead of an own store. */
+  /** If set, the clients use this S3 endpoint instead of their own store. */
   readonly s3?: S3Address;
 }
 

@@ -1,6 +1,5 @@
 // Reads every key after all writers of a round have stopped, so that a missing acknowledged write
-// is
-// seen by at least one read.
+// is seen by at least one read.
 import { openStore } from "../../../src/index.ts";
 import { openLog } from "./log.ts";
 import { bindingTarget } from "./target.ts";

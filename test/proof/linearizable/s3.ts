@@ -1,5 +1,4 @@
-// The S3 API next to the other processes of the recorded histories; its two processes are killed
-// too.
+// The S3 server of the recorded histories; its two processes are killed too.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,4 @@
-// Values of the recorded histories: each is written once, and its name determines its bytes and
-// etag.
+// Values of the recorded histories: each is written once; its name determines its bytes and etag.
 import { createHash } from "node:crypto";
 
 const KiB = 1024;

@@ -1,6 +1,5 @@
 // Starts the worker processes of the recorded histories, gives them their share of each round,
-// kills
-// some of them and lets replacements do the rest.
+// kills some of them and lets replacements do the rest.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";

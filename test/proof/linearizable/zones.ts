@@ -1,6 +1,5 @@
 // Finds simple contradictions in a history of one key (the zones of Gibbons and Korach). The search
-// would
-// find them too, but only after trying every order.
+// would find them too, but only after trying every order.
 import type { Action, Operation, State } from "./checker.ts";
 
 /** From the time the value certainly existed to the last time it certainly still did. */

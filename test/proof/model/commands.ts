@@ -1,6 +1,5 @@
 // Commands of a model test: each runs on the model and on the store, and both answers must be
-// equal.
-// Commands are plain data, so that a failure can print them.
+// equal. Commands are plain data, so that a failure can print them.
 import type { AsyncCommand } from "fast-check";
 import type { Answer, Operation, Task } from "./operation.ts";
 import { resolve } from "./resolve.ts";

@@ -1,6 +1,5 @@
 // An independent check of reads. Model and store share the engine's rules and could both be wrong,
-// so the
-// bytes of a get are also compared with the bytes that were put, found by etag.
+// so the bytes of a get are also compared with the bytes that were put, found by etag.
 import { createHash } from "node:crypto";
 import { bytesOf, digestOf } from "../../support/bodies.ts";
 import type { Answer, Body, Operation, ReadOptions } from "./operation.ts";
@@ -12,12 +11,10 @@ export interface Contents {
 }
 
 export function createContents(): Contents {
-  /** The bodies behind an etag: one body, or the bodies of the parts. */
+  /** The bodies of each etag: one body, or the bodies of the parts. */
   const known = new Map<string, readonly Body[]>();
 
-  /**
-   * Stores the body by its MD5 and by the returned etag, which is random for an encrypted object.
-   */
+  /** Stores the body by its MD5 and by the returned etag, which is random if encrypted. */
   function noteBody(body: Body, answer: Answer): void {
     known.set(md5(bytesOf("", bodyValue(body))), [body]);
     const etag = etagIn(answer);

@@ -1,5 +1,4 @@
-// Flips a bit of the stored data of a key, in a blob file or in the row of its body or record, and
-// restores it.
+// Flips a bit of a key's stored data (a blob file, or the row of a body or record) and restores it.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import {

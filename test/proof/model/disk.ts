@@ -1,6 +1,5 @@
 // The disk of a modelled store: a small tmpfs that can be filled to the last byte, or a plain
-// directory
-// if mounting is not permitted.
+// directory if mounting is not permitted.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,5 @@
 // After a crash or a failed write, acknowledged writes must be there, and each other write
-// completely or
-// not at all. Compares the store with every possible model state to find out which.
+// completely or not at all. Compares the store with every possible model state to find out which.
 import type { Answer, Task } from "./operation.ts";
 import type { Subject } from "./subject.ts";
 import type { World } from "./world.ts";

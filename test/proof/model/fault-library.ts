@@ -1,6 +1,5 @@
 // Real disk faults at a chosen moment: an LD_PRELOAD library counts the calls of another process on
-// the
-// files of a store, and at the given count fails the call or kills the process.
+// the files of a store, and at the given count fails the call or kills the process.
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -16,9 +15,7 @@ export interface Faults {
   close(): void;
 }
 
-/**
- * A sync that fails with EIO, a write that fails with EIO, or SIGKILL before a change to the disk.
- */
+/** A sync or a write that fails with EIO, or SIGKILL before a change to the disk. */
 export type Fault = "sync" | "write" | "death";
 
 /** Returns undefined if there is no C compiler and none can be installed. */
@@ -41,9 +38,7 @@ export function buildFaultLibrary(directory: string): string | undefined {
 const places = { sync: 0, write: 1, death: 2 } as const;
 const firedPlace = 3;
 
-/**
- * Faults for one process, on files below a directory. The control file is mapped by both processes.
- */
+/** Faults for one process on files below a directory; both processes map the control file. */
 export function createFaults(library: string, controlPath: string, under: string): Faults {
   writeFileSync(controlPath, Buffer.alloc(4096));
   const control = openSync(controlPath, "r+");

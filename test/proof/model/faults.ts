@@ -1,5 +1,4 @@
-// Commands that inject faults: a killed process, a failed write or sync, a full disk, a flipped
-// bit.
+// Commands that inject faults: a killed process, a failed write or sync, a full disk, a bit flip.
 import { both, type Command, type Counts, command, count, refusalOf, tasksFor } from "./commands.ts";
 import { type Doubtful, settle } from "./doubt.ts";
 import type { Answer, Operation } from "./operation.ts";

@@ -1,8 +1,5 @@
-// Model tests: random commands run through the binding and the S3 API on a store on disk and on the
-// engine
-// in memory, and all answers must be equal. Crashes, failed writes and syncs, a full disk, flipped
-// bits
-// and the passing of days are commands too.
+// Model tests: random commands, among them faults and the passing of days, run on a store on disk
+// and on the engine in memory, through the binding and the S3 API. All answers must be equal.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,9 +23,7 @@ export const model: Proof = {
 const lanes = 3;
 /** One run in this many is rough: the process dies and restarts, which is slow. */
 const roughEvery = 12;
-/**
- * Limits: emptying a store costs about twenty commands; rebuilding a model grows with its history.
- */
+/** Emptying a store costs about twenty commands; rebuilding a model grows with its history. */
 const mostCommands = { steady: 500, rough: 150 } as const;
 
 async function runModel(budget: Budget): Promise<Figures> {

@@ -1,6 +1,5 @@
 // The operations of the model tests as plain data, applied to the model and, in another process, to
-// the
-// store on disk.
+// the store on disk.
 
 export const bucketName = "modelled";
 
@@ -11,7 +10,7 @@ export interface Body {
   readonly size: number;
   /** Seed of the bytes. */
   readonly name: number;
-  /** The type a script passes; `broken` is a stream that fails half way. */
+  /** The type a script passes; `broken` is a stream that fails halfway. */
   readonly as: "bytes" | "string" | "blob" | "stream" | "broken";
 }
 

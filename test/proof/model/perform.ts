@@ -1,6 +1,5 @@
 // Performs an operation on one side and returns the complete outcome: objects with all properties,
-// bytes
-// by digest, errors by name, code and message.
+// bytes by digest, errors by name, code and message.
 import { createHash } from "node:crypto";
 import type { StoreBucket, StoreObject, StoreObjectBody, StoreValue } from "../../../src/index.ts";
 import { hex } from "../../../src/model/checksum.ts";

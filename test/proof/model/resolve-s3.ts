@@ -1,4 +1,4 @@
-// Turns a drawn command into an S3 request, by the state of the model.
+// Turns a drawn command into an S3 request, using the state of the model.
 import { encodePath } from "../../../src/http/sigv4.ts";
 import { hashBytes } from "../../../src/model/hashes.ts";
 import { bucketName, customerKeys, type S3Call } from "./operation.ts";

@@ -1,6 +1,4 @@
-// Turns a drawn command into an operation, by the state of the model: fills in existing etags,
-// uploads
-// and cursors.
+// Turns a drawn command into an operation with existing etags, uploads and cursors of the model.
 import { hashBytes } from "../../../src/model/hashes.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { bytesOf } from "../../support/bodies.ts";

@@ -1,6 +1,5 @@
 // The S3 API without a socket: signs requests as clients do, passes them to the handler as plain
-// data and
-// returns the response as plain data.
+// data and returns the response as plain data.
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../../../src/http/server/listen.ts";
 import {
   amzTime,

@@ -1,6 +1,5 @@
 // One side of a model test: an engine with small size limits, a clock and randomness set by each
-// task,
-// and the binding and S3 API on it.
+// task, and the binding and S3 API on it.
 import { createHash } from "node:crypto";
 import { bindBucket } from "../../../src/binding/bind.ts";
 import type { Blobs } from "../../../src/engine/blobs.ts";

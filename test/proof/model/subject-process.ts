@@ -1,5 +1,4 @@
-// The process that opens the modelled store: performs the operations it receives and can be killed
-// anytime.
+// The process that opens the modelled store: performs operations and can be killed at any time.
 import { bindBucket } from "../../../src/binding/bind.ts";
 import { openLocal } from "../../../src/local/open.ts";
 import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts";

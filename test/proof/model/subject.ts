@@ -1,6 +1,5 @@
 // The store under test: on its own disk, open in its own process, which can be asked, killed and
-// started
-// again on the same directory.
+// started again on the same directory.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

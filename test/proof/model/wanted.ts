@@ -1,6 +1,5 @@
 // Random commands before they are resolved: keys by name, but etags, uploads, cursors and SSE-C
-// keys only
-// by their relation to the state the command meets. Small enough to print and shrink.
+// keys only by their relation to the state the command meets. Small enough to print and shrink.
 import fc from "fast-check";
 
 export type Face = "binding" | "s3";

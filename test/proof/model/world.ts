@@ -1,7 +1,5 @@
-// State of a running model test: the model, the clock, and the uploads and cursors commands can
-// refer to.
-// Logs all tasks, so that the model can be rebuilt with or without writes that a crash left in
-// doubt.
+// State of a model test: the model, the clock, and uploads and cursors that commands refer to. The
+// log of all tasks lets the model be rebuilt with or without writes that a crash left in doubt.
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { createContents } from "./contents.ts";
 import { type Answer, bucketName, type Operation, type Task } from "./operation.ts";

@@ -96,9 +96,7 @@ const calls = {
     timers.add(timer);
     return opened;
   },
-  /**
-   * Sends the request `count` times, `at` concurrently; counts statuses, 0 for a broken connection.
-   */
+  /** Sends `count` requests, `at` concurrently; counts statuses (0: connection broke). */
   async flood(
     given: Crowd & { readonly at: number; readonly path: string; readonly headers: Record<string, string> },
   ) {

@@ -1,6 +1,5 @@
 // Checks after each overload phase: every port answers within a second, memory is back to normal,
-// no
-// process was replaced, and every acknowledged write is there.
+// no process was replaced, and every acknowledged write is there.
 import assert from "node:assert/strict";
 import { s3Processes } from "../../s3/inside.ts";
 import { scriptProcesses } from "../../script/inside.ts";

@@ -1,6 +1,5 @@
 // Phases with misbehaving clients: they do not read, send one byte at a time, pipeline far ahead,
-// or send
-// thousands of wrong signatures.
+// or send thousands of wrong signatures.
 import { signRaw } from "../../s3/raw.ts";
 import { release } from "./connections.ts";
 import { hold, hostileAddresses, type Phase, share } from "./phase.ts";

@@ -1,9 +1,5 @@
-// Overload proof: connections, clients, scripts and a busy machine demand more than the server has.
-// After
-// each phase every port answers within a second, memory is back to normal, every acknowledged write
-// is
-// there, and no process was replaced without cause. Probe, writer and attackers are separate
-// processes.
+// Overload proof: clients, scripts and a busy machine demand more than the server has. The checks
+// after each phase are in checks.ts. Probe, writer and attackers are separate processes.
 import { treeMemory } from "../../support/process-tree.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
 import {
@@ -81,9 +77,7 @@ async function loadInPhases(
   };
 }
 
-/**
- * Lets heaps, caches and compiled code grow first, so that memory is compared with a warm server.
- */
+/** Lets heaps, caches and compiled code grow, so that memory is compared with a warm server. */
 async function warmUp(scene: OverloadScene, scale: Scale): Promise<void> {
   await startWriter(scene);
   for (let round = 0; round < 20; round++) await scene.probe.call("now", scene.places);

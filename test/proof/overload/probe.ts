@@ -18,9 +18,7 @@ export interface Probed {
 
 export interface Probes {
   readonly probed: readonly Probed[];
-  /**
-   * Delay of this process's own timer: time the machine was busy does not count against the server.
-   */
+  /** Delay of this process's own timer: the share of the answer time due to a busy machine. */
   readonly lateMilliseconds: number;
 }
 

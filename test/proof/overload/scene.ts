@@ -1,8 +1,5 @@
-// The server of the overload proof: `store serve` with a script, S3 API, console and public bucket,
-// with a
-// descriptor limit and, if the machine permits it, on a small disk. Attackers, probe and writer run
-// as
-// separate processes.
+// The server of the overload proof, with a script, S3 API, console and public bucket, a descriptor
+// limit and, if possible, a small disk. Attackers, probe and writer run as separate processes.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

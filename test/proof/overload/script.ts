@@ -1,6 +1,5 @@
 // The script of the overload proof: stores and serves objects, and misbehaves on request in every
-// way a
-// script can.
+// way a script can.
 
 export const nuisances = ["loop", "allocate", "log", "exit", "ipc"] as const;
 export type Nuisance = (typeof nuisances)[number];

@@ -1,6 +1,5 @@
 // The process that writes through S3 and the script while the server is under load, and keeps a
-// journal:
-// acknowledged writes must be there with their content, unanswered writes may be there.
+// journal: acknowledged writes must be there with their content, unanswered writes may be there.
 import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { encodeText } from "../../../src/http/sigv4.ts";

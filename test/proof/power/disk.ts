@@ -1,6 +1,5 @@
 // File systems on loop devices with simulated power cuts: the file system is shut down without
-// further
-// writes, unmounted, and mounted again with what reached the device.
+// further writes, unmounted, and mounted again with what reached the device.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";

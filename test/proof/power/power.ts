@@ -1,8 +1,5 @@
-// Power cuts on ext4 and XFS in turn: a process under load loses its file system at a random
-// moment.
-// Afterwards every acknowledged write is there byte for byte, every other write completely or not
-// at
-// all, and nothing else.
+// Power cuts on ext4 and XFS: a process under load loses its file system at a random moment. Every
+// acknowledged write is there afterwards, and every other write completely or not at all.
 import { rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,9 +18,7 @@ import { installTools, makeDisk, type PowerDisk } from "./disk.ts";
 
 const buckets = ["load-one", "load-two"];
 
-/**
- * The load during the cut. In a new directory, everything up to its parent folders must be synced.
- */
+/** The load during the cut. In a new directory, its parent folders must be synced too. */
 const scenarios = ["load", "buckets", "new load", "load", "new buckets"] as const;
 
 interface Ledger<T> {

@@ -1,6 +1,5 @@
 // The process that is killed while it uses a large bucket: clients put and delete objects, each
-// with its
-// own keys, and report each write before it starts and after it is acknowledged.
+// with its own keys, and report each write before it starts and after it is acknowledged.
 import { openStore } from "../../../src/index.ts";
 import { bytesOf, KiB, type Value } from "../../support/bodies.ts";
 import { say } from "../../support/kill/run-until-killed.ts";

@@ -1,6 +1,5 @@
 // The process that opens the directory after a kill: reports the time from the start of opening to
-// the
-// first answer, then reads all other acknowledged keys.
+// the first answer, then reads all other acknowledged keys.
 import { openStore, type Store } from "../../../src/index.ts";
 import { bytesOf, type Value } from "../../support/bodies.ts";
 import { largeBucket } from "./store.ts";

@@ -1,5 +1,4 @@
-// The share of the recovery proof that `npm run test:slow` runs: a smaller bucket and no time
-// limit.
+// The share of the recovery proof that `npm run test:slow` runs: a smaller bucket, no time limit.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { recoveryOf } from "./recovery.ts";

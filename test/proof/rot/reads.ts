@@ -1,6 +1,5 @@
 // Reads everything in a damaged store in every way. Each read must be correct or fail; a list may
-// lack
-// entries hidden by damage, and then verify must report it.
+// lack entries hidden by damage, and then verify must report it.
 import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Documents } from "../../../src/engine/records.ts";

@@ -1,7 +1,5 @@
-// Bit rot: flips random bits in every kind of stored data. Every read is correct or fails, stored
-// data
-// never reads as absent or is removed, and verify reports every harmful flip with the affected
-// object.
+// Bit rot: flips random bits in every kind of stored data. Every read is correct or fails, no data
+// reads as absent or is removed, and verify reports every harmful flip with the affected object.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

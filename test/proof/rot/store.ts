@@ -1,5 +1,4 @@
-// A small closed store with every kind of data. A copy of its files in memory restores it after
-// each flip.
+// A small store with every kind of data; a copy of its files in memory restores it after each flip.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,8 +25,7 @@ export interface Kept {
 }
 
 // Several similar objects of each kind, so that a wrong pointer finds plausible data. Long keys
-// make every
-// table span several pages.
+// make every table span several pages.
 const kinds = [
   { home: "inline", size: 90, count: 10 },
   { home: "inline", size: 0, count: 1 },

@@ -1,5 +1,4 @@
-// One connection to a server: sends bytes in random pieces and collects the answer until the server
-// closes.
+// One connection to a server: sends bytes in random pieces and collects what the server answers.
 import { connect, type Socket } from "node:net";
 import type { Random } from "../../support/random.ts";
 

@@ -1,6 +1,5 @@
 // Mutations that stay valid HTTP: changes one part of a request and keeps its framing, so that the
-// code
-// after the HTTP parser sees it too.
+// code after the HTTP parser sees it too.
 import type { Random } from "../../support/random.ts";
 
 export type Spoil = (text: string) => string;

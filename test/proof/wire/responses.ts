@@ -1,5 +1,4 @@
-// A strict parser of what a server sent on a connection: complete HTTP responses in sequence,
-// nothing more.
+// A strict parser of the bytes a server sent: complete HTTP responses in sequence, nothing more.
 
 export interface WireResponse {
   readonly status: number;

@@ -1,5 +1,4 @@
-// Valid requests as sent on the wire, to be mutated: every kind that S3 clients and script visitors
-// send.
+// Valid requests to be mutated: every kind that S3 clients and visitors of a script send.
 import { encodeText } from "../../../src/http/sigv4.ts";
 import { boundary, encodeForm, signedFields } from "../../s3/form.ts";
 import { type Raw, type Signed, signChunked, signRaw } from "../../s3/raw.ts";

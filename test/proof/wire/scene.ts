@@ -1,5 +1,5 @@
-// The servers of the wire proof: a store with its S3 API and a script, and an S3 listener with much
-// shorter timeouts.
+// The servers of the wire proof: a store with S3 API and script, and an S3 listener with short
+// timeouts.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,7 +1,5 @@
 // Wire proof: sends mutated requests over real connections: pipelined, cut, ended early or silent.
-// The
-// server answers in well-formed HTTP or closes, and keeps its processes, its memory limits and
-// service.
+// The server answers valid HTTP or closes; its processes survive and its memory stays bounded.
 import { createRandom, type Random } from "../../support/random.ts";
 import { createMutator } from "../fuzz/mutate.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";

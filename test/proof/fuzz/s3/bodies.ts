@@ -1,6 +1,5 @@
 // Fuzz targets of request bodies: aws-chunked, signed and unsigned, forms and their policies. An
-// accepted
-// body must equal the framed body.
+// accepted body must equal the framed body.
 import { createHash } from "node:crypto";
 import { scopeText, sha256, sign } from "../../../../src/http/sigv4.ts";
 import { checkPolicy } from "../../../../src/s3/auth/post-policy.ts";
@@ -61,10 +60,7 @@ function chunkedTarget(form: string, framing: Framing): Target {
   const payload = `STREAMING-${form}`;
   const head = `PUT /bucket/a\nhost: h${framing.hasTrailer ? `\nx-amz-trailer: ${trailer}` : ""}`;
   const whole = readRequest(httpRequest(head));
-  /**
-   * Reads the whole body in pieces whose size follows from `measure`; returns the body or the
-   * error.
-   */
+  /** Reads the body in pieces whose size follows from `measure`; returns the body or error. */
   async function read(
     bytes: Buffer,
     measure: number,

@@ -1,5 +1,4 @@
-// Fuzz targets of S3 requests: raw request targets, and the headers and queries that operations
-// read.
+// Fuzz targets of S3 requests: raw request targets, headers and queries.
 import { createHash } from "node:crypto";
 import { encodeCursor } from "../../../../src/model/listing.ts";
 import { parseAddress, readOperation } from "../../../../src/s3/operation.ts";

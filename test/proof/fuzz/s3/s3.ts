@@ -1,6 +1,5 @@
 // Calls the S3 API without authentication: parses a request from text, runs the real operation
-// handler on
-// an in-memory engine and checks that the response can be sent over HTTP.
+// handler on an in-memory engine and checks that the response can be sent over HTTP.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { createEngine } from "../../../../src/engine/create.ts";
 import type { Engine } from "../../../../src/engine/engine.ts";
@@ -147,9 +146,7 @@ export function share(kind: "document" | "form" = "document"): BudgetShare {
   return createDocumentBudget().open(kind);
 }
 
-/**
- * Runs the operation of an authorized request, with the real upload ID in place of the placeholder.
- */
+/** Runs the operation of an authorized request; the upload's real ID replaces the placeholder. */
 export async function callOperation(input: string, { engine, uploadId }: World): Promise<string> {
   const request = readRequest(httpRequest(input.replaceAll(uploadPlaceholder, uploadId)));
   const operation = readOperation(request, domains);
@@ -167,9 +164,7 @@ export async function callOperation(input: string, { engine, uploadId }: World):
 /** Headers the store generates; other headers return metadata stored by an earlier input. */
 const ours = /^(?:content-(?:length|range)|last-modified|etag|expires|x-amz-(?!meta-).*)$/;
 
-/**
- * Checks that headers are valid, the body length matches and a generated XML document is readable.
- */
+/** Checks that headers are valid, the body has its declared length and XML is readable. */
 export async function checkAnswer({ status, headers, body }: S3Response, input: string): Promise<void> {
   let length: number | undefined;
   let range: RegExpExecArray | null | undefined;
