@@ -129,7 +129,11 @@ async function killBackup(
     return undefined;
   }
   if (found instanceof Error) throw found;
-  assert.deepEqual((found as Awaited<ReturnType<typeof verifyBackup>>).damages, [], "the backup is whole");
+  assert.deepEqual(
+    (found as Awaited<ReturnType<typeof verifyBackup>>).damages,
+    [],
+    "the backup has no damage",
+  );
   const target = join(directory, "after a kill");
   await succeed(scene, ["restore", "--from", place, "--data", target]);
   // The kill may have come after this backup completed, so the bounds cover both runs.

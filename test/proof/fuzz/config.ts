@@ -142,9 +142,9 @@ const cron: Target = {
       const parsed = parseCron(input);
       const after = new Date(1_794_700_800_000);
       const next = nextRun(parsed, after);
-      holds(next > after && next.getTime() % 60_000 === 0, `comes next at ${next.toISOString()}`);
-      holds(parsed.minutes.has(next.getUTCMinutes()), "comes at a minute it does not name");
-      holds(parsed.months.has(next.getUTCMonth() + 1), "comes in a month it does not name");
+      holds(next > after && next.getTime() % 60_000 === 0, `has an invalid next run: ${next.toISOString()}`);
+      holds(parsed.minutes.has(next.getUTCMinutes()), "runs at a minute it does not name");
+      holds(parsed.months.has(next.getUTCMonth() + 1), "runs in a month it does not name");
       return `taken, ${parsed.eitherDay}`;
     },
     outcomeOf: rangeErrorOutcome,

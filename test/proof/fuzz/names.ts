@@ -41,10 +41,10 @@ const keys: Target = {
         holds(bytes.length <= 1024, `has ${bytes.length} bytes`);
         holds(
           new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) === input,
-          "is another key as bytes",
+          "is another key after conversion to bytes and back",
         );
         const order = Math.sign(compareKeys(input, before));
-        holds(order === Buffer.compare(bytes, keyBytes(before)), "is not ordered as its bytes");
+        holds(order === Buffer.compare(bytes, keyBytes(before)), "does not sort like its bytes");
         before = input;
         return "taken";
       },
@@ -65,7 +65,7 @@ const cursors: Target = {
   open: () => ({
     run(input) {
       const position = decodeCursor(input);
-      holds(encodeCursor(position) === input, "is another cursor when written again");
+      holds(encodeCursor(position) === input, "is another cursor when encoded again");
       return position.kind;
     },
     outcomeOf: storeOutcome,
@@ -85,7 +85,7 @@ const grants: Target = {
         return "time";
       }
       const { bucket, rights } = parseGrant(input);
-      holds(input.startsWith(`${bucket}:`) && rights.length > 0, "grants something else");
+      holds(input.startsWith(`${bucket}:`) && rights.length > 0, "is parsed as another grant");
       return rights.join();
     },
     outcomeOf: (error) => (error instanceof RangeError ? kindOf(error.message) : undefined),

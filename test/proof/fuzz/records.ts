@@ -61,7 +61,7 @@ const records: Target = {
       const text = coder.encode(decoded as never);
       holds(
         coder.encode(coder.decode(text) as never) === text,
-        "is another record when written and read again",
+        "is another record after it is written and read again",
       );
       return `read ${input[0]}`;
     },
@@ -85,10 +85,10 @@ const rows: Target = {
       const row = Buffer.from(input.slice(1), "latin1");
       if (input[0] === "b") {
         const found = verifyBytes(version, row, "the body");
-        holds(bytes.equals(found), "other bytes pass");
+        holds(bytes.equals(found), "accepts bytes with a wrong checksum");
         return "bytes";
       }
-      holds(verifyText(row.toString(), "the record", place) === text, "another text passes");
+      holds(verifyText(row.toString(), "the record", place) === text, "accepts a text with a wrong checksum");
       return "text";
     },
     outcomeOf: damageOutcome,

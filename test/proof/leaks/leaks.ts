@@ -59,7 +59,11 @@ async function cutOften(budget: Budget, scene: LeakScene): Promise<Figures> {
   await assertMeasured(scene, before);
   const grown = assertMemory([...memory, scene.measure().memory]);
   const { objects, damages } = await scene.verify();
-  assert.deepEqual({ objects, damages }, { objects: kept, damages: [] }, "store verify finds it clean");
+  assert.deepEqual(
+    { objects, damages },
+    { objects: kept, damages: [] },
+    "store verify reports the kept objects and no damage",
+  );
   await assertNothingLeft(await scene.stop());
   return {
     "aborted uploads": all,
@@ -121,7 +125,7 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
   };
   await until(isBack, `descriptors ${told(before)} and then ${told(scene.measure())}`);
   const after = scene.measure();
-  assert.deepEqual([...after.files.keys()], [...before.files.keys()], "they are the same processes");
+  assert.deepEqual([...after.files.keys()], [...before.files.keys()], "no process was replaced");
 }
 
 /** Largest growth of a process in MiB: minimum of the second half minus that of the first. */

@@ -39,7 +39,9 @@ export function createContents(): Contents {
     const bytes = contentOf(bodies ?? []);
     const asked = read.slice(bytes);
     if (bodies !== undefined && read.size === asked.length && read.digest === digestOf(asked)) return;
-    throw new Error(`Not the bytes that were put: ${JSON.stringify(shown)} gave ${JSON.stringify(read)}`);
+    throw new Error(
+      `A read did not return the bytes that were put: ${JSON.stringify(shown)} returned ${JSON.stringify(read)}`,
+    );
   }
 
   return {

@@ -38,7 +38,7 @@ async function runModel(budget: Budget): Promise<Figures> {
   const watch = setInterval(() => budget.say(JSON.stringify(counts)), 5000);
   try {
     if (library === undefined)
-      tell("failing writes and syncs, kills amid a write. There is no C compiler on this machine.");
+      tell("failing writes and syncs, kills during a write. This machine has no C compiler.");
     await Promise.all(Array.from({ length: lanes }, lane));
   } finally {
     clearInterval(watch);

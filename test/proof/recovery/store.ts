@@ -47,7 +47,7 @@ async function fillRecords(directory: string, objects: number, say: (line: strin
       const count = Math.min(objectsOfCommit, objects - from);
       const mutations = Array.from({ length: count }, (_, i) => smallObject(keyOf(from + i)));
       await records.commit(largeBucket, { mutations });
-      if (from % 100_000 === 0) say(`${from + count} objects are there`);
+      if (from % 100_000 === 0) say(`${from + count} objects written`);
     }
   } finally {
     await records.close();

@@ -1,4 +1,4 @@
-// The servers of the wire proof: a store with S3 API and script, and an S3 listener with short
+// The servers of the wire proof: a store with S3 API and script, and a listener with short
 // timeouts.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -108,7 +108,7 @@ function chunkedTarget(form: string, framing: Framing): Target {
         if ("error" in found) throw found.error;
         if (framing.isSigned)
           holds(bodies.includes(found.body), `gives ${found.body.length} bytes that were not signed`);
-        holds(unframed(input) === found.body, "gives other bytes than were framed");
+        holds(unframed(input) === found.body, "gives bytes other than those framed");
         return `taken, ${found.trailers.length > 2}`;
       },
       outcomeOf: s3Outcome,
@@ -163,12 +163,12 @@ const forms: Target = {
         input,
       );
       const { objects } = await engine.list("bucket", { prefix: "form/" });
-      holds(objects.length > 0, "stored what its policy does not allow");
+      holds(objects.length > 0, "stored an object that its policy does not allow");
       const [{ key: stored } = { key: "" }] = objects;
       const outcome = await engine.get("bucket", stored, {});
       if (outcome.outcome === "found") {
         const text = (await collect(outcome.bytes.chunks())).toString("latin1");
-        holds(input.includes(text), "stored bytes that did not come");
+        holds(input.includes(text), "stored bytes that were not sent");
       }
       await engine.delete(
         "bucket",

@@ -155,7 +155,7 @@ const reader: Target = {
       const [first] = node.children;
       if (first === undefined || first.children.length > 0) return "taken";
       const again = readXml(Buffer.from(`<r>${escapeXml(first.text)}</r>`), "r");
-      holds(again.text === first.text, "a text is another one when it is written and read again");
+      holds(again.text === first.text, "a text differs after it is written and read again");
       return "taken, with text";
     },
     outcomeOf: s3Outcome,
