@@ -1,4 +1,4 @@
-// Every proof there is, in the order of the long run.
+// Lists every proof in the order in which the long run executes them.
 import { backup } from "./backup/backup.ts";
 import { disk } from "./disk/disk.ts";
 import { events } from "./events/events.ts";

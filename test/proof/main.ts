@@ -1,5 +1,5 @@
-// `npm run test:soak`: the proofs, long. By time (`--minutes`, shared among them) or until each has reached its
-// bar (`--bars`); `--only a,b` chooses, `--seed` repeats.
+// `npm run test:soak`: the long run of the proofs, by time (`--minutes`, shared among them) or
+// until each reaches its bar (`--bars`). `--only a,b` selects proofs, `--seed` repeats a run.
 import { parseArgs } from "node:util";
 import { proofs } from "./all.ts";
 import { type Budget, byAmount, byTime, chooseSeed, NotTested, type Proof, seededError } from "./proof.ts";
@@ -19,14 +19,14 @@ function chosen(): readonly Proof[] {
   return values.only.split(",").map((name) => {
     const proof = proofs.find((proof) => proof.name === name);
     if (proof !== undefined) return proof;
-    throw new Error(`No proof "${name}". There are: ${proofs.map(({ name }) => name).join(", ")}.`);
+    throw new Error(`There is no proof "${name}". Use one of: ${proofs.map(({ name }) => name).join(", ")}.`);
   });
 }
 
 function minutes(): number {
   const number = Number(values.minutes ?? "10");
   if (number > 0) return number;
-  throw new Error(`--minutes takes a number above zero, not "${values.minutes}".`);
+  throw new Error(`--minutes must be a number above 0, not "${values.minutes}".`);
 }
 
 function budgetFor(proof: Proof, share: number, seed: number): Budget {
@@ -34,10 +34,10 @@ function budgetFor(proof: Proof, share: number, seed: number): Budget {
   return values.bars ? byAmount(proof.bar, seed, say) : byTime(share, seed, say);
 }
 
-/** Whether it held; what could not be tested here counts as neither. */
+/** Returns false if the proof failed; NotTested does not count as a failure. */
 async function prove(proof: Proof, share: number): Promise<boolean> {
   const seed = chooseSeed(values.seed);
-  console.error(`${proof.name}: begins, seed ${seed}`);
+  console.error(`${proof.name}: started, seed ${seed}`);
   const begun = Date.now();
   try {
     const figures = await proof.run(budgetFor(proof, share, seed));

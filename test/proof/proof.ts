@@ -1,35 +1,35 @@
-// What a proof is: work that goes on until its budget is used up, breaks loudly, and leaves figures.
+// The interface of a proof: work that uses up its budget, throws on a violation and reports counts.
 
 import { randomInt } from "node:crypto";
 import type { TestContext } from "node:test";
 
-/** How much is done: so many units of work, or as many as fit into a time. */
+/** The amount of work: a number of units, or as many as fit into a time. */
 export interface Budget {
-  /** All chance comes from it; the same seed tries the same again. */
+  /** Seed of all randomness: the same seed repeats the run. */
   readonly seed: number;
-  /** Asked before each piece of work, with what is done so far in the proof's unit. */
+  /** Called before each piece of work with the units done so far. */
   more(done: number): boolean;
-  /** One line for whoever watches a long run. */
+  /** Prints one line of progress. */
   say(line: string): void;
 }
 
-/** Counted, never estimated: they go into docs/operating.md as they are. */
+/** Counted, never estimated: docs/operating.md quotes them. */
 export type Figures = Readonly<Record<string, number>>;
 
 export interface Proof {
   readonly name: string;
-  /** What the budget counts, in the plural: kills, commands, flips. */
+  /** The unit of the budget, in the plural: kills, commands, flips. */
   readonly unit: string;
-  /** How many of them the long run does. */
+  /** Number of units in the long run. */
   readonly bar: number;
-  /** Throws at the first violation, with all that is needed to see it again. */
+  /** Throws at the first violation, with everything needed to reproduce it. */
   run(budget: Budget): Promise<Figures>;
 }
 
-/** Why a proof cannot be made on this machine. Told loudly, never taken for a pass. */
+/** The proof cannot run on this machine. Reported as "NOT TESTED", never as a pass. */
 export class NotTested extends Error {}
 
-/** STORE_TEST_SEED, or one nobody has tried. */
+/** STORE_TEST_SEED, or a random seed. */
 export function chooseSeed(given = process.env.STORE_TEST_SEED): number {
   return given === undefined ? randomInt(2 ** 31) : Number(given);
 }
@@ -44,8 +44,8 @@ export function byTime(milliseconds: number, seed: number, say: (line: string) =
 }
 
 /**
- * The share of a proof that `npm run test:slow` runs: so many units, or fewer when they take longer than the time, which
- * STORE_PROOF_SECONDS makes shorter.
+ * Runs the share of a proof in `npm run test:slow`: `amount` units, or fewer if the time is up.
+ * STORE_PROOF_SECONDS can shorten that time.
  */
 export async function runQuickShare(
   t: TestContext,

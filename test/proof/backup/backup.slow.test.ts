@@ -3,4 +3,4 @@ import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { backup } from "./backup.ts";
 
-test("backups of a store under load come back as they must", (t) => runQuickShare(t, backup, 3));
+test("backups of a store under load restore every acknowledged write", (t) => runQuickShare(t, backup, 3));

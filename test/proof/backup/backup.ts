@@ -1,5 +1,5 @@
-// Backups of a store that several processes write to without pause: each is restored and held against what was
-// acknowledged before it began. Backups, restores and writers are killed on the way.
+// Takes backups of a store while several processes write to it, restores each backup and compares
+// it with the writes acknowledged before it started. Backups, restores and writers are also killed.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { createRandom, type Random } from "../../support/random.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
 
 const processes = 3;
-/** So often a backup begins in a new place, and a writer is killed. */
+/** After this many backups, a new backup directory is used and a writer is killed. */
 const newPlaceEvery = 5;
 
 export const backup: Proof = {
@@ -31,7 +31,7 @@ export const backup: Proof = {
   },
 };
 
-/** When the last complete backup of a place was made, to know what it must hold. */
+/** Progress of the writers before and after the last complete backup, to check its contents. */
 interface Complete {
   readonly before: Progress;
   readonly after: Progress;
@@ -48,7 +48,7 @@ interface Scene {
   readonly churn: Churn;
   readonly random: Random;
   readonly counts: Counts;
-  /** How long the last run of each command took. */
+  /** Duration of the last run of each command, in milliseconds. */
   readonly took: Map<string, number>;
 }
 
@@ -105,7 +105,7 @@ async function succeed({ took }: Scene, args: readonly string[]): Promise<void> 
   took.set(args[0]!, milliseconds);
 }
 
-/** True when it was killed before its end; at times it is faster. */
+/** Returns false if the command finished before the kill. */
 async function kill({ took, random }: Scene, args: readonly string[]): Promise<boolean> {
   const { code, stderr } = await runStore(args, random.between(1, took.get(args[0]!) ?? 2000));
   if (code === 0) return false;
@@ -113,7 +113,7 @@ async function kill({ took, random }: Scene, args: readonly string[]): Promise<b
   return true;
 }
 
-/** Whatever it was doing: there is the backup before it, or its own, or none, and never half of one. */
+/** After a kill, the directory holds a complete backup, the earlier or the new one, or none. */
 async function killBackup(
   scene: Scene,
   place: string,
@@ -125,14 +125,18 @@ async function killBackup(
   const after = await churn.progress();
   const found = await verifyBackup(place).catch((error: unknown) => error);
   if (found instanceof BackupError) {
-    assert.equal(earlier, undefined, `a backup that was complete is lost: ${found.message}`);
+    assert.equal(earlier, undefined, `a complete backup was lost: ${found.message}`);
     return undefined;
   }
   if (found instanceof Error) throw found;
-  assert.deepEqual((found as Awaited<ReturnType<typeof verifyBackup>>).damages, [], "the backup is whole");
+  assert.deepEqual(
+    (found as Awaited<ReturnType<typeof verifyBackup>>).damages,
+    [],
+    "the backup has no damage",
+  );
   const target = join(directory, "after a kill");
   await succeed(scene, ["restore", "--from", place, "--data", target]);
-  // Of both runs, since the kill may have come behind the end of this one.
+  // The kill may have come after this backup completed, so the bounds cover both runs.
   const complete = { before: earlier?.before ?? before, after };
   counts.objects += await assertCopy(target, complete.before, complete.after);
   await rm(target, { recursive: true });

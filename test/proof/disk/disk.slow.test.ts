@@ -1,7 +1,7 @@
-// The share of the disk's faults that every run of the tests injects.
+// The share of the disk proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { disk } from "./disk.ts";
 
-test("a disk that fails or is full loses nothing, and is told in clear errors", (t) =>
+test("a failing or full disk loses no acknowledged write and is reported with clear errors", (t) =>
   runQuickShare(t, disk, 40));

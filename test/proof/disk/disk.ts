@@ -1,6 +1,5 @@
-// A disk that fails: syncs, writes, reads and new files refused by the system at a random moment under load, and a
-// disk that is full. Nothing is acknowledged behind a failed sync, every error is the store's own and says what it
-// is, deletes work on a full disk, and afterwards everything acknowledged is there.
+// Makes disk calls fail at random moments under load and fills the disk. No write is acknowledged
+// after a failed sync, errors are clear, and every acknowledged write is there afterwards.
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
@@ -18,7 +17,7 @@ import { type DiskProcess, startDiskProcess } from "./process.ts";
 import type { Life } from "./writer.ts";
 
 const buckets = ["load-one", "load-two"];
-/** Lives a directory has, and lives until its process is killed instead of closing it. */
+/** Rounds ("lives") per directory, and rounds until the process is killed instead of closed. */
 const livesOfDirectory = 20;
 const livesOfProcess = 15;
 
@@ -41,7 +40,7 @@ export const disk: Proof = {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "store-disk-")));
     const library = buildDiskLibrary(folder);
     if (library === undefined)
-      throw new NotTested("There is no cc to build the library that makes calls fail.");
+      throw new NotTested("No C compiler (cc) found to build the library that makes system calls fail.");
     const control = createControl(join(folder, "control"));
     const small = mountSmallDisk(folder);
     const env = library.faultsBy(control.path);
@@ -90,7 +89,7 @@ async function failOften(budget: Budget, scene: Scene): Promise<Figures> {
     "full disks met": met.full,
     "processes fenced": met.fences,
     "acknowledged writes": met.acknowledged,
-    "acknowledged behind a failed sync": 0,
+    "acknowledged after a failed sync": 0,
     "lost or torn": 0,
   };
 }
@@ -111,7 +110,7 @@ interface Lived {
   readonly acknowledged: number;
 }
 
-/** Opens, meets the fault under load, looks what is left of the process, ends it, and looks at the directory. */
+/** One round: open, meet the fault under load, probe the process, end it, check the directory. */
 async function live(scene: Scene, kind: Fault | "full", number: number): Promise<Lived> {
   const { random, disk, control, ledger, directory } = scene;
   const observer = createObserver(ledger);
@@ -130,7 +129,11 @@ async function live(scene: Scene, kind: Fault | "full", number: number): Promise
   if (refused !== undefined) {
     assert.ok(control.disarm().hits > 0, `the directory was not opened: ${refused.message}`);
     observer.open(refused);
-    assert.equal(await scene.process.ask({ do: "open", life }), undefined, "it opens once the disk works");
+    assert.equal(
+      await scene.process.ask({ do: "open", life }),
+      undefined,
+      "the store opens after the disk works again",
+    );
   }
   if (kind !== "full" && !opensOnBadDisk) control.arm(directory, kind, random);
   if (kind === "full") observer.after(random.between(1, 60), () => disk.fill(random.below(200 * 1024)));

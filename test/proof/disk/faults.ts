@@ -1,4 +1,4 @@
-// The faults of a disk that the proof injects, what each must come to, and how a process is made to meet them.
+// The disk faults the proof injects, the effect each must have, and the file that controls them.
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { constants } from "node:os";
 import { calls, control, controlBytes } from "../../support/disk/disk-library.ts";
@@ -7,21 +7,21 @@ import type { Random } from "../../support/random.ts";
 const { EIO, ENOSPC, EDQUOT, EMFILE } = constants.errno;
 
 /**
- * What the callers of a process see. Fenced: no write is acknowledged any more. Refused: the one operation fails,
- * and the next works. Full: the same, in its own words. Either: whichever thread met it decides between the first two.
+ * Effect on the callers. Fenced: no further write is acknowledged. Refused: the one operation fails
+ * and the next succeeds. Full: as refused, with the disk-full error. Either: fenced or refused.
  */
 export type Meaning = "fenced" | "refused" | "full" | "either";
 
 export interface Fault {
   readonly what: string;
   readonly calls: number;
-  /** In the path of the file; at its end with a dollar sign. */
+  /** Part of the file path to match; a trailing dollar sign anchors it at the end. */
   readonly part: string;
   readonly error: number;
   readonly means: Meaning;
-  /** Meets the call so many times before it fails, at the most. */
+  /** The call fails at a random occurrence from 1 to this number. */
   readonly within: number;
-  /** A load so many times longer than usual, for calls that are rare. */
+  /** Multiplies the load, for calls that are rare. */
   readonly load?: number;
 }
 
@@ -146,9 +146,9 @@ export const faults: readonly Fault[] = [
 
 export interface Control {
   readonly path: string;
-  /** From now on, below this folder. */
+  /** Injects the fault for files below `root` from now on. */
   arm(root: string, fault: Fault, random: Random): void;
-  /** How often it has failed since, and at which file last. */
+  /** Stops injecting; returns the number of failed calls and the file of the last one. */
   disarm(): { readonly hits: number; readonly file: string };
   close(): void;
 }

@@ -1,4 +1,4 @@
-// What is seen of a process on a disk that fails, and whether that is what the fault must come to.
+// Records what a process on a failing disk reports and checks it against the effect of the fault.
 import assert from "node:assert/strict";
 import type { Report } from "../../support/kill/object-writer.ts";
 import type { Ledger } from "../../support/kill/write-journal.ts";
@@ -11,24 +11,24 @@ const full = 10044;
 
 export interface Observed {
   readonly acknowledged: number;
-  /** Whether somebody was told that the process takes no more writes. */
+  /** Whether an error reported that the process stopped accepting writes. */
   readonly fenced: boolean;
   readonly fullTroubles: number;
   readonly troubles: readonly Trouble[];
-  /** Of the writes tried once the disk worked again. */
+  /** Results of the writes tried after the disk worked again. */
   readonly probes: readonly (Trouble | null)[];
 }
 
 export interface Observer {
   hear(told: Report | Tale): void;
-  /** Does something once so many reports were heard. */
+  /** Calls `act` after this many reports. */
   after(reports: number, act: () => void): void;
-  /** A directory that did not open, and then did: what was wrong went with the first process. */
+  /** Checks the error of a failed open; it does not count among the errors of the running store. */
   open(trouble: Trouble): void;
   observed(): Observed;
 }
 
-/** Everything is held against the rules as it is heard: what comes behind a fence, torn bodies, other errors. */
+/** Checks reports on arrival: acknowledgements after a write stop, torn bodies, unclear errors. */
 export function createObserver(ledger: Ledger): Observer {
   const troubles: Trouble[] = [];
   let acknowledged = 0;
@@ -49,7 +49,7 @@ export function createObserver(ledger: Ledger): Observer {
 
   function hearReport(report: Report): void {
     if (report.said === "done" || report.said === "part")
-      assert.ok(!fenced, `acknowledged behind a failed sync: ${JSON.stringify(report)}`);
+      assert.ok(!fenced, `acknowledged after a failed sync: ${JSON.stringify(report)}`);
     acknowledged += ledger.learn(report);
     if (waiting !== undefined && --waiting.left === 0) waiting.act();
   }
@@ -64,14 +64,15 @@ export function createObserver(ledger: Ledger): Observer {
           `a delete was refused: ${told.told === "trouble" && wordsOf(told.trouble)}`,
         );
         hearTrouble(told.trouble);
-      } else if (told.told === "torn") assert.fail(`a read gave a body that nobody wrote: "${told.key}"`);
+      } else if (told.told === "torn")
+        assert.fail(`a read returned a body that was never written: "${told.key}"`);
       else if (told.told === "probed") probes = told.troubles;
     },
     after(reports, act) {
       waiting = { left: reports, act };
     },
     open(trouble) {
-      // Before there is a store, the system's own words are as clear as any.
+      // Before the store is open, a plain system error is clear enough.
       if (!/^E[A-Z]+: /.test(trouble.message)) assertClear(trouble);
     },
     observed() {
@@ -81,7 +82,7 @@ export function createObserver(ledger: Ledger): Observer {
   };
 }
 
-/** What SQLite takes a database for that the disk refuses to read. */
+/** SQLite reports a database the disk refuses to read as damaged. */
 function isDamage({ code, message }: Trouble): boolean {
   return code === internal && message.includes("The stored data is damaged");
 }
@@ -91,10 +92,10 @@ function isFence({ code, message }: Trouble): boolean {
 }
 
 function wordsOf({ name, message, cause }: Trouble): string {
-  return `${name}: ${message} Behind it: ${cause}`;
+  return `${name}: ${message} Cause: ${cause}`;
 }
 
-/** Where SQLite syncs a folder once more, behind us, and keeps the failure to itself: the first sync held. */
+/** SQLite syncs these folders again and ignores the failure; the store's own sync succeeded. */
 function isSyncedTwice(file: string): boolean {
   return /\/buckets\/[0-9a-f]{16}$|\/store-\d+$/.test(file);
 }
@@ -109,14 +110,16 @@ export function assertMeaning(
   const areRefused = probes.every((trouble) => trouble !== null && isFence(trouble));
   const allWork = probes.every((trouble) => trouble === null);
   const mayGoOn = means === "either" || (means === "fenced" && isSyncedTwice(file));
-  if (means === "fenced" && hits > 0 && !mayGoOn) assert.ok(areRefused, `it is fenced: ${told}`);
-  else if (mayGoOn) assert.ok(fenced ? areRefused : areRefused || allWork, `it is one or the other: ${told}`);
-  else assert.ok(allWork, `it works again once the disk does: ${told}`);
+  if (means === "fenced" && hits > 0 && !mayGoOn)
+    assert.ok(areRefused, `writes are refused after the fault: ${told}`);
+  else if (mayGoOn)
+    assert.ok(fenced ? areRefused : areRefused || allWork, `all writes are refused or all succeed: ${told}`);
+  else assert.ok(allWork, `writes succeed after the disk works again: ${told}`);
   const codes = new Set(troubles.map(({ code }) => code));
-  if (means === "full") assert.ok(!codes.has(unavailable), `a full disk is called one: ${told}`);
+  if (means === "full") assert.ok(!codes.has(unavailable), `a full disk is reported as full: ${told}`);
   else
     assert.ok(
       !codes.has(full) && (means === "either" || !codes.has(internal)),
-      `it is not called something else: ${told}`,
+      `the fault is not reported as another kind: ${told}`,
     );
 }

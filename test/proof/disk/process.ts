@@ -1,4 +1,4 @@
-// The conversation with the process on the disk that fails: a command each, and all it tells until it is over.
+// Starts the writer process on the failing disk, sends it commands and reads its reports.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import type { Report } from "../../support/kill/object-writer.ts";
 import type { Command, Tale, Trouble } from "./writer.ts";
 
 export interface DiskProcess {
-  /** Everything it told before this was over, in order; and what the command itself failed with. */
+  /** Passes each report of the command to `hear` in order; resolves to the command's error. */
   ask(command: Command, hear?: (told: Report | Tale) => void): Promise<Trouble | undefined>;
   kill(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export function startDiskProcess(env: Readonly<Record<string, string>>): DiskPro
     env: { ...process.env, ...env },
   });
   const exited = once(child, "exit");
-  // What is written to a process that is gone is missed when it answers.
+  // If the process has ended, the missing answer reports it.
   child.stdin!.on("error", () => {});
   const lines = createInterface(child.stdio[3] as Readable)[Symbol.asyncIterator]();
   return {
@@ -41,13 +41,13 @@ export function startDiskProcess(env: Readonly<Record<string, string>>): DiskPro
   };
 }
 
-/** A process that hangs is a broken one too. */
+/** A process silent for this many milliseconds counts as hung. */
 const patience = 60_000;
 
 async function withPatience<T>(next: Promise<T>, what: string): Promise<T> {
   let late: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
-    const fail = () => reject(new Error(`Nothing was told for ${patience} ms during "${what}"`));
+    const fail = () => reject(new Error(`The process sent nothing for ${patience} ms during "${what}"`));
     late = setTimeout(fail, patience);
   });
   try {

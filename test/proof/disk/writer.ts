@@ -1,5 +1,5 @@
-// The process on the disk that fails: opens a directory, lets clients write and read in turns, and tells what each
-// of them met. It goes on whatever happens, so that an acknowledgement behind a fault would be seen.
+// The process on the failing disk: opens a directory, lets clients write and read, and reports
+// every error. It continues after errors, so that an acknowledgement after a fault would be seen.
 import { createInterface } from "node:readline";
 import { inspect } from "node:util";
 import { openStore, type Store, StoreError } from "../../../src/index.ts";
@@ -23,11 +23,11 @@ export interface Trouble {
   readonly name: string;
   readonly code: number | undefined;
   readonly message: string;
-  /** What was behind it, in the words of the system or of SQLite. */
+  /** The underlying error of the system or of SQLite. */
   readonly cause: string;
 }
 
-/** What it tells besides the reports of its clients. */
+/** Messages sent in addition to the clients' reports. */
 export type Tale =
   | {
       readonly told: "trouble";
@@ -40,7 +40,7 @@ export type Tale =
 
 let store: Store | undefined;
 let life: Life;
-/** Of the writes beside the turns: their numbers are none of a client's. */
+/** Numbers writes outside the client turns; starts high to stay clear of the clients' numbers. */
 let id = 1_000_000;
 
 async function perform(command: Command): Promise<void> {
@@ -84,7 +84,7 @@ async function attempt(during: "writing" | "reading" | "deleting", work: () => P
 async function readOne(name: string, key: string): Promise<void> {
   const bytes = await (await store!.bucket(name).get(key))?.bytes();
   if (bytes === undefined || bytes.length < 100) return;
-  // A body names its value, so that it can be told from any other and from a piece of itself.
+  // A body contains the name of its value, so a wrong or partial body is detected.
   const value = / ([\d.]+) /.exec(
     Buffer.from(bytes.buffer, bytes.byteOffset, 200 > bytes.length ? bytes.length : 200).toString(),
   );
@@ -92,7 +92,7 @@ async function readOne(name: string, key: string): Promise<void> {
   if (!isWhole) say({ told: "torn", key } satisfies Tale);
 }
 
-/** One at a time, so that each needs room of its own. */
+/** Deletes keys one at a time, so that each delete needs disk space of its own. */
 async function deleteHalf(name: string): Promise<void> {
   const { objects } = await store!.bucket(name).list();
   const client = createClient(store!.bucket(name), name, () => id++);

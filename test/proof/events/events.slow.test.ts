@@ -1,7 +1,7 @@
-// The share of the proof of events that every run of the tests makes.
+// The share of the events proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { events } from "./events.ts";
 
-test("of acknowledged writes none stays untold, whenever the server is killed", (t) =>
+test("every acknowledged write is delivered as an event, whenever the server is killed", (t) =>
   runQuickShare(t, events, 150));

@@ -1,15 +1,15 @@
-// Proof: of writes that were acknowledged, none stays untold, however often the server is killed with SIGKILL while they
-// are made and told, and however its receiver behaves: it refuses, breaks off and is late.
+// Proof: every acknowledged write is delivered as an event, even if the server is killed with
+// SIGKILL during writes and deliveries, and the receiver refuses, disconnects and is slow.
 import assert from "node:assert/strict";
 import { createRandom, type Random } from "../../support/random.ts";
 import type { Budget, Proof } from "../proof.ts";
 import { type EventScene, openEventScene } from "./scene.ts";
 
-/** So many writes are acknowledged before the first kill, twice as many before each further one, up to the most. */
+/** Acknowledged writes before the first kill; doubled for each later kill, up to `mostWrites`. */
 const firstWrites = 100;
 const mostWrites = 50_000;
 const writers = 4;
-/** In one request: fewer where few are written at all. */
+/** Keys per request: fewer in rounds with few writes. */
 const keysAtOnce = (enough: number) => Math.min(100, Math.ceil(enough / 20));
 
 export const events: Proof = {
@@ -31,7 +31,7 @@ export const events: Proof = {
         kills,
         "acknowledged writes": acknowledged,
         "events received": received,
-        "came more than once": twice,
+        "received more than once": twice,
         "messages refused": refused,
         lost: 0,
       };
@@ -60,7 +60,7 @@ async function writeAndKill(
   return { kills, acknowledged };
 }
 
-/** How many writes were acknowledged. What was under way when the server died counts neither way. */
+/** Returns the number of acknowledged writes; writes in flight at the kill are not counted. */
 async function writeUntilKilled(scene: EventScene, random: Random, enough: number): Promise<number> {
   let acknowledged = 0;
   let killing: Promise<void> | undefined;
@@ -69,7 +69,7 @@ async function writeUntilKilled(scene: EventScene, random: Random, enough: numbe
       const keys = scene.newKeys(keysAtOnce(enough));
       if (!(await scene.put(keys))) return;
       acknowledged += keys.length;
-      // Half of them go again, each told of once more.
+      // Half of the keys are deleted again, which produces a second event for each.
       if (random.below(2) === 0) {
         if (!(await scene.remove(keys))) return;
         acknowledged += keys.length;

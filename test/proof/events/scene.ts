@@ -1,5 +1,5 @@
-// A server with a script that writes, a rule that tells a webhook of it, and the webhook: what was acknowledged and what
-// was heard of, by number, so that a million of them are a few megabytes.
+// A server with a script that writes, a notification rule and its webhook receiver. Acknowledged
+// and received events are bits in one byte per key: a million keys take a few megabytes.
 import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,20 +22,20 @@ export default {
 
 export interface EventScene {
   start(): Promise<void>;
-  /** All processes of the server at once, in so many milliseconds. */
+  /** Kills all processes of the server together, after this delay. */
   kill(milliseconds: number): Promise<void>;
   newKeys(count: number): readonly string[];
-  /** These two: false when the server died before it answered. */
+  /** `put` and `remove` return false if the server died before it answered. */
   put(keys: readonly string[]): Promise<boolean>;
   remove(keys: readonly string[]): Promise<boolean>;
-  /** Waits until every acknowledged write was told; throws when nothing more comes. */
+  /** Waits until every acknowledged write was received as an event; throws after a long silence. */
   heardOf(acknowledged: number): Promise<void>;
   counts(): { readonly received: number; readonly twice: number; readonly refused: number };
 }
 
-/** Bits of a key's number. */
+/** Flags in the byte of a key. */
 const bits = { wasPut: 1, wasRemoved: 2, heardOfPut: 4, heardOfRemoval: 8 } as const;
-/** Nothing came for so long: nothing more will. */
+/** After this long without an event, no further event is expected. */
 const silenceMilliseconds = 60_000;
 
 export async function openEventScene(
@@ -64,7 +64,7 @@ export async function openEventScene(
     if (!isNew) counts.twice++;
     const number = Number(object.key.slice(1));
     const isInOrder = bit === bits.heardOfPut || (marks[number]! & bits.heardOfPut) !== 0;
-    assert.ok(isInOrder, `of "${object.key}" its removal was told before its creation`);
+    assert.ok(isInOrder, `"${object.key}": the deletion event arrived before the creation event`);
     lastHeard = performance.now();
   }
 
@@ -81,7 +81,7 @@ export async function openEventScene(
     } catch (error) {
       failure ??= error;
     }
-    // Taken, but the store does not learn of it.
+    // The event was received, but the store sees a failed delivery.
     if (chance === 1) response.destroy();
     else response.writeHead(200).end();
   }
@@ -90,7 +90,7 @@ export async function openEventScene(
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
     } catch {
-      // The server was killed while it sent.
+      // The server was killed while sending.
       return;
     }
     const { Records } = JSON.parse(Buffer.concat(chunks).toString()) as { Records: EventRecord[] };
@@ -144,7 +144,7 @@ export async function openEventScene(
         try {
           process.kill(pid, "SIGKILL");
         } catch {
-          // It went with the one before it.
+          // The process already ended with its parent.
         }
       }
       await until(() => !pids.some(isAlive), "all processes of the server are gone");
@@ -170,7 +170,7 @@ export async function openEventScene(
         const isSilent = performance.now() - lastHeard > silenceMilliseconds;
         assert.ok(
           !isSilent,
-          `of ${acknowledged} acknowledged writes some were never told: ${lost.join(", ")}`,
+          `of ${acknowledged} acknowledged writes, some were never delivered as events: ${lost.join(", ")}`,
         );
         await pause(20);
       }

@@ -1,5 +1,5 @@
-// One batch of inputs for one target: each must end in a value or in a documented error with a clear message, and
-// in time. All of it follows from the batch's seed.
+// Runs one batch of inputs on one target: each must end in time, with a value or a documented error
+// that has a clear message. The batch's seed determines all inputs.
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { createRandom } from "../../support/random.ts";
@@ -13,19 +13,19 @@ export interface Batch {
 
 export interface BatchReport {
   readonly inputs: number;
-  /** How often each kind of outcome came. */
+  /** Number of inputs per kind of outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Of the slowest input, when it ran alone. */
+  /** Duration of the slowest input, measured again alone if it was above the limit. */
   readonly slowestMilliseconds: number;
 }
 
-/** What the proof allows one input. */
+/** Time limit for one input. */
 const mostMilliseconds = 50;
-/** A machine that does something else now and then is asked again so often. */
+/** A slow input is measured again up to this many times, in case the machine was busy. */
 const secondLooks = 10;
 const mostKept = 200;
 
-/** Told before each input, so that whoever watches knows where an endless one began. */
+/** Called before each input, so that the watching thread can report an input that never ends. */
 export type Began = (index: number, input: string) => void;
 
 export async function runBatch(target: Target, batch: Batch, began: Began = () => {}): Promise<BatchReport> {
@@ -41,7 +41,7 @@ export async function runBatch(target: Target, batch: Batch, began: Began = () =
   };
   process.on("unhandledRejection", noteRejection);
   const traces = Error.stackTraceLimit;
-  // Most inputs end in an error, and its trace would cost more than all the rest.
+  // Most inputs end in an error, and collecting stack traces would dominate the run time.
   Error.stackTraceLimit = 0;
   const runner = await target.open();
   try {
@@ -53,17 +53,17 @@ export async function runBatch(target: Target, batch: Batch, began: Began = () =
       const judged = judge(runner, input);
       const outcome = typeof judged === "string" ? judged : await judged;
       const milliseconds = performance.now() - start;
-      if (rejected !== undefined) throw new Violation(`a rejection nobody handled: ${inspect(rejected)}`);
+      if (rejected !== undefined) throw new Violation(`an unhandled rejection: ${inspect(rejected)}`);
       if (milliseconds > mostMilliseconds) slowest = Math.max(slowest, await secondLook(runner, input));
       else slowest = Math.max(slowest, milliseconds);
       const seen = outcomes[outcome];
       outcomes[outcome] = (seen ?? 0) + 1;
-      // What ends as nothing before did is worth going on from.
+      // An input with a new kind of outcome joins the corpus for further mutations.
       if (seen === undefined && corpus.length < mostKept && input.length < 4096) corpus.push(input);
     }
   } catch (error) {
     Error.stackTraceLimit = traces;
-    // Once more, with the trace.
+    // Run the input again to get the stack trace.
     if (error instanceof Violation) await judge(runner, current);
     throw error;
   } finally {
@@ -74,7 +74,7 @@ export async function runBatch(target: Target, batch: Batch, began: Began = () =
   return { inputs: batch.inputs, outcomes, slowestMilliseconds: slowest };
 }
 
-/** Its outcome; a Violation when it is none that the product documents. */
+/** Returns the outcome; throws a Violation if the outcome is not documented. */
 function judge(runner: Runner, input: string): string | Promise<string> {
   try {
     const outcome = runner.run(input);
@@ -90,11 +90,11 @@ function judged(runner: Runner, input: string, error: unknown): string {
   if (outcome === undefined) throw new Violation(`ended in ${inspect(error, { depth: 1 })}`);
   const message = error instanceof Error ? error.message : String(error);
   if (runner.passes?.test(message) !== true && !isClear(message, input))
-    throw new Violation(`was told something unclear: ${message.slice(0, 1000)}`);
+    throw new Violation(`has an unclear error message: ${message.slice(0, 1000)}`);
   return outcome;
 }
 
-/** How long this thread has been at work: what a busy machine takes for others does not count. */
+/** CPU time of this thread: time the machine spends on other processes does not count. */
 function workedMilliseconds(): number {
   try {
     return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;

@@ -1,5 +1,5 @@
-// The binding with arguments of every kind a script could pass: an answer, or the TypeError, RangeError or StoreError
-// that its rules name. The input is a seed, and the call follows from it.
+// Calls the binding with arguments of every kind a script could pass: each call returns a value or
+// throws a documented TypeError, RangeError or StoreError. The input seeds the call.
 
 import { type OpenOptions, openStore, type Store } from "../../../src/index.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
@@ -7,7 +7,7 @@ import type { StoreBucket } from "../../../src/types.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import { holds, kindOf, type Runner, type Target } from "./target.ts";
 
-/** Thrown by values that throw: it comes back as it is. */
+/** Thrown by hostile argument values; the binding must pass it through unchanged. */
 class Own extends Error {}
 
 const texts = [
@@ -124,7 +124,7 @@ function anyOptions(random: Random, depth: number): Record<string, unknown> {
   return Object.fromEntries(pairs) as Record<string, unknown>;
 }
 
-/** Options are right in most of their places, so that the rest is reached. */
+/** Mostly an options object with known names, so that deeper checks are reached. */
 function likely(random: Random): unknown {
   return random.below(3) === 0 ? anyValue(random) : anyOptions(random, 0);
 }
@@ -179,7 +179,7 @@ async function readWhole(found: unknown): Promise<string> {
   return "get object";
 }
 
-/** What a put answers is what a head finds. */
+/** The result of a put must match the result of head. */
 async function checkStored(bucket: StoreBucket, stored: unknown): Promise<void> {
   const { key, etag, httpMetadata } = stored as {
     key: string;
@@ -189,7 +189,7 @@ async function checkStored(bucket: StoreBucket, stored: unknown): Promise<void> 
   const found = await bucket.head(key);
   holds(found?.etag === etag, "is not found after its put");
   const expiry = httpMetadata.cacheExpiry;
-  holds(expiry === undefined || !Number.isNaN(expiry.getTime()), "expires at no time");
+  holds(expiry === undefined || !Number.isNaN(expiry.getTime()), "has an invalid cache expiry");
   found?.writeHttpMetadata(new Headers());
 }
 
@@ -198,7 +198,7 @@ const options: OpenOptions = {
   presign: { endpoint: "http://h", accessKeyId: "STOREAAAAAAAAAAAAAAA", secretAccessKey: "secret" },
 };
 
-/** Said by the platform when it makes text of a value, which is the rule for keys. */
+/** Errors thrown by JavaScript itself when a value is converted to a string, as keys are. */
 const platform =
   /^Cannot convert (?:a Symbol value to a (?:string|number)|object to primitive value|a BigInt)/;
 

@@ -1,4 +1,4 @@
-// Targets of the command line: which command is meant, and what it is given.
+// Fuzz targets of the command line: command lookup and argument parsing.
 
 import { findCommand } from "../../../src/cli/catalog.ts";
 import { readArguments, readCommandLine } from "../../../src/cli/framework/arguments.ts";
@@ -7,7 +7,7 @@ import { CommandError } from "../../../src/cli/framework/command-error.ts";
 import { objectAddress, prefixAddress } from "../../../src/cli/store/object-address.ts";
 import { holds, kindOf, type Target } from "./target.ts";
 
-/** One argument a line. */
+/** In the inputs, each argument is on its own line. */
 const lines = [
   ["bucket", "create", "photos", "--json"],
   ["object", "put", "photos/cat.jpg", "cat.jpg", "--content-type=image/jpeg", "--data", "dir"],
@@ -45,18 +45,18 @@ export const cliTargets: readonly Target[] = [
         const line = readCommandLine(args);
         if (line.words.length === 0) return "no command";
         const { entry, path } = await findCommand(line.words);
-        // As the command does: who asks for help is given nothing else.
+        // Like the CLI itself: --help takes precedence over running the command.
         if (line.wantsHelp) return `help ${path}`;
         if (isGroup(entry)) return `group ${path}`;
         const { parameters } = readArguments(path, entry, line.withoutWords(path.split(" ").length));
         holds(
           parameters.every((parameter) => args.includes(parameter)),
-          "was given something else",
+          "has a parameter that is not among the arguments",
         );
         const [first] = parameters;
         if (first !== undefined) {
           const { bucket, prefix } = prefixAddress(first);
-          holds(first.startsWith(bucket) && first.endsWith(prefix), "names another place");
+          holds(first.startsWith(bucket) && first.endsWith(prefix), "parses to another address");
           objectAddress(first);
         }
         return path;

@@ -1,4 +1,4 @@
-// Targets of configurations: their three forms, and the small languages inside them.
+// Fuzz targets of configuration files (TOML, JSON, JSONC), cron expressions and routes.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -103,7 +103,7 @@ function configTarget(name: string, samples: readonly string[]): Target {
         run(input) {
           const source = parseSource(file, () => Buffer.from(input, "latin1"));
           const { buckets, vars } = parseConfig(source, { now: () => 1_794_700_800_000 });
-          // What a script is given is what JSON can hold, and the same after its journey.
+          // Variables are passed to the script as JSON, so they must be serializable.
           holds(typeof JSON.stringify(vars) === "string", "the variables are not JSON");
           return `taken, ${buckets.length} buckets`;
         },
@@ -111,7 +111,7 @@ function configTarget(name: string, samples: readonly string[]): Target {
           if (!(error instanceof ConfigError)) return undefined;
           const [fault] = error.faults;
           const isPlaced = error.faults.every(({ line, column }) => line >= 1 && column >= 1);
-          holds(fault !== undefined && isPlaced, "a fault has no place");
+          holds(fault !== undefined && isPlaced, "a fault has no line and column");
           return kindOf(fault!.message);
         },
         close: async () => rmSync(directory, { recursive: true }),
@@ -120,7 +120,7 @@ function configTarget(name: string, samples: readonly string[]): Target {
   };
 }
 
-/** Documented: a RangeError that says what is wrong. */
+/** The documented error: a RangeError with a clear message. */
 function rangeErrorOutcome(error: unknown): string | undefined {
   return error instanceof RangeError ? kindOf(error.message) : undefined;
 }
@@ -142,9 +142,9 @@ const cron: Target = {
       const parsed = parseCron(input);
       const after = new Date(1_794_700_800_000);
       const next = nextRun(parsed, after);
-      holds(next > after && next.getTime() % 60_000 === 0, `comes next at ${next.toISOString()}`);
-      holds(parsed.minutes.has(next.getUTCMinutes()), "comes at a minute it does not name");
-      holds(parsed.months.has(next.getUTCMonth() + 1), "comes in a month it does not name");
+      holds(next > after && next.getTime() % 60_000 === 0, `has an invalid next run: ${next.toISOString()}`);
+      holds(parsed.minutes.has(next.getUTCMinutes()), "runs at a minute it does not name");
+      holds(parsed.months.has(next.getUTCMonth() + 1), "runs in a month it does not name");
       return `taken, ${parsed.eitherDay}`;
     },
     outcomeOf: rangeErrorOutcome,

@@ -1,5 +1,5 @@
-// The proof of hostile input: so many mutated inputs for every target, in threads, none of them ending in anything
-// but a value or a documented error, none slower than it may be.
+// Fuzz proof: runs mutated inputs on every target in worker threads. Each must end in time, with a
+// value or a documented error.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { Budget, Figures, Proof } from "../proof.ts";
@@ -11,10 +11,10 @@ type Told =
   | { readonly kind: "held"; readonly report: BatchReport }
   | { readonly kind: "broke"; readonly why: string; readonly index: number; readonly input: string };
 
-/** Inputs a target in a round: few at first, so that a small budget sees every target. */
+/** Inputs per target in the first round: few, so that a small budget still covers every target. */
 const firstRound = 500;
 const longestRound = 20_000;
-/** An input under way for this long never ends. */
+/** An input that runs longer than this counts as endless. */
 const patienceMilliseconds = 30_000;
 
 export const fuzz: Proof = {

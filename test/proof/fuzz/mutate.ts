@@ -1,5 +1,5 @@
-// Makes hostile inputs of valid ones: bits flipped, pieces cut, doubled, moved and spliced, and what parsers
-// stumble over strewn in.
+// Makes hostile inputs from valid ones: flips bits, cuts, duplicates, moves and splices pieces, and
+// inserts tokens that parsers often mishandle.
 import type { Random } from "../../support/random.ts";
 import type { Target } from "./target.ts";
 
@@ -30,7 +30,7 @@ const letters = [
   ...["__proto__", "constructor", "toString", "null", "true", "$" + "{filename}"],
 ];
 
-/** The tokens of a target in its own form: what is no byte stands as the bytes of its UTF-8. */
+/** The target's tokens; in the bytes form, other characters become their UTF-8 bytes. */
 export function tokensFor({ tokens = [], form, samples }: Target): readonly string[] {
   const all = [...numbers, ...letters, ...tokens, ...tokens, ...samples];
   return form === "text" ? all : all.map((token) => (/[^\x00-\xff]/.test(token) ? utf8(token) : token));
@@ -43,7 +43,7 @@ function utf8(text: string): string {
 interface Mutating {
   readonly random: Random;
   readonly tokens: readonly string[];
-  /** Those of the target alone. */
+  /** Tokens of the target without the common ones. */
   readonly own: readonly string[];
   readonly corpus: readonly string[];
   readonly top: number;
@@ -58,7 +58,7 @@ function span(text: string, random: Random): [from: number, to: number] {
   return [from, from + random.below(most + 1)];
 }
 
-/** Where something may be put: anywhere, and oftener than by chance at the end of a line or of all. */
+/** A random insertion point; ends of lines and of the text are more likely. */
 function spot(text: string, random: Random): number {
   const at = random.below(text.length + 1);
   const kind = random.below(6);
@@ -131,7 +131,7 @@ const mutations: readonly Mutation[] = [
   },
 ];
 
-/** A piece again and again: what is quadratic in a parser shows. */
+/** Repeats a piece many times, to expose quadratic parsers. */
 function lengthened(text: string, { random, tokens, own, longest }: Mutating): string {
   const [from, to] = span(text, random);
   const kind = random.below(3);
@@ -142,7 +142,7 @@ function lengthened(text: string, { random, tokens, own, longest }: Mutating): s
   return replaced(text, at, at, piece.repeat(times));
 }
 
-/** One in so many is made very long. */
+/** One input in this many is made very long. */
 const rarely = 1000;
 
 export type Mutator = (corpus: readonly string[]) => string;
@@ -156,13 +156,13 @@ export function createMutator(target: Target, random: Random): Mutator {
     const mutating = { random, tokens, own, corpus, top, longest };
     let text = random.pick(corpus);
     const isLong = random.below(rarely) === 0;
-    // What is otherwise right comes furthest.
+    // An input that is otherwise valid gets furthest into the parser.
     if (isLong && random.below(2) === 0) return lengthened(text, mutating).slice(0, longest);
     for (let left = 1 + random.below(random.below(4) === 0 ? 8 : 2); left > 0; left--) {
       text = random.pick(mutations)(text, mutating);
     }
     if (isLong) text = lengthened(text, mutating);
-    // A letter that grew in another case is no byte any more.
+    // Changing the case of a character can produce one that is not a byte.
     if (form === "bytes" && /[^\x00-\xff]/.test(text)) text = text.replace(/[^\x00-\xff]/g, utf8);
     return text.length > longest ? text.slice(0, longest) : text;
   };

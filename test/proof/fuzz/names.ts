@@ -1,4 +1,4 @@
-// Targets of names and positions: buckets, keys, cursors, grants and times.
+// Fuzz targets of bucket names, keys, cursors, grants and durations.
 import { checkBucketName } from "../../../src/model/bucket.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import { checkKey, compareKeys, keyBytes } from "../../../src/model/key.ts";
@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from "../../../src/model/listing.ts";
 import { parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
 import { holds, kindOf, type Target } from "./target.ts";
 
-/** Every reason but the one for our own faults. */
+/** The reason of a documented StoreError; internal errors return undefined. */
 export function storeOutcome(error: unknown): string | undefined {
   return error instanceof StoreError && !isStoreFault(error) ? error.reason : undefined;
 }
@@ -19,8 +19,8 @@ const buckets: Target = {
   open: () => ({
     run(input) {
       checkBucketName(input);
-      holds(/^[a-z0-9.-]{3,63}$/.test(input), "has letters that no bucket has");
-      holds(!/^[.-]|[.-]$|\.\./.test(input), "has dots at a wrong place");
+      holds(/^[a-z0-9.-]{3,63}$/.test(input), "has characters that a bucket name must not have");
+      holds(!/^[.-]|[.-]$|\.\./.test(input), "has a dot or hyphen in a wrong position");
       return "taken";
     },
     outcomeOf: storeOutcome,
@@ -41,10 +41,10 @@ const keys: Target = {
         holds(bytes.length <= 1024, `has ${bytes.length} bytes`);
         holds(
           new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) === input,
-          "is another key as bytes",
+          "is another key after conversion to bytes and back",
         );
         const order = Math.sign(compareKeys(input, before));
-        holds(order === Buffer.compare(bytes, keyBytes(before)), "is not ordered as its bytes");
+        holds(order === Buffer.compare(bytes, keyBytes(before)), "does not sort like its bytes");
         before = input;
         return "taken";
       },
@@ -65,7 +65,7 @@ const cursors: Target = {
   open: () => ({
     run(input) {
       const position = decodeCursor(input);
-      holds(encodeCursor(position) === input, "is another cursor when written again");
+      holds(encodeCursor(position) === input, "is another cursor when encoded again");
       return position.kind;
     },
     outcomeOf: storeOutcome,
@@ -85,7 +85,7 @@ const grants: Target = {
         return "time";
       }
       const { bucket, rights } = parseGrant(input);
-      holds(input.startsWith(`${bucket}:`) && rights.length > 0, "grants something else");
+      holds(input.startsWith(`${bucket}:`) && rights.length > 0, "is parsed as another grant");
       return rights.join();
     },
     outcomeOf: (error) => (error instanceof RangeError ? kindOf(error.message) : undefined),

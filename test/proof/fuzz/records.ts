@@ -1,4 +1,4 @@
-// Targets of what is stored: records as text, and rows with their checksum. Damage is told as damage.
+// Fuzz targets of stored data: records and rows with checksums. Damage must be reported as damage.
 import * as encoding from "../../../src/engine/codec/record-codec.ts";
 import {
   verifyBytes,
@@ -34,7 +34,7 @@ const upload = uploadRecord("a", {
 
 type Coder = { decode(text: string): unknown; encode(value: never): string };
 
-/** By the letter a sample begins with. */
+/** The first letter of a sample selects its coder. */
 const coders: Readonly<Record<string, Coder>> = {
   o: { decode: encoding.decodeObject, encode: encoding.encodeObject },
   u: { decode: encoding.decodeUpload, encode: encoding.encodeUpload },
@@ -61,7 +61,7 @@ const records: Target = {
       const text = coder.encode(decoded as never);
       holds(
         coder.encode(coder.decode(text) as never) === text,
-        "is another record when written and read again",
+        "is another record after it is written and read again",
       );
       return `read ${input[0]}`;
     },
@@ -85,10 +85,10 @@ const rows: Target = {
       const row = Buffer.from(input.slice(1), "latin1");
       if (input[0] === "b") {
         const found = verifyBytes(version, row, "the body");
-        holds(bytes.equals(found), "other bytes pass");
+        holds(bytes.equals(found), "accepts bytes with a wrong checksum");
         return "bytes";
       }
-      holds(verifyText(row.toString(), "the record", place) === text, "another text passes");
+      holds(verifyText(row.toString(), "the record", place) === text, "accepts a text with a wrong checksum");
       return "text";
     },
     outcomeOf: damageOutcome,

@@ -1,29 +1,29 @@
-// What the fuzzer throws its inputs at: a table of targets, each a pure call into one of the product's entry points.
+// The interface of a fuzz target: a call into one entry point of the product.
 
 export interface Target {
   readonly name: string;
-  /** Valid inputs, which mutations start from. In bytes, each character stands for one. */
+  /** Valid inputs to start mutations from. In the bytes form, each character is one byte. */
   readonly samples: readonly string[];
   readonly form: "text" | "bytes";
-  /** What belongs to the target's language, to be strewn in. */
+  /** Tokens of the target's language, for mutations to insert. */
   readonly tokens?: readonly string[];
-  /** In characters; what is longer is cut. */
+  /** Maximum length in characters; longer inputs are cut. */
   readonly longest?: number;
-  /** Everything an input may touch, made anew for each batch. */
+  /** Creates the state that inputs may touch; called once per batch. */
   open(): Runner | Promise<Runner>;
 }
 
 export interface Runner {
-  /** What became of the input, in a word or two. Throws the product's own error, or a Violation. */
+  /** Returns a short name of the outcome. Throws the product's own error, or a Violation. */
   run(input: string): string | Promise<string>;
-  /** What became of it when this was thrown; undefined for an error that the product does not document. */
+  /** The outcome of a thrown error; undefined if the product does not document the error. */
   outcomeOf(error: unknown): string | undefined;
-  /** Messages of the platform's own that a caller may see. */
+  /** Error messages of JavaScript itself that a caller may see. */
   readonly passes?: RegExp;
   close?(): Promise<void>;
 }
 
-/** The product answered, and the answer is wrong. */
+/** The product returned a wrong result. */
 export class Violation extends Error {}
 
 export function holds(condition: boolean, what: string): void {
@@ -33,13 +33,13 @@ export function holds(condition: boolean, what: string): void {
 const inner =
   /undefined|\bNaN\b|\[object |Cannot (?:read|set|convert|destructure)|is not (?:a function|iterable|a constructor)|Invalid (?:Date|time|array|string)|Maximum call stack/;
 
-/** What a message begins with, without what it quotes: one kind of outcome. */
+/** Groups outcomes by the first words of the message, without its quotations. */
 export function kindOf(message: string): string {
   const plain = /^[a-zA-Z ,]*/.exec(message.replace(/".*"/s, ""))![0];
   return plain.trim().split(" ", 4).join(" ").slice(0, 40);
 }
 
-/** A message for a person: there is one, and it does not speak of our own insides. */
+/** Whether a message is not empty and does not expose internals such as "undefined". */
 export function isClear(message: string, input: string): boolean {
   const found = inner.exec(message)?.[0];
   return message.trim() !== "" && (found === undefined || input.toLowerCase().includes(found.toLowerCase()));

@@ -1,4 +1,4 @@
-// Every target of the fuzzer.
+// Lists all targets of the fuzzer.
 import { bindingTargets } from "./binding.ts";
 import { cliTargets } from "./cli.ts";
 import { configTargets } from "./config.ts";

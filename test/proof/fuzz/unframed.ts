@@ -1,6 +1,6 @@
-// A second reader of S3's chunks, for the proof alone: all at once, and as plain as it can be.
+// A second, simple decoder of aws-chunked bodies, to compare with the product's decoder.
 
-/** The bytes that the chunks hold, up to the empty one; undefined when a chunk is not as long as it says. */
+/** The bytes of all chunks up to the empty one; undefined if a chunk does not match its length. */
 export function unframed(text: string): string | undefined {
   let body = "";
   for (let at = 0; ; ) {

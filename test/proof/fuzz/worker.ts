@@ -1,4 +1,4 @@
-// A thread of the fuzzer: runs the batches it is sent, and tells what broke with the input that broke it.
+// A worker thread of the fuzzer: runs batches and reports the input that caused a violation.
 import { parentPort, workerData } from "node:worker_threads";
 import { runBatch } from "./batch.ts";
 import { targets } from "./targets.ts";
@@ -9,10 +9,10 @@ export interface Job {
   readonly inputs: number;
 }
 
-/** The first bytes of what is shared: how many inputs have begun, and how long the one under way is. */
+/** Header of the shared buffer: number of inputs started and length of the current input. */
 const headBytes = 8;
 
-/** Shared with whoever watches: an input that never ends can still be named. */
+/** Reads the current input from the shared buffer, so that an endless input can be reported. */
 export function shownInput(shared: SharedArrayBuffer): string {
   const [, length] = new Int32Array(shared, 0, 2);
   return Buffer.from(shared, headBytes, length).toString("utf16le");

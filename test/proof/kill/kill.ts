@@ -1,5 +1,5 @@
-// Proof: killed with SIGKILL at any instant under load, a store loses no acknowledged write, tears none, and once
-// it was opened again has no byte, row, file or descriptor that nothing owns.
+// Proof: a store killed with SIGKILL at any moment under load loses and tears no acknowledged
+// write, and has no orphaned bytes, rows, files or descriptors after it is opened again.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ import type { Budget, Proof } from "../proof.ts";
 import { chooseInstant } from "./instants.ts";
 
 const buckets = ["load-one", "load-two", "load-three"];
-/** Each on a directory of its own: one opens and verifies while the other is under load. */
+/** Each lane has its own directory: one recovers and verifies while the other is under load. */
 const lanes = 2;
-/** A directory lives through so many kills; then a new one is tried, from its first write on. */
+/** Kills per directory; then a new directory starts from its first write. */
 const killsOfDirectory = 25;
-/** A kill counts only with so many acknowledged writes, taken over all of them. */
+/** Average of acknowledged writes required per counted kill. */
 const writesOfKill = 200;
 const mostReports = 2000;
 const eightDays = 8 * 24 * 3600 * 1000;
@@ -100,7 +100,7 @@ interface Kill {
 
 async function killOnce({ directory, ledger, random, round, counts }: Kill): Promise<void> {
   const task: WriterTask = { directory, buckets, seed: random.below(2 ** 31), round };
-  // The first writes to a new directory are the ones that make its folders and files.
+  // The first writes to a new directory create its folders and files, so kill early.
   const reports = round === 0 ? 40 : mostReports;
   const instant = chooseInstant(directory, random, round);
   try {
@@ -122,7 +122,7 @@ async function killOnce({ directory, ledger, random, round, counts }: Kill): Pro
   counts.objectsRead += await ledger.assertRecovered(directory);
 }
 
-/** What clients have left of uploads ends by itself when its time is up. */
+/** Uploads that clients left incomplete expire and are swept. */
 async function assertUploadsEnd(directory: string): Promise<void> {
   for (const days of [eightDays, 2 * eightDays]) {
     const store = await openStore(directory, { now: () => Date.now() + days });
@@ -130,5 +130,5 @@ async function assertUploadsEnd(directory: string): Promise<void> {
     await store.close();
   }
   assertNothingLeftOver(directory);
-  assert.equal(countUploads(directory), 0, "every upload has ended and is forgotten");
+  assert.equal(countUploads(directory), 0, "no upload record remains after expiry");
 }

@@ -1,4 +1,4 @@
-// Clients that begin an upload and go away in the middle of it, each in its own way, by sockets of their own.
+// Clients that disconnect in the middle of an upload, in different ways, over raw sockets.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { encodeText } from "../../../src/http/sigv4.ts";
@@ -6,7 +6,7 @@ import { type Signed, signChunked, signRaw } from "../../s3/raw.ts";
 import type { Random } from "../../support/random.ts";
 import type { LeakScene } from "./scene.ts";
 
-/** Uploads in flight, for parts that are cut off. */
+/** IDs of uploads in flight, for parts that are cut off. */
 export interface OpenUploads {
   readonly s3: string;
   readonly script: string;
@@ -17,13 +17,13 @@ export type Cut = (scene: LeakScene, uploads: OpenUploads, random: Random) => Pr
 const KiB = 1024;
 const body = Buffer.alloc(1200 * KiB, "bytes of somebody who is going away ");
 
-/** So many bytes were sent of so many. */
+/** Number of bytes sent, and the larger number declared. */
 function portion(random: Random): { sent: number; declared: number } {
   const sent = random.pick([0, 10, 5 * KiB, 70 * KiB, 70 * KiB, 300 * KiB, 1200 * KiB]);
   return { sent, declared: sent + random.pick([1, 1000, 8 * KiB * KiB]) };
 }
 
-/** Sends, and goes: at once, when the server has said that it takes the body, or by a reset. */
+/** Sends part of a body, half the time after 100-continue, then closes or resets the connection. */
 async function cutOff(port: number, head: readonly string[], sent: Buffer, random: Random): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   const closed = once(socket, "close");
@@ -32,7 +32,7 @@ async function cutOff(port: number, head: readonly string[], sent: Buffer, rando
   const asksFirst = random.below(2) === 0;
   const lines = asksFirst ? [...head, "Expect: 100-continue"] : head;
   socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
-  // An answer at once, whichever, or the end of the connection: all of them go on here.
+  // Any response or the end of the connection continues here.
   if (asksFirst) await Promise.race([once(socket, "data"), closed]);
   if (sent.length > 0) await flushed(socket, sent);
   if (random.below(2) === 0) socket.resetAndDestroy();
@@ -100,6 +100,6 @@ export const cuts: Readonly<Record<string, Cut>> = {
     const path = `/own-${random.below(50)}?bytes=${random.pick([0, 1, 20 * KiB, 300 * KiB])}`;
     const { text } = await scene.ask(path);
     if (!text.includes("the source is gone"))
-      throw new Error(`A stream that failed was answered with: ${text}`);
+      throw new Error(`A failed stream returned the wrong response: ${text}`);
   },
 };

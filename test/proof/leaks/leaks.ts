@@ -1,6 +1,5 @@
-// Uploads cut off in the middle, by the thousand: by clients of the S3 API and of a script that go away, parts of
-// uploads that are aborted then, and streams that fail inside a script. They leave no byte, no file and no
-// descriptor, and memory does not grow with them.
+// Cuts off thousands of uploads: clients that disconnect, parts of aborted uploads, and streams
+// that fail inside a script. They must leave no bytes, files, descriptors or memory growth.
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/index.ts";
 import { sendRaw, signRaw } from "../../s3/raw.ts";
@@ -12,12 +11,12 @@ import { cuts, type OpenUploads } from "./clients.ts";
 import { type LeakScene, type Measured, openLeakScene } from "./scene.ts";
 
 const atOnce = 48;
-/** Objects that stay, so that there is something to lose: one a face. */
+/** Number of objects that remain, one per front end, to detect data loss. */
 const kept = 2;
 const MiB = 1024 * 1024;
-/** In a long run, behind its first quarter: there memory only goes up and down between collections. */
+/** Memory growth allowed after the first quarter of a long run, when the processes are warm. */
 const mostGrowth = 64 * MiB;
-/** Of a process that has just begun, and still takes what it will use again. */
+/** Memory growth allowed in a short run, while the processes still warm up. */
 const mostAtFirst = 128 * MiB;
 
 export const leaks: Proof = {
@@ -37,7 +36,7 @@ export const leaks: Proof = {
 async function cutOften(budget: Budget, scene: LeakScene): Promise<Figures> {
   const random = createRandom(budget.seed);
   await keepSome(scene);
-  // What is opened for good, and memory that is taken once, is taken by these.
+  // Warm-up: files and memory that stay allocated are acquired here.
   for (let warm = 0; warm < 5; warm++) await cutBatch(scene, random);
   await scene.settled(kept);
   const before = scene.measure();
@@ -60,7 +59,11 @@ async function cutOften(budget: Budget, scene: LeakScene): Promise<Figures> {
   await assertMeasured(scene, before);
   const grown = assertMemory([...memory, scene.measure().memory]);
   const { objects, damages } = await scene.verify();
-  assert.deepEqual({ objects, damages }, { objects: kept, damages: [] }, "store verify finds it clean");
+  assert.deepEqual(
+    { objects, damages },
+    { objects: kept, damages: [] },
+    "store verify reports the kept objects and no damage",
+  );
   await assertNothingLeft(await scene.stop());
   return {
     "aborted uploads": all,
@@ -79,7 +82,7 @@ async function keepSome(scene: LeakScene): Promise<void> {
   assert.equal(status, 200);
 }
 
-/** One of each kind in turn, all at once, and both uploads aborted behind their parts. */
+/** Runs cuts of all kinds concurrently, then aborts both uploads. */
 async function cutBatch(scene: LeakScene, random: Random): Promise<string[]> {
   const uploads = await openUploads(scene);
   const kinds = Object.keys(cuts);
@@ -108,7 +111,7 @@ async function abortUploads(scene: LeakScene, { s3, script }: OpenUploads): Prom
   assert.equal(answer.text, "aborted");
 }
 
-/** No process has more descriptors than before, and none was replaced. */
+/** No process has more descriptors than before, and no process was replaced. */
 async function assertMeasured(scene: LeakScene, before: Measured): Promise<void> {
   const told = (measured: Measured) => JSON.stringify([[...measured.files], [...measured.sockets]]);
   const isBack = () => {
@@ -117,15 +120,15 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
       [...before[kind]].every(
         ([pid, count]) => (now[kind].get(pid) ?? Number.POSITIVE_INFINITY) <= count + more,
       );
-    // Connections inside the server are kept for the next request: never more than there were requests at once.
+    // Keep-alive connections inside the server: at most one per concurrent request.
     return isWithin("files", 0) && isWithin("sockets", atOnce);
   };
   await until(isBack, `descriptors ${told(before)} and then ${told(scene.measure())}`);
   const after = scene.measure();
-  assert.deepEqual([...after.files.keys()], [...before.files.keys()], "they are the same processes");
+  assert.deepEqual([...after.files.keys()], [...before.files.keys()], "no process was replaced");
 }
 
-/** How many MiB more the process that grew most had, at the least, in the second half than in the first. */
+/** Largest growth of a process in MiB: minimum of the second half minus that of the first. */
 function assertMemory(all: readonly Measured["memory"][]): number {
   const isLong = all.length >= 12;
   const samples = isLong ? all.slice(Math.ceil(all.length / 4)) : all;

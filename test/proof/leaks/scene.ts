@@ -1,5 +1,5 @@
-// A server with a script and the S3 API on one bucket, and what the system knows of its processes: descriptors and
-// memory, as they are before uploads are cut off by the thousand and afterwards.
+// A server with a script and the S3 API on one bucket, and measurements of the descriptors and
+// memory of its processes.
 import assert from "node:assert/strict";
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -46,16 +46,16 @@ export interface LeakScene {
   readonly s3: string;
   readonly key: Key;
   ask: Awaited<ReturnType<Scene["start"]>>["ask"];
-  /** Waits until no body is open in any process and no file is there but those of whole objects. */
+  /** Waits until no process has a body open and only files of complete objects remain. */
   settled(objects: number): Promise<void>;
   measure(): Measured;
-  /** What `store verify` says of it. */
+  /** The report of `store verify`. */
   verify(): Promise<{ readonly objects: number; readonly damages: readonly unknown[] }>;
-  /** Ends the server; where its data is. */
+  /** Stops the server and returns its data directory. */
   stop(): Promise<string>;
 }
 
-/** By process. Descriptors are counted in two kinds: among sockets are those kept for the next request. */
+/** Per process ID. Sockets are counted apart, because keep-alive connections stay open. */
 export interface Measured {
   readonly files: ReadonlyMap<number, number>;
   readonly sockets: ReadonlyMap<number, number>;
@@ -90,13 +90,13 @@ export async function openLeakScene(t: { after(end: () => unknown): void }): Pro
       return JSON.parse(stdout) as { objects: number; damages: unknown[] };
     },
     async stop() {
-      assert.equal((await server.stop()).code, 0, "the server ends well");
+      assert.equal((await server.stop()).code, 0, "the server exits with code 0");
       return data;
     },
   };
 }
 
-/** What each descriptor stands for. */
+/** The link target of each descriptor. */
 function linksOf(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
     try {

@@ -1,4 +1,4 @@
-// The checker of histories: right ones are accepted, wrong ones found, also among many at random.
+// Tests of the history checker with correct, wrong and random histories.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Random, seeded } from "../../support/random.ts";
@@ -21,29 +21,43 @@ const replace = (seen: string, value: string, outcome: Outcome): Action => ({
 });
 
 const right: Record<string, Operation[]> = {
-  "one after the other": [
+  "sequential operations": [
     at(0, 1, write("a")),
     at(2, 3, read("a")),
     at(4, 5, write(null)),
     at(6, 7, read(null)),
   ],
-  "a read beside a put sees either": [at(0, 9, write("a")), at(1, 2, read(null)), at(3, 4, read("a"))],
-  "puts at once, in either order": [at(0, 9, write("a")), at(0, 9, write("b")), at(10, 11, read("a"))],
-  "an unknown put that happened late": [at(0, never, write("a")), at(5, 6, read(null)), at(7, 8, read("a"))],
-  "an unknown put that never happened": [
+  "a read during a put that sees either value": [
+    at(0, 9, write("a")),
+    at(1, 2, read(null)),
+    at(3, 4, read("a")),
+  ],
+  "concurrent puts in either order": [at(0, 9, write("a")), at(0, 9, write("b")), at(10, 11, read("a"))],
+  "a put with unknown outcome that took effect late": [
+    at(0, never, write("a")),
+    at(5, 6, read(null)),
+    at(7, 8, read("a")),
+  ],
+  "a put with unknown outcome that never took effect": [
     at(0, never, write("a")),
     at(5, 6, read(null)),
     at(7, 8, read(null)),
   ],
-  "an unknown delete": [
+  "a delete with unknown outcome": [
     at(0, 1, write("a")),
     at(2, never, write(null)),
     at(3, 4, read("a")),
     at(5, 6, read(null)),
   ],
-  "a refusal because of an unknown put": [at(0, never, write("a")), at(5, 6, create("b", "refused"))],
-  "one of two creations": [at(0, 9, create("a", "stored")), at(0, 9, create("b", "refused"))],
-  "a replacement in its turn": [
+  "a refusal caused by a put with unknown outcome": [
+    at(0, never, write("a")),
+    at(5, 6, create("b", "refused")),
+  ],
+  "one success of two concurrent creations": [
+    at(0, 9, create("a", "stored")),
+    at(0, 9, create("b", "refused")),
+  ],
+  "replacements that each follow the version they name": [
     at(0, 1, write("a")),
     at(2, 9, replace("a", "b", "stored")),
     at(2, 9, replace("b", "c", "stored")),
@@ -55,18 +69,22 @@ const right: Record<string, Operation[]> = {
 const wrong: Record<string, Operation[]> = {
   "a lost put": [at(0, 1, write("a")), at(2, 3, read(null))],
   "a stale read": [at(0, 1, write("a")), at(2, 3, write("b")), at(4, 5, read("a"))],
-  "a value from nowhere": [at(0, 1, read("a"))],
-  "a read that goes back": [at(0, 9, write("a")), at(1, 2, read("a")), at(3, 4, read(null))],
-  "a delete undone": [at(0, 1, write("a")), at(2, 3, write(null)), at(4, 5, read("a"))],
-  "two creations": [at(0, 9, create("a", "stored")), at(0, 9, create("b", "stored"))],
-  "a creation refused without reason": [at(0, 1, write(null)), at(2, 3, create("a", "refused"))],
-  "two replacements of one version": [
+  "a read of a value never written": [at(0, 1, read("a"))],
+  "a later read that returns an older state": [
+    at(0, 9, write("a")),
+    at(1, 2, read("a")),
+    at(3, 4, read(null)),
+  ],
+  "a deleted value that reappears": [at(0, 1, write("a")), at(2, 3, write(null)), at(4, 5, read("a"))],
+  "two successful creations of one key": [at(0, 9, create("a", "stored")), at(0, 9, create("b", "stored"))],
+  "a refused creation of an absent key": [at(0, 1, write(null)), at(2, 3, create("a", "refused"))],
+  "two successful replacements of one version": [
     at(0, 1, write("a")),
     at(2, 9, replace("a", "b", "stored")),
     at(2, 9, replace("a", "c", "stored")),
   ],
-  "a read of an unknown put before it began": [at(5, never, write("a")), at(0, 1, read("a"))],
-  "an unknown put that happened twice": [
+  "a read of a value before its put began": [at(5, never, write("a")), at(0, 1, read("a"))],
+  "a put with unknown outcome that took effect twice": [
     at(0, never, write("a")),
     at(1, 2, read("a")),
     at(3, 4, write("b")),
@@ -75,16 +93,16 @@ const wrong: Record<string, Operation[]> = {
 };
 
 for (const [what, history] of Object.entries(right)) {
-  test(`right: ${what}`, () => assert.equal(findViolation(history), undefined));
+  test(`the history checker accepts ${what}`, () => assert.equal(findViolation(history), undefined));
 }
 
 for (const [what, history] of Object.entries(wrong)) {
-  test(`wrong: ${what}`, () => {
+  test(`the history checker rejects ${what}`, () => {
     assert.ok(findViolation(history) !== undefined);
   });
 }
 
-/** What a register really did: each operation happens at an instant inside its interval. */
+/** A valid history of a register: each operation takes effect at an instant in its interval. */
 function randomHistory(random: Random, count: number, cutOneOf = 40): Operation[] {
   const open = Array.from({ length: count }, (_, i) => {
     const instant = i * 10;
@@ -129,21 +147,20 @@ function behind(state: State, action: Action): State {
   return !("outcome" in action) || action.outcome === "stored" ? action.value : state;
 }
 
-test("histories that did happen are accepted, and with one answer changed are not", async () => {
+test("random valid histories are accepted, and rejected after one read is forged", async () => {
   await seeded(async (random) => {
     for (let i = 0; i < 100; i++) {
       const history = randomHistory(random, 400);
       assert.equal(findViolation(history), undefined);
       const reads = history.filter(({ action }) => action.kind === "read");
       const changed = random.pick(reads);
-      // Nobody ever wrote it.
       const forged = history.map((one) => (one === changed ? { ...one, action: read("forged") } : one));
       assert.ok(findViolation(forged) !== undefined);
     }
   });
 });
 
-test("a read of what was replaced long ago is found in any history", async () => {
+test("a read of a value replaced long ago is rejected in random histories", async () => {
   await seeded(async (random) => {
     for (let i = 0; i < 100; i++) {
       const history = randomHistory(random, 400);
@@ -162,7 +179,7 @@ test("a read of what was replaced long ago is found in any history", async () =>
   });
 });
 
-test("many operations whose end nobody knows do not make the orders too many to try", async () => {
+test("the search stays bounded with many operations of unknown outcome", async () => {
   await seeded(async (random) => {
     for (let i = 0; i < 50; i++) assert.equal(findViolation(randomHistory(random, 200, 8)), undefined);
   });

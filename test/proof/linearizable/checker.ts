@@ -1,23 +1,23 @@
-// Whether a history of one key can have happened one operation at a time, each at an instant between its beginning
-// and its end (Wing and Gong's search, with Lowe's memory of what was tried). Keep to some hundreds of operations.
+// Checks whether the history of one key is linearizable (Wing and Gong's search with Lowe's
+// memoization). Suited to histories of a few hundred operations.
 
 import { createMemory, kindsOf } from "./memory.ts";
 import { findContradiction, observed, wordsOf } from "./zones.ts";
 
-/** More than a right history ever takes; a wrong one can take all the time there is. */
+/** More states than a correct history needs; a wrong history could otherwise search without end. */
 const mostTried = 2_000_000;
 
-/** What a key holds: the etag of its object, or nothing. Every value is written once. */
+/** The state of a key: the etag of its object, or null. Every value is written once. */
 export type State = string | null;
 
 export type Action =
   /** A put or a delete without a condition. */
   | { readonly kind: "write"; readonly value: State }
-  /** A get, a head, or a place in a list. */
+  /** A get, a head, or a key's entry in a list. */
   | { readonly kind: "read"; readonly value: State }
-  /** Puts only where nothing is. */
+  /** Puts only if the key does not exist. */
   | { readonly kind: "create"; readonly value: string; readonly outcome: Outcome }
-  /** Puts only over the version that was seen. */
+  /** Puts only if the version is the one in `seen`. */
   | {
       readonly kind: "replace";
       readonly seen: string;
@@ -29,14 +29,14 @@ export type Outcome = "stored" | "refused" | "unknown";
 
 export interface Operation {
   readonly begin: number;
-  /** Infinite when nobody knows how it ended: it may have happened at any time since, or never. */
+  /** Infinite if the outcome is unknown: the operation may take effect at any time, or never. */
   readonly end: number;
   readonly action: Action;
-  /** For whoever reads of a violation. */
+  /** The process, for the report of a violation. */
   readonly by?: string;
 }
 
-/** What the key holds behind the action; undefined when it cannot have happened to this state. */
+/** The state after the action; undefined if the action is impossible in this state. */
 function step(state: State, action: Action): State | undefined {
   switch (action.kind) {
     case "write":
@@ -56,16 +56,16 @@ function conditional(state: State, holds: boolean, action: { value: string; outc
   return holds ? action.value : state;
 }
 
-/** An order tried so far: which operations are placed, and which may come next. */
+/** One step of the search: the state, the possible next operations, and the next one to try. */
 interface Frame {
   readonly state: State;
   readonly candidates: readonly number[];
   next: number;
-  /** The operation that led here. */
+  /** Index of the operation that led to this frame. */
   readonly placed: number;
 }
 
-/** What speaks against every order of the operations; undefined when there is an order. */
+/** Explains why no order of the operations is possible; undefined if there is one. */
 export function findViolation(operations: readonly Operation[]): string | undefined {
   return findContradiction(operations) ?? search(operations);
 }
@@ -79,10 +79,10 @@ function search(operations: readonly Operation[]): string | undefined {
   const kinds = kindsOf(unknown, memory.named);
   const waiting = observers(known);
   let count = 0;
-  /** How far the best order came, and what cannot go on from there. */
+  /** The longest order found and the operations that cannot follow it. */
   let best: { count: number; state: State; candidates: readonly number[] } | undefined;
 
-  /** Known operations that began before the first of those left has ended; behind them, the unknown ones. */
+  /** Known operations that began before any remaining one ended, followed by unknown ones. */
   function candidatesIn(state: State): number[] {
     let low = 0;
     while (placed[low] === 1 && low < known.length) low++;
@@ -94,7 +94,7 @@ function search(operations: readonly Operation[]): string | undefined {
       firstEnd = Math.min(firstEnd, known[i]!.end);
     }
     const open = found.filter((i) => known[i]!.begin <= firstEnd);
-    // What changes nothing and fits now may as well come now: no order is lost by it.
+    // An operation that fits and changes nothing can be placed now without losing any order.
     const idle = open.find(
       (i) => known[i]!.action.kind !== "write" && step(state, known[i]!.action) === state,
     );
@@ -102,7 +102,7 @@ function search(operations: readonly Operation[]): string | undefined {
     const taken = new Set<string>();
     for (let i = known.length; i < all.length && all[i]!.begin <= firstEnd; i++) {
       const kind = kinds[i - known.length]!;
-      // One of a kind is as good as any other.
+      // Unknown operations of the same kind are interchangeable.
       if (placed[i] === 1 || taken.has(kind)) continue;
       taken.add(kind);
       open.push(i);
@@ -117,13 +117,13 @@ function search(operations: readonly Operation[]): string | undefined {
 
   function isNew(state: State): boolean {
     if (memory.size() > mostTried)
-      throw new Error(`Undecided after ${mostTried} orders. The best: ${howFar()}`);
+      throw new Error(`Undecided after ${mostTried} orders. The longest order: ${howFar()}`);
     return memory.isNew(state, placed.subarray(0, known.length), placed.subarray(known.length));
   }
 
   function howFar(): string {
     const next = best!.candidates.map((i) => wordsOf(all[i]!)).join("; ");
-    return `${best!.count} of ${known.length} fit; ${best!.state} is there, and none can be next of: ${next}`;
+    return `${best!.count} of ${known.length} fit; the state is ${best!.state}, and none of these can follow: ${next}`;
   }
 
   function enter(state: State, by: number): Frame {
@@ -149,7 +149,7 @@ function search(operations: readonly Operation[]): string | undefined {
     const { action } = all[candidate]!;
     const state = step(frame.state, action);
     if (state === undefined) continue;
-    // A value is written once: nobody who is still to see it may be left behind when it goes.
+    // A value is written once, so operations that observe it must come before its replacement.
     const left =
       state === frame.state
         ? 0
@@ -167,7 +167,7 @@ function search(operations: readonly Operation[]): string | undefined {
   return undefined;
 }
 
-/** How many are still to see each value. */
+/** Counts the operations that observe each value. */
 function observers(operations: readonly Operation[]): Map<State, number> {
   const counts = new Map<State, number>();
   for (const { action } of operations) {

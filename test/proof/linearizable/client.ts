@@ -1,5 +1,5 @@
-// One client of the recorded histories: does one thing after the other to keys that all others want too, and
-// notes when each began, when it ended and what it saw.
+// One client of the recorded histories: performs operations on contended keys and logs when each
+// began, when it ended and what it saw.
 import type { Random } from "../../support/random.ts";
 import type { Action, Outcome } from "./checker.ts";
 import type { Log } from "./log.ts";
@@ -10,21 +10,21 @@ export interface Client {
   readonly target: Target;
   readonly log: Log;
   readonly random: Random;
-  /** Nanoseconds, on a clock that all processes share. */
+  /** Nanoseconds on a clock shared by all processes. */
   readonly now: () => number;
-  /** Names nobody else gives. */
+  /** Returns a value name that is unique among all clients. */
   readonly newName: (shape: Shape) => string;
   readonly prefix: string;
-  /** Of the round, in order. */
+  /** The sorted keys of the round. */
   readonly keys: readonly string[];
-  /** Etags this client saw last, to put its conditions on. */
+  /** The last etag this client saw per key, for its conditional puts. */
   readonly seen: Map<string, string>;
 }
 
-/** How many keys are wanted at the same time; the rest is over, or to come. */
+/** Number of keys in use at the same time; the window moves through the keys of the round. */
 export const wanted = 6;
 
-/** At the keys that begin at this one. */
+/** Performs one random operation on the window of keys that starts at `first`. */
 export async function doOne(client: Client, first: number): Promise<void> {
   const { random, keys } = client;
   const key = keys[Math.min(first + random.below(wanted), keys.length - 1)]!;
@@ -48,7 +48,7 @@ async function read({ target, log, now, seen }: Client, key: string, how: "get" 
   if (found !== null) seen.set(key, found);
 }
 
-/** What stands between the first key asked for and the last one listed, or of all that were asked for. */
+/** Logs the keys covered by the page: from `first` to the last listed key, or to the limit. */
 async function list({ target, log, now, keys, prefix }: Client, first: number, limit: number): Promise<void> {
   const begin = now();
   const page = await target.list(prefix, first === 0 ? prefix : keys[first - 1]!, limit).catch(unanswered);
@@ -97,7 +97,7 @@ async function noting(
   return isStored === true;
 }
 
-/** Anything else than no answer is an answer that should not be. */
+/** Only a missing answer is allowed; any other error is a failure. */
 function unanswered(error: unknown): undefined {
   if (!(error instanceof NoAnswer)) throw error;
 }

@@ -1,7 +1,7 @@
-// The share of the proof of linearizability that every run of the tests makes.
+// The share of the linearizable proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { linearizable } from "./linearizable.ts";
 
-test("what clients of several processes do to one bucket could have happened one after the other", (t) =>
+test("operations of clients in several processes on one bucket are linearizable", (t) =>
   runQuickShare(t, linearizable, 40_000));

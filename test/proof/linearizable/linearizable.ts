@@ -1,5 +1,5 @@
-// Proof: what many clients of several processes do to one bucket at the same time, some of them killed in the
-// middle of it, could all have happened one after the other: every read, list and condition saw the latest write.
+// Proof: operations of many clients in several processes on one bucket, some killed in the middle,
+// are linearizable: every read, list and condition saw the latest write.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,14 +14,14 @@ import { readAll } from "./reader.ts";
 import { s3ProcessCount, startS3Beside } from "./s3.ts";
 import { runRound, startWorkers, type Workers } from "./workers.ts";
 
-/** With the directory open, beside the two of the S3 API. */
+/** Processes that open the directory, in addition to the two of the S3 API. */
 const processes = 3;
 const clientsOfProcess = 16;
 const bucket = "shared";
-/** A key sees some four hundred operations, with the lists: more make the search long. */
+/** Gives each key about 400 operations, including lists: more would make the search slow. */
 const keysOfRound = 48;
 const shareOfProcess = 5000;
-/** Each of its operations is a connection of its own, and nobody waits for the slowest. */
+/** Smaller, because each S3 operation opens its own connection and is slower. */
 const shareOfS3 = 1200;
 
 export const linearizable: Proof = {
@@ -116,7 +116,8 @@ async function oneRound(
   await rm(logs, { recursive: true, force: true });
   for (const [key, history] of operations) {
     const violation = findViolation(history);
-    if (violation !== undefined) throw new Error(`"${key}" has no order: ${violation}`);
+    if (violation !== undefined)
+      throw new Error(`"${key}" has a history that is not linearizable: ${violation}`);
   }
   const torn = findTornPage(pages, operations);
   if (torn !== undefined) throw new Error(torn);

@@ -1,9 +1,9 @@
-// What the clients of one process did and saw, in a file that is there whatever becomes of the process: a write is
-// noted before it begins and again once its outcome is known.
+// The log of operations of one process, kept in a file that survives a kill: a write is logged
+// before it begins and again when its outcome is known.
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import type { Action, Operation, Outcome, State } from "./checker.ts";
 
-/** A read of many keys at one instant: what was found at each, and when. */
+/** A list read: the state of each covered key at one instant. */
 export interface PageRead {
   readonly begin: number;
   readonly end: number;
@@ -17,7 +17,7 @@ type Line =
   | ["page", begin: number, end: number, seen: Record<string, State>];
 
 export interface Log {
-  /** Its id, for the end of it. */
+  /** Logs the start of a write and returns the ID for `end`. */
   begin(begin: number, keys: readonly string[], action: Action): number;
   end(id: number, end: number, outcome: Outcome): void;
   read(begin: number, end: number, key: string, value: State): void;
@@ -31,7 +31,7 @@ export function openLog(path: string): Log {
   let kept = "";
   function note(line: Line, isUrgent: boolean): void {
     kept += `${JSON.stringify(line)}\n`;
-    // A read that is lost with its process has changed nothing. A write that is lost would.
+    // A lost read does not affect the history; a lost write would.
     if (!isUrgent && kept.length < 1000) return;
     writeSync(descriptor, kept);
     kept = "";
@@ -52,15 +52,15 @@ export function openLog(path: string): Log {
 }
 
 export interface History {
-  /** By key. A place in a page is a read of its key. */
+  /** Operations per key. An entry of a page counts as a read of its key. */
   readonly operations: ReadonlyMap<string, readonly Operation[]>;
   readonly pages: readonly PageRead[];
-  /** As the clients counted them: a list is one. */
+  /** Number of operations the clients performed; a list counts once. */
   readonly count: number;
   readonly unknown: number;
 }
 
-/** Of all processes of a round. */
+/** Merges the logs of all processes of a round. */
 export function readLogs(paths: readonly string[]): History {
   const operations = new Map<string, Operation[]>();
   const pages: PageRead[] = [];
@@ -98,7 +98,7 @@ export function readLogs(paths: readonly string[]): History {
       }
       if (line[0] !== "begin") count++;
     }
-    // Cut off with their process.
+    // Writes without an end were cut off by the kill.
     for (const [, , begin, keys, action] of open.values()) {
       unknown++;
       for (const key of keys) add(key, { begin, end: never, action: ended(action, "unknown"), by });
@@ -115,7 +115,7 @@ function ended(action: Action, outcome: Outcome): Action {
 
 function linesOf(path: string): Line[] {
   const text = readFileSync(path, "utf8");
-  // What is behind the last line's end was cut off while it was written.
+  // An incomplete last line was cut off by the kill.
   return text
     .slice(0, text.lastIndexOf("\n") + 1)
     .split("\n")

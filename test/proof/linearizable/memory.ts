@@ -1,10 +1,10 @@
-// What the search has tried already, so that no order is tried twice, nor one that could only do worse than another.
+// Memoization of the search: skips states already tried and states dominated by one already tried.
 import type { Operation, State } from "./checker.ts";
 
 export interface Memory {
-  /** The values that some answer or condition names: what else is there can be told from nothing but from absence. */
+  /** Values that a read or condition names; all other values are equivalent, except for absence. */
   readonly named: ReadonlySet<State>;
-  /** Remembers what is placed; false when it was tried with the same unknown operations placed, or fewer of them. */
+  /** Records a state; false if it was tried with the same or fewer unknown operations placed. */
   isNew(state: State, known: Uint8Array, unknown: Uint8Array): boolean;
   size(): number;
 }
@@ -20,7 +20,7 @@ export function createMemory(operations: readonly Operation[]): Memory {
       const place = `${shown(state, named)}|${placementOf(known)}`;
       const spent = bitsOf(unknown);
       const before = tried.get(place);
-      // An unknown operation need not have happened: whoever has more of them left can do all that others can.
+      // Unknown operations are optional, so a state with fewer of them placed covers this one.
       if (before?.some((less) => (less & ~spent) === 0n)) return false;
       size++;
       if (before === undefined) tried.set(place, [spent]);
@@ -30,7 +30,7 @@ export function createMemory(operations: readonly Operation[]): Memory {
   };
 }
 
-/** For each unknown operation what it can do to the key: the same for those that are as good as each other. */
+/** The effect of each unknown operation: operations of equal kind are interchangeable. */
 export function kindsOf(unknown: readonly Operation[], named: ReadonlySet<State>): string[] {
   return unknown.map(({ action }) => {
     const seen = "seen" in action ? action.seen : "";
@@ -57,7 +57,7 @@ function bitsOf(placed: Uint8Array): bigint {
   return bits;
 }
 
-/** Short, since nearly all placed operations are at the beginning. */
+/** A compact key: nearly all placed operations are at the beginning. */
 function placementOf(placed: Uint8Array): string {
   let low = 0;
   while (placed[low] === 1) low++;

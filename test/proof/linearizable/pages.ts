@@ -1,9 +1,5 @@
-// Whether each page of a list shows one instant. The engine reads a page in one transaction, so all that stands in
-// it, and all that does not, must have been true together at some instant between the list's beginning and end.
-//
-// What this proves: no page mixes a key's old value with another's new one when both were certainly not there at
-// once. What it does not: writes that overlap leave room in which any mixture is possible, so a page is only held
-// against what is certain. Each place in a page is besides a read of its key in the full check of that key.
+// Checks that each page of a list shows one instant: the engine reads a page in one transaction.
+// Overlapping writes make values uncertain at times; a page is only compared with certain facts.
 import type { Operation, State } from "./checker.ts";
 import type { PageRead } from "./log.ts";
 import { writtenBy } from "./zones.ts";
@@ -13,11 +9,11 @@ interface Span {
   readonly to: number;
 }
 
-/** What is certain of one key. */
+/** Facts about one key that are certain. */
 interface Certain {
-  /** When a value can have been there, at the most. */
+  /** The longest time span in which the key can have held the value. */
   spanOf(value: string): Span;
-  /** When something was there without doubt. */
+  /** Times at which the key certainly existed. */
   readonly present: readonly Span[];
 }
 
@@ -42,7 +38,7 @@ function showsOneInstant({ begin, end, seen }: PageRead, of: (key: string) => Ce
       to = Math.min(to, span.to);
     }
   }
-  // The first instant at which none of the absent keys was certainly there.
+  // Find the first instant at which none of the absent keys certainly existed.
   let instant = from;
   for (;;) {
     const blocking = impossible.find((span) => span.from < instant && instant < span.to);
@@ -63,7 +59,7 @@ function certainOf(history: readonly Operation[]): Certain {
     spanOf(value) {
       const put = puts.get(value);
       if (put === undefined) return { from: 0, to: 0 };
-      // Whoever began when it was there already has replaced it by the end.
+      // A write that began after the put ended has certainly replaced the value by its own end.
       const later = writes.filter((write) => isCertain(write) && write.begin > put.end);
       return { from: put.begin, to: later.reduce((first, { end }) => Math.min(first, end), never) };
     },
@@ -82,7 +78,7 @@ function isWrite(action: Operation["action"]): boolean {
   return action.kind === "write" || (action.kind !== "read" && action.outcome !== "refused");
 }
 
-/** It happened, and is over. */
+/** The write certainly took effect and has ended. */
 function isCertain({ end }: Operation): boolean {
   return end !== never;
 }

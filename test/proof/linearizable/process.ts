@@ -1,6 +1,5 @@
-// A process of the recorded histories: it has the directory open, and its clients work on the keys of a round until
-// the process has done its share. It is killed in the middle of it. One of them has nothing open: its clients speak
-// to the S3 API.
+// A worker process of the recorded histories: its clients work on the keys of a round, through a
+// store or the S3 API, until its share is done or it is killed.
 import { openStore } from "../../../src/index.ts";
 import { createRandom } from "../../support/random.ts";
 import { doOne, wanted } from "./client.ts";
@@ -12,23 +11,23 @@ export interface ProcessTask {
   readonly directory: string;
   readonly bucket: string;
   readonly clients: number;
-  /** Where all processes' clocks begin, in nanoseconds. */
+  /** Start of the shared clock, in nanoseconds. */
   readonly zero: string;
-  /** Its clients ask here, and not a store of its own. */
+  /** If set, the clients use this S3 endpoint instead of their own store. */
   readonly s3?: S3Address;
 }
 
 export interface RoundTask {
   readonly log: string;
   readonly seed: number;
-  /** Makes the names of its values its own. */
+  /** Prefix that makes the names of this process's values unique. */
   readonly name: string;
   readonly prefix: string;
   readonly keys: readonly string[];
-  /** It goes on behind what it, or one before it, has done, up to its whole share. */
+  /** Operations already done by this process or the one it replaces. */
   readonly done: number;
   readonly share: number;
-  /** Tells when it has done so much, to be killed. */
+  /** Sends "there" after this many operations, so that it can be killed. */
   readonly tellAt: number;
 }
 
@@ -36,7 +35,7 @@ export type FromProcess = "ready" | "there" | "done";
 
 const task = JSON.parse(process.argv[2]!) as ProcessTask;
 const zero = BigInt(task.zero);
-// One clock for all processes of the machine, which no one sets.
+// hrtime is monotonic and common to all processes of the machine.
 const now = () => Number(process.hrtime.bigint() - zero);
 const target = await openTarget(task);
 
@@ -73,6 +72,6 @@ process.on("message", (round: RoundTask) => {
     process.exit(1);
   });
 });
-// Ends with the process that started it, whatever became of that one.
+// End with the parent process, even if the parent crashed.
 process.once("disconnect", () => process.exit());
 tell("ready");

@@ -1,5 +1,5 @@
-// The last word on a round: once nobody writes any more, every key is read, so that no acknowledged write can be
-// missing without a read that shows it.
+// Reads every key after all writers of a round have stopped, so that a missing acknowledged write
+// is seen by at least one read.
 import { openStore } from "../../../src/index.ts";
 import { openLog } from "./log.ts";
 import { bindingTarget } from "./target.ts";

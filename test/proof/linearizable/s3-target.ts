@@ -1,4 +1,4 @@
-// The same questions through the S3 API. A connection that breaks, with the process behind it, is no answer.
+// The target implemented with the S3 API. A broken connection or a 503 counts as no answer.
 import { createHash } from "node:crypto";
 import { encodeText } from "../../../src/http/sigv4.ts";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../../s3/raw.ts";
@@ -50,7 +50,7 @@ export function s3Target({ url, key: credential }: S3Address, bucket: string): T
     async put(key, name, condition) {
       const headers = condition === undefined ? {} : headersOf(condition);
       const raw = { method: "PUT", path: pathOf(key), headers, body: bytesNamed(name) };
-      // A version that is asked for and not there at all is a key that does not exist.
+      // If-Match on a key that does not exist is answered with 404.
       const refusals = condition === undefined ? [] : [412, 404];
       return (await ask(raw, 200, ...refusals)).status === 200;
     },
@@ -73,7 +73,7 @@ function headersOf(condition: Condition): Record<string, string> {
     : { "if-none-match": condition.etagDoesNotMatch };
 }
 
-/** In headers and in XML. */
+/** Removes the quotes, plain or escaped for XML. */
 function unquoted(etag: string): string {
   return etag.replaceAll(/"|&quot;|&#34;/g, "");
 }

@@ -1,4 +1,4 @@
-// The S3 API beside the other processes of the recorded histories, with two processes of its own that are killed too.
+// The S3 server of the recorded histories; its two processes are killed too.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ export const s3ProcessCount = 2;
 
 export interface S3Beside {
   readonly address: S3Address;
-  /** One of its processes; another takes its place. */
+  /** Kills one of its processes, which the server then replaces. */
   killOne(random: Random): void;
   end(): Promise<void>;
 }
@@ -64,7 +64,7 @@ async function serve({ directory, secretKey }: ServerTask): Promise<void> {
     domains: [],
     secretKey: Buffer.from(secretKey, "base64"),
     ...{ tls: undefined, trusted: [], limits: defaultPortLimits, probe: "", environment: process.env },
-    // It tells of every process that was killed and started again.
+    // The server would log every killed and restarted process.
     log: () => {},
     watch: createWatch({ counts: false }),
   });

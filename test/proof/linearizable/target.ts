@@ -1,29 +1,28 @@
-// What a client of the recorded histories can ask for, whatever face it asks through.
+// The operations of a client of the recorded histories, and their implementation with the binding.
 import type { StoreBucket } from "../../../src/index.ts";
 import { assertWhole, bytesNamed, partsOf, shapeOf } from "./values.ts";
 
 export interface Target {
-  /** S3 takes parts from 5 MiB on only. */
+  /** S3 requires parts of at least 5 MiB. */
   readonly takesSmallParts: boolean;
-  /** The etag of what was found, whose bytes were looked at; null for nothing. */
+  /** The etag of the object, after its bytes were checked; null if the key does not exist. */
   get(key: string): Promise<string | null>;
   head(key: string): Promise<string | null>;
   list(prefix: string, startAfter: string, limit: number): Promise<Page>;
-  /** Whether it was stored. */
+  /** Returns false if the condition failed. */
   put(key: string, name: string, condition?: Condition): Promise<boolean>;
   delete(keys: readonly string[]): Promise<void>;
 }
 
-/** Only over this version, or only where nothing is. */
+/** Put only over this version, or only if the key does not exist. */
 export type Condition = { readonly etagMatches: string } | { readonly etagDoesNotMatch: "*" };
 
 export interface Page {
   readonly etags: ReadonlyMap<string, string>;
-  /** There is more behind the last. */
   readonly truncated: boolean;
 }
 
-/** It did not answer, so nobody knows whether it happened. */
+/** No answer came, so it is unknown whether the operation took effect. */
 export class NoAnswer extends Error {}
 
 export function bindingTarget(bucket: StoreBucket): Target {

@@ -1,14 +1,14 @@
-// Values of the recorded histories: each is written once, and its name alone tells its bytes and its etag.
+// Values of the recorded histories: each is written once; its name determines its bytes and etag.
 import { createHash } from "node:crypto";
 
 const KiB = 1024;
-/** Beside the record, as a file, and as two parts. */
+/** Body sizes that are stored inline, as a blob, and as two parts. */
 const shapes = { small: 40, file: 5 * KiB, parts: 9 * KiB } as const;
 export const partBytes = 5 * KiB;
 
 export type Shape = keyof typeof shapes;
 
-/** Its name begins with what it is. */
+/** The name of a value starts with its shape. */
 export function bytesNamed(name: string): Buffer {
   return Buffer.alloc(shapes[shapeOf(name)], `${name}\n`);
 }
@@ -21,7 +21,7 @@ export function partsOf(bytes: Buffer): Buffer[] {
   return [bytes.subarray(0, partBytes), bytes.subarray(partBytes)];
 }
 
-/** Known before anything is sent, so also of a write whose answer never came. */
+/** Computed from the name, so it is known even if the write was never answered. */
 export function etagNamed(name: string): string {
   const bytes = bytesNamed(name);
   if (shapeOf(name) !== "parts") return md5(bytes).toString("hex");
@@ -29,7 +29,7 @@ export function etagNamed(name: string): string {
   return `${md5(Buffer.concat(parts.map(md5))).toString("hex")}-${parts.length}`;
 }
 
-/** Bytes that were read are those of one value, and the etag beside them is that value's. */
+/** Checks that the bytes are one complete value and match the etag. */
 export function assertWhole(bytes: Uint8Array, etag: string): void {
   const end = bytes.indexOf(10);
   const name = Buffer.from(bytes.subarray(0, end)).toString();

@@ -1,5 +1,5 @@
-// The processes of the recorded histories: started, given their share of each round, killed in the middle of it
-// and replaced by others that do the rest.
+// Starts the worker processes of the recorded histories, gives them their share of each round,
+// kills some of them and lets replacements do the rest.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -11,18 +11,17 @@ import type { S3Beside } from "./s3.ts";
 
 export interface Workers {
   readonly size: number;
-  /** What the last of them asks. */
+  /** The S3 server used by the last worker. */
   readonly s3: S3Beside;
-  /** The one at this place. */
   at(index: number): ChildProcess;
-  /** Takes the place of one that is gone. */
+  /** Starts a new process in place of a killed one. */
   replace(index: number): Promise<void>;
   end(): Promise<void>;
 }
 
 const program = fileURLToPath(new URL("./process.js", import.meta.url));
 
-/** So many with the directory open, and one whose clients ask the S3 API. */
+/** Starts `count` processes that open the directory, and one whose clients use the S3 API. */
 export async function startWorkers(count: number, task: ProcessTask, s3: S3Beside): Promise<Workers> {
   const children: ChildProcess[] = [];
   async function start(index: number): Promise<void> {
@@ -44,19 +43,19 @@ export async function startWorkers(count: number, task: ProcessTask, s3: S3Besid
 }
 
 export interface RoundPlan {
-  /** Folder for the logs. */
+  /** Folder of the log files. */
   readonly logs: string;
   readonly prefix: string;
   readonly keys: readonly string[];
-  /** What each process does of the round. */
+  /** Operations per process and round. */
   readonly share: number;
-  /** What the one does whose clients ask the S3 API. */
+  /** Operations per round of the process whose clients use the S3 API. */
   readonly shareOfS3: number;
   readonly round: number;
   readonly random: Random;
 }
 
-/** The logs of all that took part, and how many were killed. */
+/** Returns the log files of all processes of the round and the number of kills. */
 export async function runRound(
   workers: Workers,
   plan: RoundPlan,
@@ -66,7 +65,7 @@ export async function runRound(
   const shareOf = (index: number) => (isOfS3(index) ? plan.shareOfS3 : plan.share);
   mkdirSync(logs, { recursive: true });
   const paths: string[] = [];
-  // One is killed in every round, and in every other a second one.
+  // Every round kills one process, and every second round possibly another.
   const victims = new Set([random.below(workers.size), round % 2 === 0 ? random.below(workers.size) : -1]);
   let kills = 0;
 
@@ -101,14 +100,14 @@ export async function runRound(
   return { paths, kills };
 }
 
-/** About as much as the process has done: it decides only which keys are next. */
+/** Approximate number of finished operations: it only decides which keys are next. */
 function doneIn(log: string): number {
   return readFileSync(log, "utf8")
     .split("\n")
     .filter((line) => !line.startsWith('["begin"')).length;
 }
 
-/** Resolves when the process says so, and rejects when it ends instead. */
+/** Resolves when the process sends the message; rejects if it exits first. */
 function told(child: ChildProcess, wanted: FromProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const listen = (message: FromProcess) => {
@@ -118,7 +117,7 @@ function told(child: ChildProcess, wanted: FromProcess): Promise<void> {
     };
     const fail = (code: number | null, signal: string | null) => {
       stop();
-      reject(new Error(`A process of the histories ended by itself with ${String(code ?? signal)}.`));
+      reject(new Error(`A worker process exited unexpectedly with ${String(code ?? signal)}.`));
     };
     const stop = () => {
       child.off("message", listen);

@@ -1,24 +1,24 @@
-// Contradictions in a history of one key that show at a look, whatever the order of the rest (the zones of Gibbons
-// and Korach). The search would find each of them too, but to find that no order exists it has to try them all.
+// Finds simple contradictions in a history of one key (the zones of Gibbons and Korach). The search
+// would find them too, but only after trying every order.
 import type { Action, Operation, State } from "./checker.ts";
 
-/** From the instant a value was certainly there until the last at which it certainly still was. */
+/** From the time the value certainly existed to the last time it certainly still did. */
 interface Zone {
   readonly value: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** What contradicts what, in words; undefined when nothing does at a look. */
+/** Describes a contradiction; undefined if there is no simple one. */
 export function findContradiction(operations: readonly Operation[]): string | undefined {
   const written = new Set(operations.map(({ action }) => writtenBy(action)));
   const foreign = operations.find(({ action }) => !written.has(observed(action) ?? null));
-  if (foreign !== undefined) return `${wordsOf(foreign)} tells of a value that nobody wrote`;
+  if (foreign !== undefined) return `${wordsOf(foreign)} names a value that was never written`;
   const zones = zonesOf(operations);
   for (const zone of zones) {
     for (const other of zones) {
       if (zone === other) continue;
-      // Each of the two was there before the other went: of one writer each, one must have come back.
+      // The zones overlap, and each value is written once: one of them would have to reappear.
       if (zone.from < zone.to && other.from < other.to && zone.from < other.to && other.from < zone.to)
         return `${zone.value} and ${other.value} were there at the same time`;
     }
@@ -30,7 +30,7 @@ export function findContradiction(operations: readonly Operation[]): string | un
   return undefined;
 }
 
-/** Wholly within the time of a value, and not to be had with it. */
+/** The operation lies within the zone of a value and is impossible with that value. */
 function contradicts({ value, from, to }: Zone, { begin, end, action }: Operation): boolean {
   if (!(from < begin && end < to)) return false;
   const seen = observed(action);
@@ -56,13 +56,13 @@ function zonesOf(operations: readonly Operation[]): Zone[] {
   return [...zones.values()];
 }
 
-/** The value that may be there because of the action; nothing is there from the start. */
+/** The value the action may have stored; null if none. */
 export function writtenBy(action: Action): State {
   if (action.kind === "read") return null;
   return "outcome" in action && action.outcome === "refused" ? null : action.value;
 }
 
-/** What must have been there for the action to end as it did; undefined when that can be many things. */
+/** The state the action must have seen to end as it did; undefined if several are possible. */
 export function observed(action: Action): State | undefined {
   switch (action.kind) {
     case "write":

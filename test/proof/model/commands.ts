@@ -1,5 +1,5 @@
-// The commands of a model test: each is done to the model and to the store, and their answers are the same. A
-// command is plain data underneath, which is what a failure prints.
+// Commands of a model test: each runs on the model and on the store, and both answers must be
+// equal. Commands are plain data, so that a failure can print them.
 import type { AsyncCommand } from "fast-check";
 import type { Answer, Operation, Task } from "./operation.ts";
 import { resolve } from "./resolve.ts";
@@ -9,14 +9,14 @@ import type { World } from "./world.ts";
 
 export type Command = AsyncCommand<World, Subject>;
 
-/** Counts of what was done, for the figures. */
+/** Number of commands and faults by kind, for the report. */
 export type Counts = Record<string, number>;
 
 export function count(counts: Counts, what: string): void {
   counts[what] = (counts[what] ?? 0) + 1;
 }
 
-/** A command that does this, and is printed as that. */
+/** Creates a command; `shown` is printed on failure. */
 export function command(shown: object, run: (world: World, subject: Subject) => Promise<void>): Command {
   return { check: () => true, run, toString: () => JSON.stringify(shown) };
 }
@@ -35,7 +35,7 @@ export const reopen: Command = command({ do: "reopen" }, async (_, subject) => {
   await subject.ask({ do: "reopen" });
 });
 
-/** Closed after a sweep, no byte is on disk that no record names, and none is missing. */
+/** After a sweep and a close, every file belongs to a record and no file is missing. */
 export async function audit(world: World, subject: Subject): Promise<void> {
   await both(world, subject, { do: "sweep" });
   await subject.ask({ do: "audit" });
@@ -46,7 +46,7 @@ export async function both(world: World, subject: Subject, operation: Operation)
   await subject.expect(task, await world.apply(task));
 }
 
-/** What an answer was refused with: the code of a StoreError, or S3's. */
+/** The reason of a refusal: derived from a StoreError code, or the S3 error code. */
 export function refusalOf(answer: Answer): string | undefined {
   const told = JSON.parse(answer) as { code?: number; status?: number; body?: unknown } | null;
   if (typeof told?.code === "number") return refusals[told.code] ?? String(told.code);

@@ -1,20 +1,20 @@
-// A witness beside the model. Model and store share the rules of the engine, ranges and encryption among them, and
-// could be wrong alike: so what a get gives is also held against the bytes that were once put, by their etag.
+// An independent check of reads. Model and store share the engine's rules and could both be wrong,
+// so the bytes of a get are also compared with the bytes that were put, found by etag.
 import { createHash } from "node:crypto";
 import { bytesOf, digestOf } from "../../support/bodies.ts";
 import type { Answer, Body, Operation, ReadOptions } from "./operation.ts";
 import { bodyValue } from "./s3.ts";
 
 export interface Contents {
-  /** Remembers what was put, and throws when a get gave something else. */
+  /** Records the bodies of puts; throws if a get returned other bytes. */
   watch(operation: Operation, answer: Answer): void;
 }
 
 export function createContents(): Contents {
-  /** What an etag stands for: one body, or the bodies of parts. */
+  /** The bodies of each etag: one body, or the bodies of the parts. */
   const known = new Map<string, readonly Body[]>();
 
-  /** By its MD5, which is the etag of plain bytes, and by the etag it was given: a sealed one's is random. */
+  /** Stores the body by its MD5 and by the returned etag, which is random if encrypted. */
   function noteBody(body: Body, answer: Answer): void {
     known.set(md5(bytesOf("", bodyValue(body))), [body]);
     const etag = etagIn(answer);
@@ -23,23 +23,25 @@ export function createContents(): Contents {
 
   function noteParts(etags: readonly string[]): void {
     const found = etags.map((etag) => known.get(etag));
-    // A part copied under a key has an etag of its own, and its bytes are not known here.
+    // A part copied with a customer key has its own etag, and its bytes are unknown here.
     if (found.includes(undefined)) return;
     const parts = found.flatMap((bodies) => bodies ?? []);
     const whole = md5(Buffer.concat(etags.map((etag) => Buffer.from(etag, "hex"))));
     known.set(`${whole}-${etags.length}`, parts);
-    // A copy of it is of one piece.
+    // A copy of the object is a single body.
     known.set(md5(contentOf(parts)), parts);
   }
 
   function check(read: Read, shown: object): void {
     const bodies = known.get(read.etag);
-    // What was copied under a key has an etag that no answer to a put has named.
+    // An object copied with a customer key has an etag that no put returned.
     if (bodies === undefined && read.isSealed) return;
     const bytes = contentOf(bodies ?? []);
     const asked = read.slice(bytes);
     if (bodies !== undefined && read.size === asked.length && read.digest === digestOf(asked)) return;
-    throw new Error(`Not the bytes that were put: ${JSON.stringify(shown)} gave ${JSON.stringify(read)}`);
+    throw new Error(
+      `A read did not return the bytes that were put: ${JSON.stringify(shown)} returned ${JSON.stringify(read)}`,
+    );
   }
 
   return {
@@ -59,7 +61,7 @@ export function createContents(): Contents {
   };
 }
 
-/** Of what was put, by either face; undefined when it was refused. */
+/** The etag in the answer of a put, binding or S3; undefined if the put was refused. */
 function etagIn(answer: Answer): string | undefined {
   const { etag, headers } = (JSON.parse(answer) ?? {}) as {
     etag?: string;

@@ -1,5 +1,4 @@
-// Flips a bit of what is stored for a key, where it is stored: in a blob's file, or in the row of its body or
-// its record; and puts it back.
+// Flips a bit of a key's stored data (a blob file, or the row of a body or record) and restores it.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import {
@@ -18,7 +17,7 @@ import type { Flip } from "./questions.ts";
 import type { Ports } from "./side.ts";
 
 export interface Damage {
-  /** What was hit; undefined when nothing is stored under the key. */
+  /** Returns the kind of data that was hit; undefined if the key has no such data. */
   flip(ports: Ports, flip: Flip): Promise<string | undefined>;
   mend(): void;
 }
@@ -61,7 +60,7 @@ function flipped(flip: () => void): () => void {
   return flip;
 }
 
-/** The stored bytes of one row, beside whoever has the database open. Text stays text. */
+/** Reads and writes the bytes of one row over a second connection. Text columns stay text. */
 function rowOf(directory: string, key: string, of: Flip["of"]) {
   const { database } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucketName)!);
   const [table, column, where] =

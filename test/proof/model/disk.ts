@@ -1,16 +1,15 @@
-// The disk a modelled store lies on: a small one of its own in memory, which can be filled to the last byte, or
-// a plain directory where nobody may mount one.
+// The disk of a modelled store: a small tmpfs that can be filled to the last byte, or a plain
+// directory if mounting is not permitted.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface Disk {
-  /** Everything of it lies under here. */
   readonly root: string;
-  /** Where the store is. */
+  /** Directory of the store. */
   readonly directory: string;
-  /** Beside the disk: never full. */
+  /** A directory outside the small disk: never full. */
   readonly beside: string;
   readonly canFill: boolean;
   fill(): void;
@@ -18,7 +17,7 @@ export interface Disk {
   remove(): void;
 }
 
-/** Room for the reserve, a log of a thousand pages, and what a few hundred commands leave. */
+/** Enough for the reserve, a log of a thousand pages, and the data of a few hundred commands. */
 const diskBytes = 24 * 1024 * 1024;
 
 export function createDisk(): Disk {
@@ -42,7 +41,7 @@ export function createDisk(): Disk {
     },
     free: () => rmSync(ballast, { force: true }),
     remove() {
-      // Detached at once, gone with its last descriptor.
+      // A lazy unmount: it completes when the last descriptor is closed.
       if (canFill) spawnSync("umount", ["-l", root]);
       rmSync(beside, { recursive: true, force: true });
     },

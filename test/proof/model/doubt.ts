@@ -1,18 +1,18 @@
-// After a crash or a failed write: what was acknowledged is there, each other write is there whole or not at all.
-// Which it was is found by holding what the store shows against every model it may have become.
+// After a crash or a failed write, acknowledged writes must be there, and each other write
+// completely or not at all. Compares the store with every possible model state to find out which.
 import type { Answer, Task } from "./operation.ts";
 import type { Subject } from "./subject.ts";
 import type { World } from "./world.ts";
 
-/** A write that was under way, with its answer if it had one. */
+/** A write in flight at the fault, with its answer if it was answered. */
 export interface Doubtful {
   readonly task: Task;
   readonly answer: Answer | undefined;
 }
 
-/** The world goes on as the store has it; throws when the store is in none of the states it may be in. */
+/** Continues with the model state that matches the store; throws if none matches. */
 export async function settle(world: World, subject: Subject, doubts: readonly Doubtful[]): Promise<void> {
-  // What a sweep had done when it was cut off is no doubt of its own: done again, it is done.
+  // An interrupted sweep is simply repeated: the result is the same.
   const sweep = world.task({ do: "sweep" });
   await subject.perform(sweep);
   const found = await subject.perform(world.task({ do: "snapshot" }));
@@ -28,12 +28,12 @@ export async function settle(world: World, subject: Subject, doubts: readonly Do
   }
   const answered = doubts.map(({ task, answer }) => `${JSON.stringify(task.operation)}: ${answer ?? "none"}`);
   throw new Error(
-    `The store is in none of the states it may be in.\n  answered: ${answered.join("\n  ")}\n` +
+    `The store is in none of the possible states.\n  answered: ${answered.join("\n  ")}\n` +
       `  the store: ${found}\n  ${tried.join("\n  ")}`,
   );
 }
 
-/** Every order of every choice that has all of the answered ones; the likeliest first. */
+/** Every order of every subset that contains all answered writes; the likeliest first. */
 function* orders(doubts: readonly Doubtful[]): Generator<Doubtful[]> {
   if (doubts.every(({ answer }) => answer === undefined)) yield [];
   for (const [i, first] of doubts.entries()) {

@@ -1,24 +1,24 @@
-// Faults of the disk at a chosen instant, for real: a small library that stands before the system's in another
-// process counts what it does to the files of a store, and at the count lets the call fail or ends the process.
+// Real disk faults at a chosen moment: an LD_PRELOAD library counts the calls of another process on
+// the files of a store, and at the given count fails the call or kills the process.
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Faults {
-  /** What the process must be started with. */
+  /** Environment variables the process must be started with. */
   readonly env: Readonly<Record<string, string>>;
-  /** The so-manieth call of this kind from now on fails, or is the last that the process does. */
+  /** From now on, the `count`th call of this kind fails, or kills the process. */
   arm(fault: Fault, count: number): void;
   disarm(): void;
-  /** Whether what was armed last has happened. */
+  /** Whether the fault armed last has occurred. */
   hasFired(): boolean;
   close(): void;
 }
 
-/** A sync that fails with EIO, a write that fails so, or SIGKILL before any change to the disk. */
+/** A sync or a write that fails with EIO, or SIGKILL before a change to the disk. */
 export type Fault = "sync" | "write" | "death";
 
-/** Undefined where there is no compiler, nor one to be installed. */
+/** Returns undefined if there is no C compiler and none can be installed. */
 export function buildFaultLibrary(directory: string): string | undefined {
   const source = join(directory, "faults.c");
   const library = join(directory, "faults.so");
@@ -38,7 +38,7 @@ export function buildFaultLibrary(directory: string): string | undefined {
 const places = { sync: 0, write: 1, death: 2 } as const;
 const firedPlace = 3;
 
-/** For one process, on the files under a directory. The control file is shared memory between the two. */
+/** Faults for one process on files below a directory; both processes map the control file. */
 export function createFaults(library: string, controlPath: string, under: string): Faults {
   writeFileSync(controlPath, Buffer.alloc(4096));
   const control = openSync(controlPath, "r+");
@@ -94,7 +94,7 @@ __attribute__((constructor)) static void begin(void) {
 
 static int isOurs(const char *path) { return strncmp(path, under, strlen(under)) == 0; }
 
-/* SQLite syncs the folder of a new log once more than the store does, and keeps a failure of that to itself. */
+/* SQLite syncs the folder of a new log a second time and ignores a failure of that sync. */
 static int isOfDatabase(const char *path) {
   char database[4400];
   snprintf(database, sizeof database, "%s/records.db", path);

@@ -1,4 +1,4 @@
-// Commands that go wrong on purpose: the process dies, a write or a sync fails, the disk is full, a bit flips.
+// Commands that inject faults: a killed process, a failed write or sync, a full disk, a bit flip.
 import { both, type Command, type Counts, command, count, refusalOf, tasksFor } from "./commands.ts";
 import { type Doubtful, settle } from "./doubt.ts";
 import type { Answer, Operation } from "./operation.ts";
@@ -16,13 +16,13 @@ function fault(shown: object, run: (world: World, subject: Subject) => Promise<v
 }
 
 export interface WantedKill {
-  /** Under way at once. */
+  /** Writes in flight at the same time. */
   readonly writes: readonly Wanted[];
-  /** Killed before the so-manieth change to the disk. */
+  /** The process is killed before this change to the disk, counted from 1. */
   readonly step: number;
-  /** When it lives on: killed in the sweep behind. */
+  /** If the process survives the writes, run a sweep that may meet the kill. */
   readonly sweeps: boolean;
-  /** Killed again while it recovers, so many changes in; 0 for not. */
+  /** Kill it again during recovery, before this change to the disk; 0 for no second kill. */
   readonly again: number;
 }
 
@@ -67,11 +67,11 @@ async function killRecovery(subject: Subject, step: number, counts: Counts): Pro
 export interface WantedFailure {
   readonly writes: readonly Wanted[];
   readonly step: number;
-  /** How it is restarted. */
+  /** How the store is restarted. */
   readonly by: "close" | "kill";
 }
 
-/** A failed sync fences the store: from the first refusal on nothing is acknowledged until it is opened anew. */
+/** After a failed sync, the store acknowledges no write until it is opened again. */
 export function failSync(wanted: WantedFailure, counts: Counts): Command {
   return fault({ do: "fail sync", ...wanted }, async (world, subject) => {
     if (subject.faults === undefined) return;
@@ -89,7 +89,7 @@ export function failSync(wanted: WantedFailure, counts: Counts): Command {
   });
 }
 
-/** A failed write is refused and leaves nothing half done. */
+/** A failed write is refused and is not partly applied. */
 export function failWrite(wanted: WantedFailure, counts: Counts): Command {
   return fault({ do: "fail write", ...wanted }, async (world, subject) => {
     if (subject.faults === undefined) return;
@@ -108,7 +108,7 @@ async function restart(subject: Subject, by: "close" | "kill"): Promise<void> {
   await subject.start();
 }
 
-/** Until one is refused for the disk's sake; that one, which may have happened, and those that are left. */
+/** Performs writes until the disk fault refuses one; returns that one, in doubt, and the rest. */
 async function untilRefused(
   world: World,
   subject: Subject,
@@ -145,19 +145,19 @@ async function assertFenced(world: World, subject: Subject, wanted: Wanted): Pro
   const refusal = refusalOf(actual);
   if (refusal === "ServiceUnavailable") return;
   if (await isRepetition(world, task.operation)) return;
-  // What is refused for its own sake was refused before any disk was asked.
+  // An invalid request is refused before the disk is used.
   if (refusal !== undefined || /"error":/.test(actual) || actual === "null") return;
-  throw new Error(`Acknowledged behind a failed sync: ${JSON.stringify(task.operation)}: ${actual}`);
+  throw new Error(`Acknowledged after a failed sync: ${JSON.stringify(task.operation)}: ${actual}`);
 }
 
-/** An upload that was completed before is answered as it was then, and nothing is written. */
+/** Completing an upload again returns the first answer and writes nothing. */
 async function isRepetition(world: World, operation: Operation): Promise<boolean> {
   if (operation.do !== "s3" || operation.method !== "POST") return false;
   const id = operation.query?.find(([name]) => name === "uploadId")?.[1];
   return id !== undefined && !(await world.activeUploads()).has(id);
 }
 
-/** On a full disk writes are done or refused as such; what frees space is always done, and reads go on. */
+/** On a full disk, writes succeed or are refused for space; deletes, aborts and reads succeed. */
 export function fillDisk(wanted: readonly Wanted[], counts: Counts): Command {
   return fault({ do: "fill disk", wanted }, async (world, subject) => {
     if (!subject.disk.canFill) return;
@@ -183,7 +183,7 @@ export interface WantedFlip {
   readonly reads: readonly Wanted[];
 }
 
-/** With a bit flipped, every read is right or fails loudly, and a verification names the object. */
+/** With a bit flipped, every read is correct or fails, and a verification reports the object. */
 export function flipBit({ flip, reads }: WantedFlip, counts: Counts): Command {
   return fault({ do: "flip bit", flip, reads }, async (world, subject) => {
     const hit = await subject.ask<string | null>({ do: "flip", flip });
@@ -197,7 +197,7 @@ export function flipBit({ flip, reads }: WantedFlip, counts: Counts): Command {
     }
     const damages = await subject.ask<readonly { key?: string }[]>({ do: "verify" });
     if (!damages.some(({ key }) => key === flip.key)) {
-      throw new Error(`Not found by a verification: ${JSON.stringify(flip)} in ${hit}`);
+      throw new Error(`A verification did not report the damage: ${JSON.stringify(flip)} in ${hit}`);
     }
     await subject.ask({ do: "mend" });
   });

@@ -1,4 +1,4 @@
-// The quick share of the model tests.
+// The share of the model proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { model } from "./model.ts";

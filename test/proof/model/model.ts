@@ -1,6 +1,5 @@
-// The model tests: commands drawn by chance, through the binding and through the S3 API, on a store on disk and on
-// the engine in memory, whose answers must be the same. Crashes, failed writes and syncs, a full disk, flipped
-// bits and the passing of days are commands like others.
+// Model tests: random commands, among them faults and the passing of days, run on a store on disk
+// and on the engine in memory, through the binding and the S3 API. All answers must be equal.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,11 +19,11 @@ export const model: Proof = {
   run: runModel,
 };
 
-/** Stores under test at once: while one waits for its process, another has its turn. */
+/** Stores tested concurrently: while one waits for its process, another runs. */
 const lanes = 3;
-/** Of so many runs one is a rough one: there the process dies and is started again, which takes its time. */
+/** One run in this many is rough: the process dies and restarts, which is slow. */
 const roughEvery = 12;
-/** Emptying a store takes as long as some twenty commands; making a model anew grows with all before. */
+/** Emptying a store costs about twenty commands; rebuilding a model grows with its history. */
 const mostCommands = { steady: 500, rough: 150 } as const;
 
 async function runModel(budget: Budget): Promise<Figures> {
@@ -34,12 +33,12 @@ async function runModel(budget: Budget): Promise<Figures> {
   let nextRun = 0;
   let isOver = false;
   const { stackTraceLimit } = Error;
-  // Most errors here are expected ones, and a trace costs more than the operation.
+  // Most errors are expected, and a stack trace costs more than the operation.
   Error.stackTraceLimit = 2;
   const watch = setInterval(() => budget.say(JSON.stringify(counts)), 5000);
   try {
     if (library === undefined)
-      tell("failing writes and syncs, kills amid a write. There is no C compiler on this machine.");
+      tell("failing writes and syncs, kills during a write. This machine has no C compiler.");
     await Promise.all(Array.from({ length: lanes }, lane));
   } finally {
     clearInterval(watch);
@@ -53,7 +52,7 @@ async function runModel(budget: Budget): Promise<Figures> {
     const rough = keepSubject(library);
     try {
       while (!isOver && budget.more(counts.commands!)) {
-        // A seed of its own: given as the seed of the whole, it is the first to run.
+        // Each run has its own seed: passed as --seed, that run comes first.
         const seed = (budget.seed + nextRun++) % 2 ** 31;
         const isRough = seed % roughEvery === 0;
         await runCommands({ seed, isRough, subjects: isRough ? rough : steady, counts });
@@ -75,14 +74,14 @@ interface Subjects {
   drop(): Promise<void>;
 }
 
-/** A store is emptied and used again until something failed on it. */
+/** A store is emptied and reused until a run on it fails. */
 function keepSubject(library: string | undefined): Subjects {
   let subject: Subject | undefined;
   return {
     async take() {
       if (subject !== undefined) return subject;
       subject = await createSubject(library);
-      if (!subject.disk.canFill) tell("a full disk. This machine does not let us mount one.");
+      if (!subject.disk.canFill) tell("a full disk. This machine does not permit mounting a tmpfs.");
       return subject;
     },
     async drop() {

@@ -1,16 +1,16 @@
-// What the model tests ask of a store, as plain data: the same words go to the model and, in another process,
-// to the store on disk.
+// The operations of the model tests as plain data, applied to the model and, in another process, to
+// the store on disk.
 
 export const bucketName = "modelled";
 
-/** Customers' keys, by their place. */
+/** SSE-C keys, chosen by index. */
 export const customerKeys = ["5e".repeat(32), "a7".repeat(32)] as const;
 
 export interface Body {
   readonly size: number;
-  /** What the bytes are made from. */
+  /** Seed of the bytes. */
   readonly name: number;
-  /** How a script gives them; `broken` is a stream that fails half way. */
+  /** The type a script passes; `broken` is a stream that fails halfway. */
   readonly as: "bytes" | "string" | "blob" | "stream" | "broken";
 }
 
@@ -19,7 +19,7 @@ export interface UploadName {
   readonly id: string;
 }
 
-/** Options as a script gives them, but for headers, which stand as a plain object. */
+/** Options as a script passes them; headers are a plain object. */
 export interface ReadOptions {
   readonly range?: Readonly<Record<string, number>>;
   readonly rangeHeader?: string;
@@ -90,18 +90,18 @@ export type Operation =
   | { readonly do: "complete"; readonly upload: UploadName; readonly parts: readonly NamedPart[] }
   | { readonly do: "abort"; readonly upload: UploadName }
   | { readonly do: "sweep" }
-  /** Everything that can be seen of the bucket. */
+  /** All visible contents of the bucket. */
   | { readonly do: "snapshot" }
   | S3Call;
 
-/** An operation with the time and the chance it meets: both sides then make the same ids and dates. */
+/** An operation with its time and randomness, so that both sides create equal IDs and dates. */
 export interface Task {
   readonly operation: Operation;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** All randomness is drawn from it. */
+  /** Seed of all randomness. */
   readonly draw: string;
 }
 
-/** What became of it, as JSON, so that two answers are compared as texts. */
+/** The outcome as JSON, so that two answers can be compared as text. */
 export type Answer = string;

@@ -1,5 +1,5 @@
-// Performs an operation on one side and tells what became of it, in full: objects with all they say, bytes by
-// their digest, errors by name, code and words.
+// Performs an operation on one side and returns the complete outcome: objects with all properties,
+// bytes by digest, errors by name, code and message.
 import { createHash } from "node:crypto";
 import type { StoreBucket, StoreObject, StoreObjectBody, StoreValue } from "../../../src/index.ts";
 import { hex } from "../../../src/model/checksum.ts";
@@ -61,7 +61,7 @@ async function outcome(side: Side, operation: Operation): Promise<unknown> {
     case "abort":
       return resumed(bucket, operation.upload).abort();
     case "sweep": {
-      // Bytes are freed in the background, too: how many are left is a matter of time.
+      // Bytes are also freed in the background, so this count depends on timing.
       const { blobsRemoved: _, ...report } = await side.engine.sweep();
       return report;
     }

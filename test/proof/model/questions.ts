@@ -1,21 +1,21 @@
-// What the model test and the process of the store say to each other.
+// Messages between the model test and the process of the store.
 import { createHash } from "node:crypto";
 import type { Answer, Task } from "./operation.ts";
 
 export type Question =
   | { readonly do: "open"; readonly directory: string }
   | { readonly do: "task"; readonly task: Task }
-  /** One after the other, up to the first whose answer is not the expected one; told is that one. */
+  /** Performs tasks until an answer differs from the expected one, and returns that answer. */
   | { readonly do: "tasks"; readonly tasks: readonly Expected[] }
-  /** Beside others: with a clock and chance of its own. */
+  /** Performs a task concurrently with others, with its own clock and randomness. */
   | { readonly do: "begin"; readonly task: Task }
   | { readonly do: "reopen" }
-  /** Closes, holds every file against the records, and opens again. */
+  /** Closes the store, compares every file with the records, and opens it again. */
   | { readonly do: "audit" }
   | { readonly do: "verify" }
   | { readonly do: "flip"; readonly flip: Flip }
   | { readonly do: "mend" }
-  /** Ends everything in the bucket, and sees that nothing of it is left. */
+  /** Deletes everything in the bucket and checks that nothing remains. */
   | { readonly do: "empty"; readonly now: number };
 
 export interface Expected {
@@ -28,16 +28,16 @@ export interface Unexpected {
   readonly answer: Answer;
 }
 
-/** Enough to tell two answers apart, without sending them. */
+/** Lets answers be compared without sending them. */
 export function answerDigest(answer: Answer): string {
   return createHash("md5").update(answer).digest("base64");
 }
 
-/** Which bit of what is stored for a key. */
+/** The bit to flip in the stored data of a key. */
 export interface Flip {
   readonly key: string;
   readonly of: "body" | "record";
-  /** Taken modulo what there is. */
+  /** Taken modulo the number of parts; `offset` likewise modulo the size. */
   readonly part: number;
   readonly offset: number;
   readonly bit: number;

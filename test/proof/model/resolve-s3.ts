@@ -1,4 +1,4 @@
-// The same for the S3 API: what is wanted as requests.
+// Turns a drawn command into an S3 request, using the state of the model.
 import { encodePath } from "../../../src/http/sigv4.ts";
 import { hashBytes } from "../../../src/model/hashes.ts";
 import { bucketName, customerKeys, type S3Call } from "./operation.ts";
@@ -148,7 +148,7 @@ function algorithmOf({ algorithm }: Pick<WantedWrite, "algorithm">) {
 
 function checksumHeader(wanted: WantedWrite): Headers {
   const { checksum, body, payload } = wanted;
-  // A trailer brings a checksum of its own.
+  // The trailer already contains a checksum.
   if (checksum === "none" || payload === "chunked, with trailer") return {};
   const algorithm = algorithmOf(wanted);
   const value = Buffer.from(checksumOf(algorithm, body, checksum)).toString("base64");
@@ -233,7 +233,7 @@ async function partCall(world: World, wanted: WantedPart): Promise<S3Call> {
   return { ...call, query, headers, body, payload: "unsigned" };
 }
 
-/** Rules that end objects or uploads within the days that a clock is set forward, or none. */
+/** Rules that expire objects or abort uploads within the days the clock advances, or no rules. */
 function lifecycleCall(rule: number): S3Call {
   const rules = [
     undefined,

@@ -1,5 +1,4 @@
-// Turns what a command wants into an operation, by the state of the model: etags, uploads and cursors become
-// those that there are.
+// Turns a drawn command into an operation with existing etags, uploads and cursors of the model.
 import { hashBytes } from "../../../src/model/hashes.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { bytesOf } from "../../support/bodies.ts";
@@ -79,7 +78,7 @@ async function resolveBinding(world: World, wanted: ForBinding): Promise<Operati
   }
 }
 
-/** Commands may come before any upload was made: then they name one that never was. */
+/** If no upload exists yet, returns one that was never created. */
 export async function chosenUpload(world: World, { isActive, back }: WantedUpload): Promise<KnownUpload> {
   const active = isActive ? await world.activeUploads() : undefined;
   const found = world.uploads.filter(({ id }) => active?.has(id) ?? true);
@@ -153,7 +152,7 @@ export function rangeHeader({ kind, at, length }: WantedRange): string {
   return kind === "from" ? `bytes=${at}-` : `bytes=${at}-${at + Math.max(0, length - 1)}`;
 }
 
-/** In both of its forms: as fields of an object, and as headers. */
+/** The condition in both forms: fields of an object, and headers. */
 export async function conditionOptions(world: World, key: string, wanted: WantedCondition | null) {
   if (wanted === null) return { condition: {}, headers: {} };
   const object = await world.object(key);
@@ -190,7 +189,7 @@ function conditionHeaders(wanted: WantedCondition, object: ObjectRecord | undefi
   return { [headerNames[wanted.clause]]: value } as Record<string, string>;
 }
 
-/** From nothing to more than is allowed. */
+/** Metadata from none to more than is allowed. */
 export const metadata: readonly {
   readonly http: Readonly<Record<string, string | number>>;
   readonly custom: Readonly<Record<string, string>>;

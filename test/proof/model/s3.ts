@@ -1,5 +1,5 @@
-// The S3 API without a socket: requests signed as clients sign them, given to the handler as plain data, and
-// what it answers with as plain data again.
+// The S3 API without a socket: signs requests as clients do, passes them to the handler as plain
+// data and returns the response as plain data.
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../../../src/http/server/listen.ts";
 import {
   amzTime,
@@ -64,7 +64,7 @@ function signed({ method, key, query, headers, body, payload = "signed" }: S3Cal
 
 let today: { readonly scope: Parameters<typeof scopeText>[0]; readonly key: Uint8Array } | undefined;
 
-/** As `signRaw` does, but with the day's key kept: there are a million to sign. */
+/** Like `signRaw`, but caches the signing key of the day: a long run signs a million requests. */
 function signLightly(raw: Raw, payload: string): Raw {
   const time = amzTime(Date.now());
   const day = time.slice(0, 8);
@@ -117,7 +117,7 @@ function requestOf({ method, path, query = [], headers, body }: Raw): HttpReques
   };
 }
 
-/** Documents as they are, but for the request's id; other bodies by size and digest. */
+/** XML documents without the request ID; other bodies by size and digest. */
 async function told({ body, status }: HttpResponse, method: string): Promise<unknown> {
   if (typeof body === "string") return body.replace(/<RequestId>\w*<\/RequestId>/, "");
   if (body === null) return null;

@@ -1,5 +1,5 @@
-// One side of a model test: an engine on some ports, with small sizes, a clock and a source of randomness that
-// each task sets, and both faces on it.
+// One side of a model test: an engine with small size limits, a clock and randomness set by each
+// task, and the binding and S3 API on it.
 import { createHash } from "node:crypto";
 import { bindBucket } from "../../../src/binding/bind.ts";
 import type { Blobs } from "../../../src/engine/blobs.ts";
@@ -26,7 +26,7 @@ export interface Side {
   perform(task: Task): Promise<Answer>;
 }
 
-/** Edges a few bytes apart. Files are read in one piece up to eight blocks. */
+/** Limits only a few bytes apart. Files up to eight blocks are read in one piece. */
 export const sizes = { inlineBytes: 48, blockBytes: 32, s3PartBytes: 40 } as const;
 export const diskSizes = {
   blockBytes: sizes.blockBytes,
@@ -41,7 +41,7 @@ export function createSide({ records, blobs }: Ports): Side {
     blobs,
     ...sizes,
     now: () => current?.now ?? 0,
-    // The same however often it is asked: what is tried again after a conflict then makes the same ids.
+    // Deterministic per task, so that a retry after a conflict creates the same IDs.
     randomBytes: (size) => createHash("sha512").update(`${current?.draw} ${size}`).digest().subarray(0, size),
   });
   const s3 = createS3Handler({

@@ -1,4 +1,4 @@
-// The process that has the modelled store open: performs what it is asked, and may be killed at any instant.
+// The process that opens the modelled store: performs operations and can be killed at any time.
 import { bindBucket } from "../../../src/binding/bind.ts";
 import { openLocal } from "../../../src/local/open.ts";
 import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts";
@@ -9,7 +9,7 @@ import { createSide, diskSizes, type Ports, type Side } from "./side.ts";
 
 const week = 7 * 24 * 3600 * 1000;
 
-// Most errors here are expected ones, and a trace costs more than the operation.
+// Most errors are expected, and a stack trace costs more than the operation.
 Error.stackTraceLimit = 2;
 
 let directory = "";
@@ -64,7 +64,7 @@ async function empty(now: number): Promise<void> {
   const bucket = bindBucket(engine, bucketName);
   const { objects } = await bucket.list();
   if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
-  // Uploads in flight are given up after a week, and ended ones forgotten after another.
+  // Uploads in flight expire after a week, and ended uploads are removed after another.
   await sweep(now + week);
   await sweep(now + 2 * week);
   const left = blobFiles(directory).map(({ id }) => id);

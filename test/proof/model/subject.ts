@@ -1,5 +1,5 @@
-// The store under test as the model test holds it: on a disk of its own, open in a process of its own that can
-// be asked, killed and started again on what it left.
+// The store under test: on its own disk, open in its own process, which can be asked, killed and
+// started again on the same directory.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -11,23 +11,23 @@ import { answerDigest, type Question, type Reply, type Unexpected } from "./ques
 
 export interface Subject {
   readonly disk: Disk;
-  /** Undefined where the library could not be built. */
+  /** Undefined if the fault library could not be built. */
   readonly faults: Faults | undefined;
-  /** Rejects with a Death when the process ended before its answer. */
+  /** Rejects with Death if the process ended before it answered. */
   ask<T>(question: Question): Promise<T>;
   perform(task: Task): Promise<Answer>;
   /**
-   * The task must be answered so. It may wait for others, which spares most of the messages; whatever else is
-   * asked comes behind it, and what was not as expected is thrown then.
+   * Checks the answer of a task. Tasks are sent in batches to save messages, so a wrong answer may
+   * be thrown by a later call. Later requests are performed after the task.
    */
   expect(task: Task, answer: Answer): Promise<void>;
-  /** Nothing of that waits any more: before a fault is made, which must hit what comes behind it. */
+  /** Sends all waiting tasks, so that a fault injected next does not affect them. */
   flush(): Promise<void>;
-  /** Ends the process, if it is still there, as SIGKILL does. */
+  /** Ends the process with SIGKILL if it still runs. */
   kill(): Promise<void>;
-  /** Starts it again on the same directory. */
+  /** Starts the process again on the same directory. */
   start(): Promise<void>;
-  /** The process and the disk go. */
+  /** Removes the process and the disk. */
   remove(): Promise<void>;
 }
 
@@ -38,7 +38,6 @@ export function assertSame(operation: Operation, actual: Answer, expected: Answe
   throw new Error(`${JSON.stringify(operation)}\n  the model: ${expected}\n  the store: ${actual}`);
 }
 
-/** The process ended before it answered. */
 export class Death extends Error {}
 
 export async function createSubject(library: string | undefined): Promise<Subject> {
@@ -102,7 +101,7 @@ interface SubjectProcess {
 function startProcess(faults: Faults | undefined): SubjectProcess {
   const child: ChildProcess = fork(program, [], {
     env: { ...process.env, ...faults?.env },
-    // Failures of housekeeping are warned of; here they are made on purpose.
+    // Housekeeping failures print warnings; here they are injected on purpose.
     execArgv: ["--no-warnings"],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
   });
@@ -131,7 +130,7 @@ function startProcess(faults: Faults | undefined): SubjectProcess {
         if (over !== undefined) return reject(over);
         const id = nextId++;
         asked.set(id, { resolve: resolve as (answer: unknown) => void, reject });
-        // A process that dies meanwhile is told of by its exit.
+        // If the process dies meanwhile, its exit event rejects the request.
         child.send({ id, question }, () => {});
       });
     },

@@ -1,15 +1,15 @@
-// What a command wants, as chance draws it: keys by name, but etags, uploads, cursors and customers' keys only by
-// what they are to the state the command will meet. Small enough to be printed and shrunk.
+// Random commands before they are resolved: keys by name, but etags, uploads, cursors and SSE-C
+// keys only by their relation to the state the command meets. Small enough to print and shrink.
 import fc from "fast-check";
 
 export type Face = "binding" | "s3";
-/** The customer's key that fits, none, or one that does not fit. */
+/** The SSE-C key that matches, none, or one that does not match. */
 export type Secret = "right" | "none" | "wrong";
 
 export interface WantedCondition {
   readonly clause: "etagMatches" | "etagDoesNotMatch" | "uploadedBefore" | "uploadedAfter";
   readonly etag: "current" | "other" | "any";
-  /** From the object's date, in milliseconds. */
+  /** Offset from the object's date, in milliseconds. */
   readonly off: number;
   readonly form: "object" | "headers";
 }
@@ -30,13 +30,13 @@ export interface WantedBody {
 export interface WantedRead {
   readonly face: Face;
   readonly key: string;
-  /** The next key that has an object, if this has none. */
+  /** If the key has no object, use the next key that has one. */
   readonly isThere: boolean;
   readonly condition: WantedCondition | null;
   readonly range: WantedRange | null;
   readonly secret: Secret;
   readonly by: "bytes" | "stream";
-  /** One of the parts, at the S3 API. */
+  /** Part number to read (S3 API only). */
   readonly part: number | null;
 }
 
@@ -49,7 +49,7 @@ export interface WantedWrite {
   readonly checksum: "none" | "right" | "wrong";
   readonly algorithm: number;
   readonly storageClass: "none" | "Standard" | "InfrequentAccess" | "unknown";
-  /** The customer's key to seal with, if any. */
+  /** Index of the SSE-C key to encrypt with; null for none. */
   readonly seal: number | null;
   readonly payload: "signed" | "unsigned" | "chunked" | "chunked, with trailer";
 }
@@ -66,9 +66,9 @@ export interface WantedPage {
 }
 
 export interface WantedUpload {
-  /** Of those in flight, if there are any; else of all there ever were. */
+  /** Choose among uploads in flight, if there are any; otherwise among all uploads ever created. */
   readonly isActive: boolean;
-  /** The so-manieth from the newest. */
+  /** Index counted back from the newest upload. */
   readonly back: number;
 }
 
@@ -79,7 +79,7 @@ export interface WantedPart {
   readonly body: WantedBody;
   readonly secret: Secret;
   readonly isChecked: boolean;
-  /** Copied from this key, at the S3 API. */
+  /** Copy the part from this key (S3 API only). */
   readonly from: string | null;
 }
 
@@ -111,7 +111,7 @@ const key = fc.constantFrom(...keys);
 const face = fc.constantFrom<Face[]>("binding", "binding", "s3");
 const secret = often<Secret>("right", fc.constantFrom<Secret[]>("none", "wrong"));
 
-/** The usual one, and the others seldom. */
+/** Mostly the usual value, sometimes one of the others. */
 function often<T>(usual: T, others: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
 }
@@ -142,7 +142,7 @@ const range: fc.Arbitrary<WantedRange | null> = often<WantedRange | null>(
 
 const as = fc.oneof(
   { weight: 400, arbitrary: fc.constantFrom<WantedBody["as"][]>("bytes", "bytes", "string") },
-  // Bytes of unknown length are hashed in a thread, which takes a while to start.
+  // A body of unknown length is hashed in a worker thread, which is slow to start.
   { weight: 1, arbitrary: fc.constantFrom<WantedBody["as"][]>("stream", "broken") },
   { weight: 10, arbitrary: fc.constant<WantedBody["as"]>("blob") },
 );
@@ -209,7 +209,6 @@ const partBody = fc.record<WantedBody>({
   as,
 });
 
-/** Reads of any kind. */
 export const wantedRead: fc.Arbitrary<Wanted> = fc.oneof(
   { weight: 3, arbitrary: read.map((wanted) => ({ do: "get" as const, ...wanted })) },
   { weight: 1, arbitrary: read.map((wanted) => ({ do: "head" as const, ...wanted })) },
@@ -226,7 +225,7 @@ export const wantedDelete: fc.Arbitrary<Wanted> = fc.record({
   condition,
 });
 
-/** Writes that happen in one commit, or not at all. */
+/** Writes that are applied in one commit or not at all. */
 export const wantedWrite: fc.Arbitrary<Wanted> = fc.oneof(
   { weight: 8, arbitrary: write.map((wanted) => ({ do: "put" as const, ...wanted })) },
   {

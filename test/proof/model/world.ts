@@ -1,5 +1,5 @@
-// What a model test knows while it runs: the model, the clock, and what commands may refer to. All that was done
-// to the model is kept, so that it can be made again without, or with, what a crash left in doubt.
+// State of a model test: the model, the clock, and uploads and cursors that commands refer to. The
+// log of all tasks lets the model be rebuilt with or without writes that a crash left in doubt.
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { createContents } from "./contents.ts";
 import { type Answer, bucketName, type Operation, type Task } from "./operation.ts";
@@ -9,36 +9,35 @@ export interface KnownUpload {
   readonly key: string;
   readonly id: string;
   readonly ssecKey: string | undefined;
-  /** Of its parts' checksums, at the S3 API. */
+  /** Checksum algorithm of the parts (S3 API only). */
   readonly algorithm: string | undefined;
   readonly parts: Map<number, string>;
 }
 
 export interface World {
   readonly now: number;
-  /** The newest last. */
+  /** Newest last. */
   readonly uploads: readonly KnownUpload[];
   readonly cursor: string | undefined;
   object(key: string): Promise<ObjectRecord | undefined>;
-  /** This key, or the next that has an object. */
+  /** Returns this key, or the next key that has an object. */
   keyThatIsThere(key: string): Promise<string>;
-  /** Ids of those in flight. */
+  /** IDs of the uploads in flight. */
   activeUploads(): Promise<ReadonlySet<string>>;
-  /** Lets time pass. */
   advance(milliseconds: number): void;
   task(operation: Operation): Task;
-  /** Does it to the model. */
+  /** Applies the task to the model. */
   apply(task: Task): Promise<Answer>;
-  /** Another model that all of the same was done to, and then these; with what they were answered. */
+  /** Replays the log on a new model, then these tasks; returns their answers too. */
   fork(tasks: readonly Task[]): Promise<Fork>;
   close(): Promise<void>;
 }
 
 export interface Fork {
   readonly answers: readonly Answer[];
-  /** Of something done behind that. */
+  /** Performs an operation on the fork without logging it. */
   look(operation: Operation): Promise<Answer>;
-  /** The world goes on from here. */
+  /** Makes the fork the current model. */
   take(): Promise<void>;
   drop(): Promise<void>;
 }
@@ -100,7 +99,7 @@ export async function createWorld(name: string): Promise<World> {
       now += milliseconds;
     },
     task(operation) {
-      // Odd steps, so that dates differ and do not fall on whole seconds only.
+      // An odd step, so that dates differ and are not whole seconds.
       now += 7;
       return { operation, now, draw: `${name} ${drawn++}` };
     },

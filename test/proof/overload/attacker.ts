@@ -1,5 +1,5 @@
-// A process full of hostile clients: sockets by the thousand, from many addresses of loopback, that are opened, held,
-// pipelined on or left unread. It counts what it met; whether the server bears it is for others to say.
+// A process of hostile clients: thousands of sockets from many loopback addresses that stay idle,
+// pipeline, send slowly or never read. It only counts results; other processes check the server.
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { answerCalls } from "../../support/called-process.ts";
@@ -7,7 +7,7 @@ import { answerCalls } from "../../support/called-process.ts";
 export interface Crowd {
   readonly port: number;
   readonly count: number;
-  /** The last byte of the local addresses, 127.0.0.N, that take turns. */
+  /** Range of N in the local addresses 127.0.0.N, used in turn. */
   readonly addresses: readonly [first: number, last: number];
 }
 
@@ -16,7 +16,7 @@ export interface Opened {
   readonly failed: number;
 }
 
-/** How long connections may take to come up, all together. */
+/** Time limit for all connections to open, in milliseconds. */
 const patience = 20_000;
 const held = new Set<Socket>();
 const timers = new Set<NodeJS.Timeout>();
@@ -25,7 +25,7 @@ function addressOf([first, last]: Crowd["addresses"], index: number): string {
   return `127.0.0.${first + (index % (last - first + 1))}`;
 }
 
-/** Opens them all at once, and waits until each is connected or has failed. */
+/** Opens all connections concurrently and waits until each is connected or failed. */
 async function open({ port, count, addresses }: Crowd): Promise<{ sockets: Socket[]; opened: Opened }> {
   const sockets: Socket[] = [];
   let connected = 0;
@@ -67,17 +67,17 @@ function closeAll(): void {
 }
 
 const calls = {
-  /** Opens connections without a byte and holds them. */
+  /** Opens idle connections and holds them. */
   async hold(crowd: Crowd): Promise<Opened> {
     return (await open(crowd)).opened;
   },
-  /** Opens connections without a byte, and closes them at once when all are open. */
+  /** Opens idle connections and closes them as soon as all are open. */
   async burst(crowd: Crowd): Promise<Opened> {
     const { sockets, opened } = await open(crowd);
     for (const socket of sockets) socket.destroy();
     return opened;
   },
-  /** Sends each of these bytes once on a connection, and never reads. */
+  /** Sends the text once on each connection and never reads the response. */
   async sendUnread({ text, ...crowd }: Crowd & { readonly text: string }): Promise<Opened> {
     const { sockets, opened } = await open(crowd);
     for (const socket of sockets) {
@@ -86,7 +86,7 @@ const calls = {
     }
     return opened;
   },
-  /** Sends a head, and then a byte of the body now and then. */
+  /** Sends a head, then a byte of the body every half second. */
   async drip({ head, ...crowd }: Crowd & { readonly head: string }): Promise<Opened> {
     const { sockets, opened } = await open(crowd);
     for (const socket of sockets) socket.write(head, "latin1");
@@ -96,7 +96,7 @@ const calls = {
     timers.add(timer);
     return opened;
   },
-  /** Sends the request over and over, so many at a time, and counts the answers by status; 0 is a connection that broke. */
+  /** Sends `count` requests, `at` concurrently; counts statuses (0: connection broke). */
   async flood(
     given: Crowd & { readonly at: number; readonly path: string; readonly headers: Record<string, string> },
   ) {

@@ -1,5 +1,5 @@
-// What must hold of a server after each phase of overload: every port answers within a second, memory is back, the
-// processes are the same, and every acknowledged write is there.
+// Checks after each overload phase: every port answers within a second, memory is back to normal,
+// no process was replaced, and every acknowledged write is there.
 import assert from "node:assert/strict";
 import { s3Processes } from "../../s3/inside.ts";
 import { scriptProcesses } from "../../script/inside.ts";
@@ -13,7 +13,7 @@ const answerMilliseconds = 1000;
 const maxTries = 5;
 const memoryRatio = 1.3;
 const memoryPatience = 30_000;
-/** For a script to be started again, and for a server without cores to catch up. */
+/** Time limit for a script to restart and for a server without CPU time to catch up. */
 const recoveryPatience = 30_000;
 
 export interface Before {
@@ -32,12 +32,12 @@ export function measureBefore({ server }: OverloadScene): Before {
   };
 }
 
-/** A server, and the process that asks it. */
+/** A server and the process that probes it. */
 type Probing = Pick<OverloadScene, "probe" | "server">;
 
 /**
- * Asks each place once: what was not answered with 200 within a second, and the slowest answer in milliseconds. The time
- * that the probe and the server had to wait for a core comes on top.
+ * Probes each place once; returns places not answered with 200 in time, and the slowest answer.
+ * Time that the probe and the server waited for a CPU core is added to the limit.
  */
 export async function probeOnce(
   { probe, server }: Probing,
@@ -56,8 +56,8 @@ export async function probeOnce(
 }
 
 /**
- * Asks each place; returns the slowest answer in milliseconds. Asks again where the machine kept the server from running
- * for longer than an answer may take: its 503 is the truth about that moment and says nothing about the phase.
+ * Probes each place and returns the slowest answer in milliseconds. Repeats if the server waited
+ * longer for a CPU core than an answer may take: such a 503 says nothing about the phase.
  */
 export async function assertAnswers(
   scene: OverloadScene,
@@ -73,13 +73,13 @@ export async function assertAnswers(
   return slowest;
 }
 
-/** The last lines, and of a long line its beginning. */
+/** The last lines of the log, each cut to 200 characters. */
 function endOfLog(server: Server): string {
   const lines = server.log().slice(-200_000).split("\n").slice(-20);
   return lines.map((line) => line.slice(0, 200)).join("\n");
 }
 
-/** Asks again and again until each place answers within a second; returns how long that took in milliseconds. */
+/** Repeats until each place answers within a second; returns the time taken in milliseconds. */
 export async function untilAnswers(
   scene: OverloadScene,
   places: readonly ProbedPlace[],
@@ -94,14 +94,14 @@ export async function untilAnswers(
   }
 }
 
-/** Waits for a script that is being started again, and for nothing else. */
+/** Waits until a restarted script answers; the other places are not probed. */
 export function scriptIsBack(scene: OverloadScene): Promise<number> {
-  // Readiness vouches for every script, and reports trouble until it has looked again.
+  // /readyz covers every script and reports a failure until its next check.
   const places = scene.places.filter(({ name }) => name === "script" || name === "readyz");
   return untilAnswers(scene, places, "the script serves again");
 }
 
-/** Returns the memory in bytes that the server has come down to. */
+/** Waits for memory to drop; returns the lowest value in bytes. */
 export async function assertMemoryBack(
   { server }: OverloadScene,
   { memory }: Before,
@@ -116,11 +116,11 @@ export async function assertMemoryBack(
   }
   const [now, before] = [least, memory].map((bytes) => Math.round(bytes / 2 ** 20));
   throw new Error(
-    `After ${phase} the server keeps ${now} MiB, ${memoryPatience} ms later; before it had ${before} MiB.`,
+    `The server still uses ${now} MiB ${memoryPatience} ms after ${phase}; before the phase it used ${before} MiB.`,
   );
 }
 
-/** No process was replaced, or none but those that run the script. */
+/** Checks that no process was replaced, or none but those of the script. */
 export function assertSameProcesses(
   { server }: OverloadScene,
   before: Before,
@@ -143,6 +143,6 @@ export function assertSameProcesses(
 
 export async function assertLedger({ writer }: OverloadScene, phase: string): Promise<LedgerReport> {
   const report = await writer.call("check", null);
-  assert.deepEqual(report.faults, [], `after ${phase}: acknowledged writes that are not there`);
+  assert.deepEqual(report.faults, [], `after ${phase}: acknowledged writes are missing`);
   return report;
 }

@@ -1,11 +1,11 @@
-// Phases made of clients that misbehave once they are connected: they do not read, send a byte now and then, ask
-// far ahead, or sign wrongly by the thousand.
+// Phases with misbehaving clients: they do not read, send one byte at a time, pipeline far ahead,
+// or send thousands of wrong signatures.
 import { signRaw } from "../../s3/raw.ts";
 import { release } from "./connections.ts";
 import { hold, hostileAddresses, type Phase, share } from "./phase.ts";
 import type { OverloadScene, Port } from "./scene.ts";
 
-/** Requests for the large object, on the ports that have objects. */
+/** Requests for the large object on every port that serves objects. */
 function largeReads(scene: OverloadScene): readonly (readonly [Port, string])[] {
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${new URL(scene.url).host}\r\n\r\n`;
   return [
@@ -42,7 +42,7 @@ export const slowWriters: Phase = {
     const writes: readonly (readonly [Port, string])[] = [
       ["s3", head(scene.presigned("PUT", "/bucket/slow"))],
       ["script", head("/slow")],
-      // Heads that never end, too.
+      // These heads never end.
       ["console", "POST /api/session HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
       ["public", "GET /site/small HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
     ];
@@ -59,7 +59,7 @@ export const slowWriters: Phase = {
   },
 };
 
-/** Connections that pipeline, on each port. */
+/** Pipelining connections per port. */
 const pipelining = 10;
 
 export const pipelines: Phase = {

@@ -1,4 +1,4 @@
-// Phases made of connections alone: bursts that open and close without a byte, and thousands that are held.
+// Phases of idle connections: bursts that open and close, and thousands that stay open.
 
 import { hold, hostileAddresses, type Phase, share } from "./phase.ts";
 import type { OverloadScene, Port } from "./scene.ts";
@@ -41,7 +41,7 @@ export const idle: Phase = {
   },
 };
 
-/** Spread over all ports; returns how many were let in. */
+/** Opens idle connections on all ports; returns how many were accepted. */
 export async function holdIdle(scene: OverloadScene, total: number): Promise<number> {
   const count = share(total, scene.attackers.length * ports.length);
   let connected = 0;
@@ -56,7 +56,7 @@ export async function holdIdle(scene: OverloadScene, total: number): Promise<num
   return connected;
 }
 
-/** Closes what hostile clients hold; returns how many the server had not closed by then. */
+/** Closes the hostile connections; returns how many the server had not closed before. */
 export async function release(scene: OverloadScene): Promise<number> {
   const released = await Promise.all(scene.attackers.map((attacker) => attacker.call("release", null)));
   return released.reduce((sum, { stillOpen }) => sum + stillOpen, 0);

@@ -1,4 +1,4 @@
-// Phases in which the machine itself runs short: of cores, of disk, of descriptors, of patience with a script.
+// Phases with scarce resources: CPU cores, disk space, descriptors, and scripts that misbehave.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { bursts, holdIdle, release } from "./connections.ts";
 import { hostileAddresses, type Phase } from "./phase.ts";
 import { type OverloadScene, openOverloadScene } from "./scene.ts";
 
-/** Runs the work while so many processes want a core, and ends each of them by its id. */
+/** Runs the work while `count` processes use all CPU time, then ends each of them by its ID. */
 async function whileBusy<T>(count: number, work: () => Promise<T>): Promise<T> {
   const busy: ChildProcess[] = Array.from({ length: count }, () =>
     spawn("sh", ["-c", "while :; do :; done"], { stdio: "ignore" }),
@@ -46,7 +46,7 @@ export const busyMachine: Phase = {
     return whileBusy(scale.busyProcesses, async () => {
       const answers = await honestReads(scene, scale.honestRequests);
       const opened = await bursts.run(scene, { ...scale, bursts: 1 });
-      // Still busy: a server that is short of cores catches up, and replaces nothing.
+      // The machine is still busy: the server must catch up without replacing a process.
       const caughtUp = await untilAnswers(scene, scene.places, "on a busy machine");
       const answered = { "honest reads answered": answers[200] ?? 0, "ms to catch up": caughtUp };
       return { processes: scale.busyProcesses, ...answered, ...opened };
@@ -62,7 +62,7 @@ export const fullDisk: Phase = {
     scene.disk.fill(0);
     try {
       const opened = await bursts.run(scene, { ...scale, bursts: 2 });
-      // What is there can be read, whatever cannot be written.
+      // Reads must work although writes fail.
       await assertAnswers(scene, "a burst on a full disk");
       return opened;
     } finally {
@@ -73,7 +73,7 @@ export const fullDisk: Phase = {
 
 const fewDescriptors = 256;
 
-/** A server of its own, which may hold few descriptors, and more clients than that. */
+/** Starts a second server with a low descriptor limit and opens more connections than that. */
 export const descriptors: Phase = {
   name: "no descriptors left",
   replaces: "nothing",
@@ -96,13 +96,13 @@ export const descriptors: Phase = {
   },
 };
 
-/** For each nuisance the other ports answer at once, and the script itself as soon as it has been started again. */
+/** After each nuisance, the other ports answer within a second, and the script after a restart. */
 export const badScripts: Phase = {
   name: "scripts as a nuisance",
   replaces: "scripts",
   async run(scene, { nuisances }) {
     const processes = scriptProcesses(scene.server.pid).length;
-    // Readiness is the script's too: it says so while none of its processes is up.
+    // /readyz fails while no process of the script is up.
     const others = scene.places.filter(({ name }) => name !== "script" && name !== "readyz");
     const counts: Record<string, number> = {};
     for (const nuisance of nuisances) {
@@ -110,7 +110,7 @@ export const badScripts: Phase = {
         ...{ port: scene.ports.script, path: `/nuisance/${nuisance}`, headers: {}, at: 2, count: 2 },
         addresses: hostileAddresses,
       });
-      // Awaited below, unless a check fails first.
+      // Awaited below; this avoids an unhandled rejection if a check fails first.
       answers.catch(() => {});
       await assertAnswers(scene, `a script's ${nuisance}`, others);
       counts[`ms until back from ${nuisance}`] = await scriptIsBack(scene);

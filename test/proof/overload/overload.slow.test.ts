@@ -1,4 +1,4 @@
-// The share of the overload proof that every run of the tests makes: every phase once, with smaller numbers.
+// The share of the overload proof that `npm run test:slow` runs: every phase at a smaller scale.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { createOverload, phases } from "./overload.ts";

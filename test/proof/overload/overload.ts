@@ -1,6 +1,5 @@
-// Overload: connections, clients, scripts and a machine that ask for more than the server has. After each phase every
-// port answers within a second, memory is back, every acknowledged write is there, and no process was replaced
-// without cause. The probe, the writer and the hostile clients are processes of their own.
+// Overload proof: clients, scripts and a busy machine demand more than the server has. The checks
+// after each phase are in checks.ts. Probe, writer and attackers are separate processes.
 import { treeMemory } from "../../support/process-tree.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
 import {
@@ -30,7 +29,7 @@ export const phases: readonly Phase[] = [
   descriptors,
 ];
 
-/** Every connection takes a descriptor, and Node takes what the system allows at most. */
+/** Each connection needs a descriptor; use the hard limit of the system. */
 const manyDescriptors = '"$(ulimit -Hn)"';
 const MiB = 1024 * 1024;
 
@@ -61,7 +60,7 @@ async function loadInPhases(
   await warmUp(scene, scale);
   const rows: Row[] = [];
   for (let done = 0; budget.more(done); done++) {
-    // A short run on a slow machine does not come round: each seed begins elsewhere.
+    // A short run on a slow machine does not reach all phases, so the seed selects the first.
     const row = await loadOnce(scene, chosen[(budget.seed + done) % chosen.length]!, scale);
     rows.push(row);
     budget.say(rowText(row));
@@ -78,7 +77,7 @@ async function loadInPhases(
   };
 }
 
-/** What a server takes once, heaps and caches and code, it takes here: memory is compared with a server at work. */
+/** Lets heaps, caches and compiled code grow, so that memory is compared with a warm server. */
 async function warmUp(scene: OverloadScene, scale: Scale): Promise<void> {
   await startWriter(scene);
   for (let round = 0; round < 20; round++) await scene.probe.call("now", scene.places);
@@ -93,7 +92,7 @@ function startWriter({ writer, url, key, ports }: OverloadScene): Promise<void> 
 interface Row {
   readonly phase: string;
   readonly counts: string;
-  /** The slowest answer after the phase, and while it lasted, in milliseconds. */
+  /** The slowest answer in milliseconds after the phase; `answerMeanwhile`: during the phase. */
   readonly answer: number;
   readonly answerMeanwhile: number;
   readonly unanswered: number;

@@ -1,13 +1,13 @@
-// A phase of the overload proof, and how large each is in a long run and in its share of `npm run test:slow`.
+// The interface of an overload phase, and the scale of the phases in a long and in a short run.
 import type { OverloadScene } from "./scene.ts";
 import { type Nuisance, nuisances } from "./script.ts";
 
-/** Counts of what was done, for the table. */
+/** Counts reported for the phase. */
 export type PhaseCounts = Readonly<Record<string, number>>;
 
 export interface Phase {
   readonly name: string;
-  /** Whether the phase gives a reason to replace the script's processes. */
+  /** Processes that the phase may cause the server to replace. */
   readonly replaces: "nothing" | "scripts";
   run(scene: OverloadScene, scale: Scale): Promise<PhaseCounts>;
 }
@@ -22,7 +22,7 @@ export interface Scale {
   readonly honestRequests: number;
   readonly busyProcesses: number;
   readonly nuisances: readonly Nuisance[];
-  /** How long what is held is held. */
+  /** How long connections are held open. */
   readonly holdMilliseconds: number;
 }
 
@@ -48,20 +48,20 @@ export const shortScale: Scale = {
   wrongSignatures: 1000,
   honestRequests: 200,
   busyProcesses: 20,
-  // Those that end soon: one that loops is given ten seconds to recover.
+  // Only nuisances that end soon: a looping script takes ten seconds to be replaced.
   nuisances: ["exit", "log", "ipc"],
   holdMilliseconds: 1000,
 };
 
-/** Hostile clients come from these addresses, 127.0.0.N; the probe and the writer from 127.0.0.1. */
+/** Hostile clients use the addresses 127.0.0.N in this range; probe and writer use 127.0.0.1. */
 export const hostileAddresses = [2, 40] as const;
 
-/** What the load looks like while it lasts is the phase itself, so time is what is waited for. */
+/** Keeps the load up for a fixed time: there is no event to wait for. */
 export function hold({ holdMilliseconds }: Scale): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, holdMilliseconds));
 }
 
-/** Divides a number of clients among the processes that play them. */
+/** Divides a number of clients among the attacker processes. */
 export function share(total: number, among: number): number {
   return Math.ceil(total / among);
 }

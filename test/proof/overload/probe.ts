@@ -1,4 +1,4 @@
-// The process that asks every port of a server under load, by its own clock and on connections of its own.
+// The process that probes every port of a server under load, with its own clock and connections.
 import { request } from "node:http";
 import { answerCalls } from "../../support/called-process.ts";
 
@@ -11,14 +11,14 @@ export interface ProbedPlace {
 export interface Probed {
   readonly name: string;
   readonly milliseconds: number;
-  /** 0 when there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly error?: string;
 }
 
 export interface Probes {
   readonly probed: readonly Probed[];
-  /** How late this process's own timer ran meanwhile: what the machine held back, the server is not charged for. */
+  /** Delay of this process's own timer: the share of the answer time due to a busy machine. */
   readonly lateMilliseconds: number;
 }
 
@@ -61,7 +61,7 @@ async function probeAll(places: readonly ProbedPlace[]): Promise<Probes> {
 
 const calls = {
   now: (places: readonly ProbedPlace[]) => probeAll(places),
-  /** Probes again and again until `stopWatching`, and keeps the slowest answer of each place. */
+  /** Probes repeatedly until `stopWatching`, and keeps the slowest answer of each place. */
   async watch(places: readonly ProbedPlace[]): Promise<void> {
     const watched = { places, worst: new Map<string, Probed>(), isOver: false };
     watching = watched;

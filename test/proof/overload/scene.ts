@@ -1,6 +1,5 @@
-// The server that the overload proof loads: `store serve` with a script, S3, console and a public bucket, started under
-// a limit of descriptors and, where this machine allows it, on a small disk of its own. Beside it, in processes of
-// their own: hostile clients, a probe and a writer.
+// The server of the overload proof, with a script, S3 API, console and public bucket, a descriptor
+// limit and, if possible, a small disk. Attackers, probe and writer run as separate processes.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -28,23 +27,23 @@ export interface OverloadScene {
   readonly ports: Readonly<Record<Port, number>>;
   readonly url: string;
   readonly key: Key;
-  /** One request for every port, each with an answer of 200. */
+  /** One request per port; each must be answered with 200. */
   readonly places: readonly ProbedPlace[];
   readonly attackers: readonly CalledProcess<AttackerCalls>[];
   readonly probe: CalledProcess<ProbeCalls>;
   readonly writer: CalledProcess<WriterCalls>;
-  /** A path of the S3 API signed for this method, good for a week. */
+  /** A path of the S3 API presigned for this method, valid for a week. */
   presigned(method: string, path: string): string;
   close(): Promise<void>;
 }
 
 const MiB = 1024 * 1024;
 const diskBytes = 256 * MiB;
-/** What slow readers ask for, on every port that has objects. */
+/** Size of the object that slow readers request. */
 export const largeBytes = 5 * MiB;
 const longestExpiry = 604_800;
 
-/** A shell whose `store` may hold so many descriptors; Node itself raises the soft limit to the hard one. */
+/** A shell that limits descriptors of `store`; Node raises the soft limit to the hard limit. */
 function limitedShell(directory: string, descriptors: number | string): Shell {
   const start: Shell["start"] = (args, { environment = {} } = {}) => {
     const limited = ["-c", `ulimit -n ${descriptors}; exec "$@"`, "bash", process.execPath, program];
@@ -82,7 +81,7 @@ async function openWith(
   const shell = limitedShell(directory, descriptors);
   const servers: Server[] = [];
   ends.push(() => Promise.all(servers.map((server) => server.end())));
-  // Bundles and sockets of scripts are temporary files: not on the disk that is filled.
+  // Bundles and sockets of scripts are temporary files; keep them off the disk that is filled.
   const server = await startServer(
     shell,
     "serve",

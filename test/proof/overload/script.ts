@@ -1,5 +1,5 @@
-// The script of the overload proof: it stores and answers, and on demand it is a nuisance in every way that a script
-// can be.
+// The script of the overload proof: stores and serves objects, and misbehaves on request in every
+// way a script can.
 
 export const nuisances = ["loop", "allocate", "log", "exit", "ipc"] as const;
 export type Nuisance = (typeof nuisances)[number];

@@ -1,5 +1,5 @@
-// The process that writes through S3 and through the script while a server is under load, and keeps a ledger: what
-// was acknowledged must be there with its content, and an unanswered write may be there or not.
+// The process that writes through S3 and the script while the server is under load, and keeps a
+// journal: acknowledged writes must be there with their content, unanswered writes may be there.
 import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { encodeText } from "../../../src/http/sigv4.ts";
@@ -17,20 +17,20 @@ export interface LedgerReport {
   readonly acknowledged: number;
   readonly failed: number;
   readonly checked: number;
-  /** What is wrong, key by key. */
+  /** One message per wrong key. */
   readonly faults: readonly string[];
 }
 
-// No multiple of the number of sizes: a key gets contents of every size.
+// Not a multiple of the number of sizes, so that each key gets contents of every size.
 const keys = 199;
 const pauseMilliseconds = 10;
 const patience = 20_000;
 const sizes = [40, 900, 5000, 40_000, 100_000];
 
 interface Entry {
-  /** Digest of the last acknowledged content; undefined while nothing was. */
+  /** Digest of the last acknowledged content; undefined if none was acknowledged. */
   acknowledged: string | undefined;
-  /** Digests of contents that were sent later, and not acknowledged. */
+  /** Digests of contents sent later without an acknowledgement. */
   inDoubt: string[];
 }
 
@@ -77,7 +77,7 @@ function digest(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** One write after the other; a lane writes its own keys, so that their order is known. */
+/** Writes sequentially; each lane has its own keys, so that their order is known. */
 async function writeLane(lane: "s3" | "script"): Promise<void> {
   while (isWriting) {
     const number = count++;
@@ -109,7 +109,7 @@ async function check(key: string, entry: Entry): Promise<string | undefined> {
   if (status !== 200) return `${key}: ${status} ${bytes.toString().slice(0, 200)}`;
   const found = digest(bytes);
   if (found === entry.acknowledged || entry.inDoubt.includes(found)) return undefined;
-  return `${key}: ${bytes.length} bytes that were never sent last, beginning ${JSON.stringify(bytes.subarray(0, 40).toString())}`;
+  return `${key}: ${bytes.length} bytes that match no expected write, starting with ${JSON.stringify(bytes.subarray(0, 40).toString())}`;
 }
 
 const calls = {
@@ -122,7 +122,7 @@ const calls = {
     isWriting = false;
     await writing;
   },
-  /** Holds what is stored against the ledger; writes must have stopped. */
+  /** Compares the stored objects with the journal; writes must have stopped. */
   async check(_: null): Promise<LedgerReport> {
     const faults: string[] = [];
     for (const [key, entry] of ledger) {

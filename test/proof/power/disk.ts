@@ -1,5 +1,5 @@
-// File systems on loop devices whose power is cut as far as a file system can tell: it is shut down without
-// writing anything more, unmounted, and mounted again with what had reached its device.
+// File systems on loop devices with simulated power cuts: the file system is shut down without
+// further writes, unmounted, and mounted again with what reached the device.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
@@ -13,16 +13,16 @@ export type FileSystem = "ext4" | "xfs";
 
 export interface PowerDisk {
   readonly fileSystem: FileSystem;
-  /** Where it is mounted. */
+  /** Mount point. */
   readonly directory: string;
-  /** From here on nothing more reaches the device. */
+  /** After this, nothing more reaches the device. */
   cut(): void;
-  /** The power comes back. */
+  /** Mounts the file system again. */
   restore(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** XFS makes none that are smaller. Sparse: only what is written takes space. */
+/** The minimum size of XFS. The image is sparse: only written blocks take space. */
 const imageBytes = 320 * 1024 * 1024;
 
 export function makeDisk(folder: string, fileSystem: FileSystem): PowerDisk {
@@ -34,7 +34,7 @@ export function makeDisk(folder: string, fileSystem: FileSystem): PowerDisk {
   needed(`mkfs.${fileSystem}`, ["-q", image]);
   const mount = () => run("mount", ["-o", "loop", "-t", fileSystem, image, directory]);
   const mounted = mount();
-  if (mounted !== undefined) throw new NotTested(`This machine mounts no loop device: ${mounted}`);
+  if (mounted !== undefined) throw new NotTested(`This machine cannot mount loop devices: ${mounted}`);
   return {
     fileSystem,
     directory,
@@ -50,7 +50,7 @@ export function makeDisk(folder: string, fileSystem: FileSystem): PowerDisk {
   };
 }
 
-/** Why not, if not. */
+/** Returns the error message, or undefined on success. */
 function run(command: string, args: readonly string[]): string | undefined {
   const { status, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
@@ -61,7 +61,7 @@ function needed(command: string, args: readonly string[]): void {
   if (failed !== undefined) throw new NotTested(`${command} ${args.join(" ")}: ${failed}`);
 }
 
-/** A closed database's files stay open in this process until its statements are collected. */
+/** SQLite files stay open in this process until their statements are garbage-collected. */
 async function unmount(directory: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     const refused = run("umount", [directory]);
@@ -77,9 +77,9 @@ function collectGarbage(): void {
   (runInNewContext("gc") as () => void)();
 }
 
-/** The tools, from Debian where they are missing. */
+/** Installs missing tools from Debian packages. */
 export function installTools(): void {
-  if (process.getuid?.() !== 0) throw new NotTested("Only root mounts loop devices.");
+  if (process.getuid?.() !== 0) throw new NotTested("Mounting loop devices requires root.");
   const isThere = () => run("xfs_io", ["-V"]) === undefined && run("mkfs.xfs", ["-V"]) === undefined;
   if (isThere()) return;
   for (const args of [["install"], ["update"], ["install"]]) {
@@ -87,5 +87,5 @@ export function installTools(): void {
     run("env", ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", ...args, ...packages]);
     if (isThere()) return;
   }
-  throw new NotTested("xfsprogs, which cuts the power, is not there and cannot be installed from Debian.");
+  throw new NotTested("xfsprogs, needed to simulate power cuts, is missing and could not be installed.");
 }

@@ -1,6 +1,6 @@
-// The share of the power cuts that every run of the tests makes.
+// The share of the power proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { power } from "./power.ts";
 
-test("power cuts on ext4 and XFS lose nothing that was acknowledged", (t) => runQuickShare(t, power, 10));
+test("power cuts on ext4 and XFS lose no acknowledged write", (t) => runQuickShare(t, power, 10));

@@ -1,6 +1,5 @@
-// Power cuts, on ext4 and on XFS in turn: a process under load loses its file system at a random instant. What
-// it had acknowledged before is there afterwards, byte for byte; what it had not, whole or not at all; and
-// nothing else is.
+// Power cuts on ext4 and XFS: a process under load loses its file system at a random moment. Every
+// acknowledged write is there afterwards, and every other write completely or not at all.
 import { rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +18,7 @@ import { installTools, makeDisk, type PowerDisk } from "./disk.ts";
 
 const buckets = ["load-one", "load-two"];
 
-/** What the power is cut under. In a new directory, everything down to its folders must have been synced. */
+/** The load during the cut. In a new directory, its parent folders must be synced too. */
 const scenarios = ["load", "buckets", "new load", "load", "new buckets"] as const;
 
 interface Ledger<T> {
@@ -28,7 +27,7 @@ interface Ledger<T> {
   assertRecovered(directory: string): Promise<number>;
 }
 
-/** A directory that lives through cut after cut, with what it owes. */
+/** A directory used for many cuts, with the writes it must contain. */
 interface Lasting {
   readonly directory: string;
   readonly objects: Ledger<Report>;
@@ -38,10 +37,10 @@ interface Lasting {
 interface Cut {
   readonly disk: PowerDisk;
   readonly random: Random;
-  /** Of all cuts; makes values and seeds its own. */
+  /** Number of this cut, used to make values and seeds unique. */
   readonly number: number;
   readonly seed: number;
-  /** Given when what was not synced in its directory is to be forgotten. */
+  /** If set, directory entries that were not synced are removed after the cut. */
   readonly entries: Entries | undefined;
 }
 
@@ -72,7 +71,7 @@ function entriesIn(folder: string): Entries | undefined {
   const library = buildDiskLibrary(folder);
   if (library !== undefined) return { library, notes: join(folder, "notes") };
   console.error(
-    "NOT TESTED: power cuts that forget what was not synced in its directory. There is no cc here.",
+    "NOT TESTED: power cuts that lose directory entries that were not synced. No C compiler (cc) found.",
   );
   return undefined;
 }
@@ -92,7 +91,7 @@ async function cutOften(
   for (let number = 0; budget.more(number); number++) {
     const disk = disks[number % disks.length]!;
     const scenario = scenarios[Math.floor(number / disks.length) % scenarios.length]!;
-    // Every second time by the strictest rules. By those of ext4 and XFS alone, more is left over to clear away.
+    // Every second cut also drops unsynced entries; without that, more files are left to clean up.
     const isStrict = random.below(2) === 0;
     const cut: Cut = { disk, random, number, seed: budget.seed, entries: isStrict ? entries : undefined };
     try {
@@ -129,7 +128,7 @@ async function prepareLasting(disk: PowerDisk): Promise<Lasting> {
   return { directory, objects: createLedger(buckets), inBuckets };
 }
 
-/** Acknowledged here, so owed after the first cut already. */
+/** These buckets are acknowledged, so they must exist after the first cut. */
 async function prepareBuckets(directory: string): Promise<void> {
   const store = await openStore(directory);
   for (const name of buckets) await store.createBucket(name);

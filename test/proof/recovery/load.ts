@@ -1,5 +1,5 @@
-// The process that is killed beside a large bucket: clients replace, add and delete objects all over it, each among
-// keys of its own, and say what they are about to do and what was acknowledged.
+// The process that is killed while it uses a large bucket: clients put and delete objects, each
+// with its own keys, and report each write before it starts and after it is acknowledged.
 import { openStore } from "../../../src/index.ts";
 import { bytesOf, KiB, type Value } from "../../support/bodies.ts";
 import { say } from "../../support/kill/run-until-killed.ts";
@@ -30,7 +30,7 @@ await Promise.all(Array.from({ length: clients }, (_, client) => work(client)));
 
 async function work(client: number): Promise<never> {
   const random = createRandom(seed + client);
-  // Some behind the end: new ones.
+  // 5 % of the keys are beyond the existing objects, so they are new.
   const mine = Math.ceil((objects * 1.05) / clients);
   for (let n = 0; ; n++) {
     const key = keyOf(random.below(mine) * clients + client);

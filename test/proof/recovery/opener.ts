@@ -1,23 +1,23 @@
-// The process that opens the directory after a kill: it says how long the first answer took from the start of
-// opening, and then reads everything else that was acknowledged.
+// The process that opens the directory after a kill: reports the time from the start of opening to
+// the first answer, then reads all other acknowledged keys.
 import { openStore, type Store } from "../../../src/index.ts";
 import { bytesOf, type Value } from "../../support/bodies.ts";
 import { largeBucket } from "./store.ts";
 
 export interface Expected {
   readonly key: string;
-  /** Any of these may be there. */
+  /** The key must hold one of these values. */
   readonly values: readonly (Value | null)[];
 }
 
 export interface OpenTask {
   readonly directory: string;
-  /** The first is read at once. */
+  /** The first key is read immediately after opening. */
   readonly expected: readonly Expected[];
 }
 
 export interface OpenReport {
-  /** From the start of opening until the first answer was there. */
+  /** Time from the start of opening to the first answer. */
   readonly milliseconds?: number;
   readonly wrong?: string;
   readonly read?: number;
@@ -37,7 +37,7 @@ async function open({ directory, expected }: OpenTask): Promise<void> {
   tell({ milliseconds: performance.now() - begun });
   for (const one of expected) {
     isRight &&= await isAsExpected(store, one);
-    if (!isRight) return tell({ wrong: `is not what was acknowledged: ${JSON.stringify(one)}` });
+    if (!isRight) return tell({ wrong: `differs from the acknowledged write: ${JSON.stringify(one)}` });
   }
   await store.close();
   tell({ read: expected.length });

@@ -1,7 +1,7 @@
-// The share of the proof of recovery that every run of the tests makes: a smaller bucket, and no clock.
+// The share of the recovery proof that `npm run test:slow` runs: a smaller bucket, no time limit.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { recoveryOf } from "./recovery.ts";
 
-test("killed under load beside a large bucket, a store opens again with all that was acknowledged", (t) =>
+test("a store with a large bucket, killed under load, opens again with every acknowledged write", (t) =>
   runQuickShare(t, recoveryOf(20_000), 3));

@@ -1,5 +1,5 @@
-// The large bucket that is opened after every kill: filled once. Small objects go straight to the records, a
-// thousand in each commit, and one in a hundred is put like any other, as a file of its own.
+// Fills the large bucket that is opened after every kill. Small objects are written directly to the
+// records, a thousand per commit; one in a hundred is put normally, as a file.
 import { createHash } from "node:crypto";
 import type { Mutation } from "../../../src/engine/records.ts";
 import { openStore } from "../../../src/index.ts";
@@ -12,10 +12,10 @@ export const largeBucket = "large";
 const objectsOfCommit = 1000;
 const smallBytes = 100;
 const fileBytes = 5 * KiB;
-/** Puts of files that wait for each other's syncs. */
+/** Concurrent puts, which share syncs. */
 const lanes = 64;
 
-/** In the order of the index, so that filling is quick. */
+/** Keys sort in the order of the index, which makes filling fast. */
 export function keyOf(index: number): string {
   return `folder ${String(Math.floor(index / 10_000)).padStart(4, "0")}/${String(index).padStart(8, "0")}`;
 }
@@ -47,7 +47,7 @@ async function fillRecords(directory: string, objects: number, say: (line: strin
       const count = Math.min(objectsOfCommit, objects - from);
       const mutations = Array.from({ length: count }, (_, i) => smallObject(keyOf(from + i)));
       await records.commit(largeBucket, { mutations });
-      if (from % 100_000 === 0) say(`${from + count} objects are there`);
+      if (from % 100_000 === 0) say(`${from + count} objects written`);
     }
   } finally {
     await records.close();

@@ -1,4 +1,4 @@
-// Where bits are flipped: anywhere, and on purpose where chance alone would hardly ever hit.
+// Chooses where bits are flipped: anywhere, and more often in places that chance would hardly hit.
 import { basename } from "node:path";
 import type { Random } from "../../support/random.ts";
 import { deleted, kept } from "./store.ts";
@@ -31,7 +31,7 @@ export function findPlaces(files: ReadonlyMap<string, Buffer>): Places {
       add("segment", all);
     } else if (path.includes("/blobs/")) {
       add("file", all);
-      // The checksums of its blocks.
+      // The block checksums at the end of the file.
       const blocks = Math.ceil(bytes.length / (256 + 4));
       add("file's checksums", { path, start: Math.max(0, bytes.length - blocks * 4), length: blocks * 4 });
     } else if (basename(path) === "registry.db") {
@@ -48,7 +48,7 @@ export function findPlaces(files: ReadonlyMap<string, Buffer>): Places {
   return places;
 }
 
-/** Of each page the head, the pointers to its cells, and the first of the cells. */
+/** Header, cell pointers and first cells of each page. */
 function pageHeads(path: string, bytes: Buffer): Span[] {
   const spans: Span[] = [];
   for (let page = 0; page < bytes.length; page += pageBytes) {
@@ -69,7 +69,7 @@ function* rows(path: string, bytes: Buffer): Generator<[kind: string, span: Span
       for (const span of occurrences(path, bytes, body, body.length + 4)) yield ["bodies", span];
   }
   for (const key of deleted)
-    for (const span of occurrences(path, bytes, key, key.length)) yield ["what was deleted", span];
+    for (const span of occurrences(path, bytes, key, key.length)) yield ["deleted keys", span];
   for (const span of occurrences(path, bytes, "[1,[[1,", 150)) yield ["lists of parts", span];
   for (const span of occurrences(path, bytes, "in flight/", 250)) yield ["uploads", span];
   for (const span of occurrences(path, bytes, "CREATE TABLE", 200)) yield ["schema", span];
@@ -78,7 +78,7 @@ function* rows(path: string, bytes: Buffer): Generator<[kind: string, span: Span
 function occurrences(path: string, bytes: Buffer, text: string | Buffer, length: number): Span[] {
   const spans: Span[] = [];
   for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
-    // With the head of its row before it.
+    // Include the row header before the text.
     const start = Math.max(0, at - 20);
     spans.push({ path, start, length: Math.min(length + at - start, bytes.length - start) });
   }
@@ -88,7 +88,7 @@ function occurrences(path: string, bytes: Buffer, text: string | Buffer, length:
 export function chooseSpot(places: Places, random: Random): Spot {
   const kind = random.pick([...places.keys()]);
   const { path, start, length } = random.pick(places.get(kind)!);
-  // Mostly one bit, now and then a whole byte.
+  // Mostly one bit, sometimes a whole byte.
   const mask = random.below(4) === 0 ? random.between(1, 255) : 1 << random.below(8);
   return { kind, path, offset: start + random.below(length), mask };
 }

@@ -1,5 +1,5 @@
-// Reads everything of a damaged store by every way there is. Each read is right or fails loudly; a page of a list
-// may lack what damage hides, and then verify must tell of it.
+// Reads everything in a damaged store in every way. Each read must be correct or fail; a list may
+// lack entries hidden by damage, and then verify must report it.
 import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Documents } from "../../../src/engine/records.ts";
@@ -8,15 +8,15 @@ import { collect } from "../../support/bytes.ts";
 import type { Random } from "../../support/random.ts";
 import { bucket, deleted, emptyBucket, type Kept, kept } from "./store.ts";
 
-/** What everything was before the damage, as text to compare. */
+/** All answers before the damage, as text to compare. */
 export type Answers = ReadonlyMap<string, string>;
 
 export interface Readings {
   /** Keys whose reads failed. */
   readonly failed: ReadonlySet<string>;
-  /** Reads that failed, of whatever kind. */
+  /** Number of failed reads of any kind. */
   readonly failures: number;
-  /** Lists that were short without a word. */
+  /** Lists that lacked entries without an error. */
   readonly short: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export async function readDamaged(
 interface Question {
   readonly name: string;
   readonly key?: string;
-  /** Whether it may be answered in part. */
+  /** Whether an incomplete answer is allowed. */
   readonly isList?: boolean;
   ask(): Promise<unknown>;
 }
@@ -100,7 +100,7 @@ async function listAll(engine: Engine, prefix: string, delimiter: string): Promi
   do {
     const page = await engine.list(bucket, { prefix, delimiter, cursor, limit: 20 });
     found.push(...page.objects, ...page.prefixes);
-    assert.ok(found.length <= 2 * kept.length, "a list that never ends");
+    assert.ok(found.length <= 2 * kept.length, "a list does not end");
     cursor = page.cursor;
   } while (cursor !== undefined);
   return found;
@@ -128,7 +128,7 @@ function someRange(random: Random, size: number): { offset: number; length: numb
   return { offset, length: random.between(1, size - offset) };
 }
 
-/** Undefined when it fails the way damage is told. */
+/** Returns undefined if the call fails with an error that reports damage. */
 async function loudly<T>(name: string, ask: () => Promise<T>): Promise<{ value: T } | undefined> {
   try {
     return { value: await ask() };
@@ -144,7 +144,7 @@ function assertPartOf(name: string, found: readonly unknown[], expected: string)
   const all = new Set((JSON.parse(expected) as unknown[]).map((entry) => JSON.stringify(entry)));
   for (const entry of found) {
     const text = JSON.stringify(JSON.parse(asText(entry)));
-    assert.ok(all.has(text), `${name} gives what is not there: ${text}`);
+    assert.ok(all.has(text), `${name} returns an entry that does not exist: ${text}`);
   }
 }
 

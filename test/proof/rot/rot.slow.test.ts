@@ -1,6 +1,6 @@
-// The share of the proof of bit rot that every test run makes.
+// The share of the bit rot proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { rot } from "./rot.ts";
 
-test("flipped bits are told, wherever they are", (t) => runQuickShare(t, rot, 400));
+test("flipped bits anywhere in a store are reported as damage", (t) => runQuickShare(t, rot, 400));

@@ -1,6 +1,5 @@
-// Bit rot: bits flipped at random wherever something is stored. Every read is right or fails loudly, nothing that
-// is stored reads as absent, nothing is removed because damage no longer names it, and verify finds every flip
-// that does any harm and says which object it is about.
+// Bit rot: flips random bits in every kind of stored data. Every read is correct or fails, no data
+// reads as absent or is removed, and verify reports every harmful flip with the affected object.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -98,7 +97,7 @@ interface Flipped {
 async function proveOne(directory: string, flipped: Flipped): Promise<void> {
   const { pristine, answers, random, counts } = flipped;
   const opened = await openRot(directory).catch((error: unknown) => {
-    assert.ok(error instanceof Error && error.message !== "", "a store that does not open says why");
+    assert.ok(error instanceof Error && error.message !== "", "a store that does not open gives a reason");
     return undefined;
   });
   if (opened === undefined) {
@@ -119,7 +118,7 @@ async function proveOne(directory: string, flipped: Flipped): Promise<void> {
   assert.deepEqual(pristine.lost(), [], "a body was removed");
 }
 
-/** Undefined when it cannot even begin, which is told. */
+/** Returns undefined if verify fails with a StoreError. */
 async function verified(engine: Engine): Promise<VerifyReport | undefined> {
   try {
     return await engine.verify();
@@ -141,7 +140,7 @@ function judge(readings: Readings, report: VerifyReport | undefined, counts: Cou
 }
 
 function assertNamed(who: string, { failed }: Readings, damages: readonly Damage[]): void {
-  // Of a bucket's pages or of the registry it may be all of them.
+  // Damage of a bucket's pages or of the registry can affect all keys.
   const isWhole = damages.some(({ bucket: of, key }) => of !== emptyBucket && key === undefined);
   for (const key of failed) {
     const isNamed = isWhole || damages.some((damage) => damage.key === key);
@@ -149,7 +148,7 @@ function assertNamed(who: string, { failed }: Readings, damages: readonly Damage
   }
 }
 
-/** The scrub names every object that cannot be read, like verify. */
+/** Like verify, the scrub must name every object that cannot be read. */
 async function scrubbed(engine: Engine, readings: Readings, counts: Counts): Promise<void> {
   counts.scrubs++;
   const damages: Damage[] = [];
@@ -157,7 +156,7 @@ async function scrubbed(engine: Engine, readings: Readings, counts: Counts): Pro
   try {
     assert.equal(await engine.scrub({ onDamage, bytesPerSecond: 1e12 }), "ended");
   } catch (error) {
-    // Of a damaged registry it cannot even note that it runs.
+    // With a damaged registry, the scrub cannot record that it runs.
     if (!(error instanceof StoreError)) throw error;
     return;
   }
@@ -168,7 +167,7 @@ function tellReadings({ failed, short, failures }: Readings): string {
   return `${failures} reads failed (${[...failed].slice(0, 3).join(", ")}) and lists were short: ${short}`;
 }
 
-/** Whatever it stumbles over, it removes nothing that is stored. */
+/** Even if the sweep fails on damage, it must not remove stored data. */
 async function sweep(engine: Engine, counts: Counts): Promise<void> {
   counts.sweeps++;
   await engine.sweep().catch((error: unknown) => {
@@ -176,7 +175,7 @@ async function sweep(engine: Engine, counts: Counts): Promise<void> {
   });
 }
 
-/** Each put-off recovery warns, thousands of times here. */
+/** Silences the warning of each postponed recovery, of which there are thousands. */
 function quietly(): { end(): void } {
   const { emitWarning } = process;
   process.emitWarning = () => {};

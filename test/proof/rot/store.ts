@@ -1,5 +1,4 @@
-// A small store with something of everything, closed, and kept in memory file by file: whatever a flip and the
-// opening after it have changed is put back as it was.
+// A small store with every kind of data; a copy of its files in memory restores it after each flip.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +14,7 @@ import { bucketIds } from "../../support/disk/on-disk.ts";
 export const bucket = "rotten";
 export const emptyBucket = "settled";
 export const customerKey = createHash("sha256").update("the customer's").digest();
-/** Long before any upload is due. */
+/** Long before any upload expires. */
 export const time = Date.UTC(2026, 0, 1);
 
 export interface Kept {
@@ -25,8 +24,8 @@ export interface Kept {
   readonly customerKey?: Uint8Array;
 }
 
-// Of each kind several alike: what points to the wrong one of them then finds something plausible. Long keys, so
-// that every table is of several pages.
+// Several similar objects of each kind, so that a wrong pointer finds plausible data. Long keys
+// make every table span several pages.
 const kinds = [
   { home: "inline", size: 90, count: 10 },
   { home: "inline", size: 0, count: 1 },
@@ -43,7 +42,7 @@ export const kept: readonly Kept[] = kinds.flatMap(({ home, size, count }) =>
     return { key, home, bytes, ...(isSealed ? { customerKey } : {}) };
   }),
 );
-/** Stored once and deleted: what damage might bring back. */
+/** Keys stored and then deleted: damage might bring them back. */
 export const deleted: readonly string[] = [0, 1, 2, 3, 4, 5].map((i) => `inline/90/${i}/deleted`);
 
 const documents = ["first", "second", "third"].map((name) => ({ name, text: `the text of ${name}` }));
@@ -66,7 +65,7 @@ export async function fillStore(directory: string): Promise<void> {
   await engine.changeSettings(emptyBucket, { cors: [{ origins: ["*"], methods: ["GET"] }] as never });
   for (const key of deleted) await engine.put(bucket, key, bytesOf(key, { name: "gone", size: 90 }));
   for (const one of kept) {
-    // Written twice, so that there is something older for damage to find.
+    // Written twice, so that an older version exists for damage to expose.
     if (one.home !== "parts") await engine.put(bucket, one.key, bytesOf(one.key, { name: "old", size: 120 }));
     await putOne(engine, one);
   }
@@ -111,7 +110,7 @@ export function databases(directory: string): string[] {
   return [layout.registry, ...ids.map((id) => bucketPaths(layout, id).database)];
 }
 
-/** As if a process had died while it wrote into every folder: each opening then asks about every file. */
+/** Marks every folder as left by a dead process, so that each open examines every file. */
 function leaveMarkers(directory: string): void {
   const layout = dataLayout(directory);
   const dead = randomName();
@@ -122,10 +121,10 @@ function leaveMarkers(directory: string): void {
   }
 }
 
-/** Every file of a directory, to be put back as it was. */
+/** A copy of every file of a directory, to restore it. */
 export interface Pristine {
   readonly files: ReadonlyMap<string, Buffer>;
-  /** Bodies that are no longer there. */
+  /** Files of bodies that no longer exist. */
   lost(): string[];
   restore(): void;
 }

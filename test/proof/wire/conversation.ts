@@ -1,23 +1,23 @@
-// One connection to a server: some bytes in random cuts, and all that comes back until the server ends it.
+// One connection to a server: sends bytes in random pieces and collects what the server answers.
 import { connect, type Socket } from "node:net";
 import type { Random } from "../../support/random.ts";
 
-/** A server that says nothing for this long waits for more: then the client ends, as one that went away. */
+/** After this silence the server waits for more input; the client then ends the connection. */
 const quietMilliseconds = 300;
-/** By then a server has closed what its client has ended. */
+/** By then the server must have closed a connection the client ended. */
 const patienceMilliseconds = 30_000;
 
 export interface Conversation {
   readonly port: number;
   readonly text: string;
   readonly random: Random;
-  /** The client neither goes on nor ends: it is the server that must. */
+  /** The client stops sending without ending the connection: the server must close it. */
   readonly fallsSilent?: boolean;
 }
 
 export interface Said {
   readonly text: string;
-  /** The client ended before the server did. */
+  /** Whether the client ended the connection first. */
   readonly wasLeft: boolean;
 }
 
@@ -32,14 +32,14 @@ export function converse({ port, text, random, fallsSilent = false }: Conversati
     }, quietMilliseconds);
     const late = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`the server keeps a connection that ${fallsSilent ? "fell silent" : "was ended"}`));
+      reject(new Error(`the server keeps a connection that ${fallsSilent ? "is idle" : "was ended"}`));
     }, patienceMilliseconds);
     if (fallsSilent) clearTimeout(quiet);
     socket.on("data", (piece) => {
       found += piece.toString("latin1");
       if (!fallsSilent) quiet.refresh();
     });
-    // What the server has said before it closed counts, whatever became of what it did not read.
+    // Data received before the close counts, even if the server did not read everything.
     socket.on("error", () => {});
     socket.on("end", () => socket.end());
     socket.on("close", () => {
@@ -51,7 +51,7 @@ export function converse({ port, text, random, fallsSilent = false }: Conversati
   });
 }
 
-/** Each piece by itself, and the next when the one before is with the system. */
+/** Writes each piece after the previous one was handed to the system. */
 function writeInCuts(socket: Socket, bytes: Buffer, random: Random): void {
   const cuts = random.below(4);
   let at = 0;

@@ -1,10 +1,10 @@
-// Mutations that stay HTTP: one part of a request is spoiled and the rest still frames it, so that what is behind the
-// parser of HTTP sees it too.
+// Mutations that stay valid HTTP: changes one part of a request and keeps its framing, so that the
+// code after the HTTP parser sees it too.
 import type { Random } from "../../support/random.ts";
 
 export type Spoil = (text: string) => string;
 
-/** One of target, header or body of the request, spoiled. */
+/** Mutates the target, a header or the body of the request. */
 export function spoilInFrame(request: string, random: Random, spoil: Spoil): string {
   const end = request.indexOf("\r\n\r\n");
   const [first = "", ...lines] = request.slice(0, end).split("\r\n");
@@ -18,7 +18,7 @@ export function spoilInFrame(request: string, random: Random, spoil: Spoil): str
   if (kind === 1 || body === "") {
     const at = random.below(lines.length);
     const [name, ...value] = (lines[at] ?? "a: b").split(": ");
-    // How long the body is stays as it was.
+    // The headers that frame the body stay unchanged.
     if (/^(?:content-length|transfer-encoding)$/i.test(name!)) return request;
     return joined(
       first,

@@ -1,4 +1,4 @@
-// Reads what a server sent on a connection, strictly: whole HTTP responses one behind the other, and nothing else.
+// A strict parser of the bytes a server sent: complete HTTP responses in sequence, nothing more.
 
 export interface WireResponse {
   readonly status: number;
@@ -9,10 +9,10 @@ export interface WireResponse {
 const statusLine = /^HTTP\/1\.1 (\d{3}) [\t\x20-\x7e\x80-\xff]*$/;
 const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** The bytes end before the response does. */
+/** The data ends before the response does. */
 class BrokenOff extends Error {}
 
-/** Throws at the first byte that is in no response; the last may break off for a client that went away. */
+/** Throws on data outside a response; the last may be incomplete if the client left first. */
 export function readResponses(text: string, mayBreakOff: boolean): WireResponse[] {
   const found: WireResponse[] = [];
   try {
@@ -32,14 +32,14 @@ function readResponse(
   start: number,
 ): { readonly response: WireResponse; readonly end: number } {
   const headEnd = text.indexOf("\r\n\r\n", start);
-  if (headEnd === -1) throw new BrokenOff(`a head that does not end: ${shown(text, start)}`);
+  if (headEnd === -1) throw new BrokenOff(`an incomplete head: ${shown(text, start)}`);
   const [first = "", ...lines] = text.slice(start, headEnd).split("\r\n");
   const status = Number(statusLine.exec(first)?.[1]);
-  if (!(status >= 100 && status < 600)) throw new Error(`no status line: ${shown(text, start)}`);
+  if (!(status >= 100 && status < 600)) throw new Error(`not a valid status line: ${shown(text, start)}`);
   const headers = new Map<string, string>();
   for (const line of lines) {
     const match = headerLine.exec(line);
-    if (match === null) throw new Error(`no header: ${JSON.stringify(line)}`);
+    if (match === null) throw new Error(`not a valid header: ${JSON.stringify(line)}`);
     headers.set(match[1]!.toLowerCase(), match[2]!);
   }
   const { body, end } = bodyOf(text, headEnd + 4, status, headers);
@@ -51,7 +51,7 @@ interface Body {
   readonly end: number;
 }
 
-/** Whoever asked by HEAD is told of a body that does not come: then the next response follows at once. */
+/** A response to HEAD declares a body without sending it: the next response follows directly. */
 function bodyOf(text: string, at: number, status: number, headers: WireResponse["headers"]): Body {
   const none = { body: "", end: at };
   if (status < 200 || status === 204 || status === 304) return none;
@@ -65,9 +65,9 @@ function bodyOf(text: string, at: number, status: number, headers: WireResponse[
     const end = at + Number(length);
     if (end <= text.length && isBoundary(text, end)) return { body: text.slice(at, end), end };
     if (isBoundary(text, at)) return none;
-    if (end > text.length) throw new BrokenOff(`a body that breaks off: ${shown(text, at)}`);
+    if (end > text.length) throw new BrokenOff(`an incomplete body: ${shown(text, at)}`);
   }
-  throw new Error(`a body that is not as long as it says: ${shown(text, at)}`);
+  throw new Error(`a body that does not match its declared length: ${shown(text, at)}`);
 }
 
 function chunkedBody(text: string, start: number): Body | undefined {
@@ -75,10 +75,10 @@ function chunkedBody(text: string, start: number): Body | undefined {
   for (let at = start; ; ) {
     const match = /^([0-9a-f]+)\r\n/i.exec(text.slice(at, at + 20));
     if (match === null && text.length - at < 20)
-      throw new BrokenOff(`chunks that break off: ${shown(text, start)}`);
+      throw new BrokenOff(`incomplete chunks: ${shown(text, start)}`);
     if (match === null) return undefined;
     const [from, size] = [at + match[0].length, Number.parseInt(match[1]!, 16)];
-    if (from + size + 2 > text.length) throw new BrokenOff(`chunks that break off: ${shown(text, start)}`);
+    if (from + size + 2 > text.length) throw new BrokenOff(`incomplete chunks: ${shown(text, start)}`);
     if (text.slice(from + size, from + size + 2) !== "\r\n") return undefined;
     if (size === 0) return { body, end: from + 2 };
     body += text.slice(from, from + size);

@@ -1,4 +1,4 @@
-// Requests as they are on the wire, to be spoiled: every kind an S3 client or a visitor of a script sends.
+// Valid requests to be mutated: every kind that S3 clients and visitors of a script send.
 import { encodeText } from "../../../src/http/sigv4.ts";
 import { boundary, encodeForm, signedFields } from "../../s3/form.ts";
 import { type Raw, type Signed, signChunked, signRaw } from "../../s3/raw.ts";
@@ -40,7 +40,7 @@ const calls: readonly Raw[] = [
   { method: "PUT", path: "/bucket", query: [["cors", ""]], body: text("<CORSConfiguration/>") },
 ];
 
-/** With a body in HTTP's own chunks. */
+/** A request with a body in HTTP chunked encoding. */
 function inChunks(signed: Signed): string {
   const whole = wireText({ ...signed, body: new Uint8Array() });
   return whole

@@ -1,5 +1,5 @@
-// What the proof on the wire talks to: a started store with its S3 API and a script, and a listener of the S3 API whose
-// minute of patience is scaled down.
+// The servers of the wire proof: a store with S3 API and script, and a listener with short
+// timeouts.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,21 +18,21 @@ import { s3Samples, scriptSamples } from "./samples.ts";
 export interface Listener {
   readonly name: string;
   readonly port: number;
-  /** Signed for now. */
+  /** Valid requests, signed with the current time. */
   samples(): string[];
-  /** A request that is right is served, whatever was sent before it. */
+  /** Checks that a valid request is still served. */
   checkGood(): Promise<void>;
 }
 
 export interface WireScene {
   readonly listeners: readonly Listener[];
-  /** Cuts who falls silent within half a second. */
+  /** A listener that closes silent connections within half a second. */
   readonly impatient: Listener;
-  /** None has died, and those of the S3 API are the same since the start. */
+  /** Checks that no process died and that the S3 processes were not replaced. */
   checkProcesses(): void;
-  /** How often a script's process was taken for blocked: on a busy machine it may only have waited for its turn. */
+  /** Number of script processes reported as blocked; a busy machine can cause such reports. */
   blockedScripts(): number;
-  /** Of all processes that serve, in bytes. */
+  /** Memory of all serving processes, in bytes. */
   memory(): number;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The proof on the wire: mutated requests over real connections, pipelined, cut anywhere, ended early, or fallen silent.
-// The server answers each in well-formed HTTP or closes; it stays the same processes, keeps its memory, and serves on.
+// Wire proof: sends mutated requests over real connections: pipelined, cut, ended early or silent.
+// The server answers valid HTTP or closes; its processes survive and its memory stays bounded.
 import { createRandom, type Random } from "../../support/random.ts";
 import { createMutator } from "../fuzz/mutate.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
@@ -9,10 +9,10 @@ import { readResponses } from "./responses.ts";
 import { wireTokens } from "./samples.ts";
 import { type Listener, openWireScene, type WireScene } from "./scene.ts";
 
-/** Connections at a time, and conversations between two looks at the server. */
+/** Concurrent connections, and conversations between two checks of the server. */
 const crowd = 48;
 const conversationsALook = 240;
-/** What the processes may gain between an early look and the end, together. */
+/** Memory growth allowed for all processes together, from warm-up to the end. */
 const mostGrowth = 256 * 1024 * 1024;
 const warmRequests = 2000;
 
@@ -80,7 +80,7 @@ async function talk(scene: WireScene, budget: Budget): Promise<Figures> {
   };
 }
 
-/** The next text to send, and how many requests it is made of. */
+/** Returns the next text to send and the number of requests in it. */
 type Texts = () => { readonly text: string; readonly requests: number };
 
 function createTexts(listener: Listener, random: Random): Texts {
@@ -93,7 +93,7 @@ function createTexts(listener: Listener, random: Random): Texts {
   const one = () => {
     const sample = random.pick(samples);
     const kind = random.below(5);
-    // A right one among them now and then: what follows a wrong one must not be taken for part of it.
+    // Sometimes a valid request: after an invalid one, it must not be taken for a part of it.
     if (kind === 0) return sample;
     return kind < 3 ? spoilInFrame(sample, random, spoil) : mutate(samples);
   };
@@ -104,7 +104,7 @@ function createTexts(listener: Listener, random: Random): Texts {
 }
 
 function never(): never {
-  throw new Error("Mutations alone are asked for.");
+  throw new Error("This target is only used for mutations.");
 }
 
 async function oneConversation(

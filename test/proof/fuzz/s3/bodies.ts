@@ -1,5 +1,5 @@
-// Targets of bodies: S3's own chunks, signed and not, forms and their policies. A body that is taken is the body that
-// was framed.
+// Fuzz targets of request bodies: aws-chunked, signed and unsigned, forms and their policies. An
+// accepted body must equal the framed body.
 import { createHash } from "node:crypto";
 import { scopeText, sha256, sign } from "../../../../src/http/sigv4.ts";
 import { checkPolicy } from "../../../../src/s3/auth/post-policy.ts";
@@ -60,7 +60,7 @@ function chunkedTarget(form: string, framing: Framing): Target {
   const payload = `STREAMING-${form}`;
   const head = `PUT /bucket/a\nhost: h${framing.hasTrailer ? `\nx-amz-trailer: ${trailer}` : ""}`;
   const whole = readRequest(httpRequest(head));
-  /** All of the body, read in pieces of this measure; what it fails with otherwise. */
+  /** Reads the body in pieces whose size follows from `measure`; returns the body or error. */
   async function read(
     bytes: Buffer,
     measure: number,
@@ -102,13 +102,13 @@ function chunkedTarget(form: string, framing: Framing): Target {
           const same = "error" in found ? s3Outcome(found.error) : found.body;
           holds(
             same === ("error" in other ? s3Outcome(other.error) : other.body),
-            "depends on how it is cut",
+            "depends on how the body is split into pieces",
           );
         }
         if ("error" in found) throw found.error;
         if (framing.isSigned)
-          holds(bodies.includes(found.body), `gives ${found.body.length} bytes nobody signed`);
-        holds(unframed(input) === found.body, "gives other bytes than were framed");
+          holds(bodies.includes(found.body), `gives ${found.body.length} bytes that were not signed`);
+        holds(unframed(input) === found.body, "gives bytes other than those framed");
         return `taken, ${found.trailers.length > 2}`;
       },
       outcomeOf: s3Outcome,
@@ -163,12 +163,12 @@ const forms: Target = {
         input,
       );
       const { objects } = await engine.list("bucket", { prefix: "form/" });
-      holds(objects.length > 0, "stored what its policy does not allow");
+      holds(objects.length > 0, "stored an object that its policy does not allow");
       const [{ key: stored } = { key: "" }] = objects;
       const outcome = await engine.get("bucket", stored, {});
       if (outcome.outcome === "found") {
         const text = (await collect(outcome.bytes.chunks())).toString("latin1");
-        holds(input.includes(text), "stored bytes that did not come");
+        holds(input.includes(text), "stored bytes that were not sent");
       }
       await engine.delete(
         "bucket",

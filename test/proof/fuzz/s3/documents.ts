@@ -1,4 +1,4 @@
-// Targets of XML: each document an S3 client may send, and what a bucket's settings do once they are taken.
+// Fuzz targets of XML: every document an S3 client can send, and the effect of bucket settings.
 
 import { readXml } from "../../../../src/s3/body/xml-reader.ts";
 import { escapeXml } from "../../../../src/s3/body/xml-writer.ts";
@@ -41,7 +41,7 @@ interface DocumentTarget {
   readonly request: string;
   readonly samples: readonly string[];
   readonly tokens: readonly string[];
-  /** What must hold with a document that was taken. */
+  /** Checks to run after the document. */
   readonly after?: (world: World) => Promise<void>;
 }
 
@@ -81,7 +81,7 @@ const remove = documents({
   tokens: ["<Object><Key>", "</Key></Object>", "<Quiet>", "<Size>", "<ETag>"],
 });
 
-/** Every answer to a reader says what the settings make of its object: it must be sendable. */
+/** Settings can add headers to a GetObject response, so the response must still be sendable. */
 async function readObject(world: World): Promise<void> {
   await callOperation("GET /bucket/small/%C3%BC\nhost: h", world);
 }
@@ -139,7 +139,7 @@ const create = documents({
   tokens: ["<LocationConstraint>", "us-east-1", "<Location>"],
 });
 
-/** The reader alone, on any root: what it takes, it takes again when it is written out. */
+/** The XML reader alone: accepted text must survive writing and reading again. */
 const reader: Target = {
   name: "XML: reader",
   form: "bytes",
@@ -155,7 +155,7 @@ const reader: Target = {
       const [first] = node.children;
       if (first === undefined || first.children.length > 0) return "taken";
       const again = readXml(Buffer.from(`<r>${escapeXml(first.text)}</r>`), "r");
-      holds(again.text === first.text, "a text is another one when it is written and read again");
+      holds(again.text === first.text, "a text differs after it is written and read again");
       return "taken, with text";
     },
     outcomeOf: s3Outcome,

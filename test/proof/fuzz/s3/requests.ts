@@ -1,4 +1,4 @@
-// Targets of S3 requests: raw targets, and the headers and queries that operations read.
+// Fuzz targets of S3 requests: raw request targets, headers and queries.
 import { createHash } from "node:crypto";
 import { encodeCursor } from "../../../../src/model/listing.ts";
 import { parseAddress, readOperation } from "../../../../src/s3/operation.ts";
@@ -42,18 +42,18 @@ const rawTargets: Target = {
   open: () => ({
     run(input) {
       const request = withMovedHeaders(readRequest(httpRequest(input)));
-      holds(request.path.isWellFormed(), "its path is no text");
+      holds(request.path.isWellFormed(), "its path is not well-formed text");
       const { bucket, key } = parseAddress(request, domains);
       holds(request.path.endsWith(key), "its key is not in its path");
-      // The path as it is signed is the path that is served.
+      // The signed path must be the path that is served.
       holds(
         decodeURIComponent(request.canonicalPath) === request.path,
-        "signed for another path than served",
+        "the signed path differs from the served path",
       );
       const { name } = readOperation(request, domains);
       holds(
         bucket !== "" || (name === "ListBuckets" && key === ""),
-        `a key in no bucket is asked to ${name}`,
+        `${name} was chosen for a request without a bucket`,
       );
       return name;
     },

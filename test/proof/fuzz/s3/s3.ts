@@ -1,5 +1,5 @@
-// The S3 API below its signatures, as the fuzzer calls it: a request as text, the real handler of its operation on an
-// engine in memory, and an answer that HTTP can carry.
+// Calls the S3 API without authentication: parses a request from text, runs the real operation
+// handler on an in-memory engine and checks that the response can be sent over HTTP.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { createEngine } from "../../../../src/engine/create.ts";
 import type { Engine } from "../../../../src/engine/engine.ts";
@@ -23,11 +23,11 @@ import { holds, isClear, type Runner, Violation } from "../target.ts";
 export const fixedNow = Date.UTC(2026, 10, 15, 12);
 export const domains = ["s3.example.com"];
 
-/** Of these Node takes the first and passes further ones over. */
+/** Node keeps only the first of these headers and ignores duplicates. */
 const single =
   /^(?:authorization|content-(?:length|type)|etag|expires|from|host|if-(?:un)?modified-since|last-modified|location)$/;
 
-/** The first line is method and target, each further one a header, and what follows an empty one the body. */
+/** Parses a request: method and target, then headers, then the body after an empty line. */
 export function httpRequest(text: string): HttpRequest {
   const end = text.indexOf("\n\n");
   const [first = "", ...lines] = (end === -1 ? text : text.slice(0, end)).split("\n");
@@ -60,7 +60,7 @@ export function httpRequest(text: string): HttpRequest {
   };
 }
 
-/** The bytes in pieces, cut by a measure that follows from the input: the same again for the same. */
+/** Splits the bytes into pieces; the sizes follow from `measure`, so a run is repeatable. */
 export async function* inPieces(bytes: Buffer, measure: number): AsyncGenerator<Uint8Array> {
   const sizes = [1 + (measure % 7), 1 + (measure % 61), 1 + (measure % 1021), bytes.length];
   const least = Math.ceil(bytes.length / 64);
@@ -79,7 +79,7 @@ export interface World {
 export const uploadPlaceholder = "0123456789abcdef0123456789abcdef";
 export const objectBytes = Buffer.from("0123456789".repeat(30));
 
-/** The same world again, in an engine that has seen others. */
+/** Resets the engine to the initial buckets, objects and upload. */
 async function openWorld(engine: Engine): Promise<World> {
   for (const { name } of await engine.listBuckets()) {
     for (let next = true; next; ) {
@@ -101,7 +101,7 @@ async function openWorld(engine: Engine): Promise<World> {
   return { engine, uploadId: id };
 }
 
-/** Inputs that one world sees: what they leave behind must not pile up. */
+/** Inputs per world: data they leave must not accumulate. */
 const inputsAWorld = 250;
 
 export async function worldRunner(run: (input: string, world: World) => Promise<string>): Promise<Runner> {
@@ -141,12 +141,12 @@ export const unsigned: SigningContext = {
   signature: "0".repeat(64),
 };
 
-/** Memory enough for any document of one request. */
+/** A memory budget large enough for any document of one request. */
 export function share(kind: "document" | "form" = "document"): BudgetShare {
   return createDocumentBudget().open(kind);
 }
 
-/** The request as its operation sees it once it is authorized; the upload's real id stands for the placeholder. */
+/** Runs the operation of an authorized request; the upload's real ID replaces the placeholder. */
 export async function callOperation(input: string, { engine, uploadId }: World): Promise<string> {
   const request = readRequest(httpRequest(input.replaceAll(uploadPlaceholder, uploadId)));
   const operation = readOperation(request, domains);
@@ -161,10 +161,10 @@ export async function callOperation(input: string, { engine, uploadId }: World):
   return `${operation.name} ${response.status}`;
 }
 
-/** Headers that we write; others tell what some input before has stored. */
+/** Headers the store generates; other headers return metadata stored by an earlier input. */
 const ours = /^(?:content-(?:length|range)|last-modified|etag|expires|x-amz-(?!meta-).*)$/;
 
-/** Its headers can be sent, its length is what it says, and a document of ours can be read. */
+/** Checks that headers are valid, the body has its declared length and XML is readable. */
 export async function checkAnswer({ status, headers, body }: S3Response, input: string): Promise<void> {
   let length: number | undefined;
   let range: RegExpExecArray | null | undefined;
@@ -183,14 +183,17 @@ export async function checkAnswer({ status, headers, body }: S3Response, input: 
   holds(status >= 200 && status < 400, `answered ${status}`);
   if (body === null) return;
   if (typeof body === "string") {
-    holds(body.startsWith("<?xml"), "the document does not begin as one");
+    holds(body.startsWith("<?xml"), "the document does not start with an XML declaration");
     readXml(Buffer.from(body), /<(\w+)/.exec(body.slice(5))![1]!);
     return;
   }
   let size = 0;
   if (body instanceof Uint8Array) size = body.length;
   else for await (const chunk of body.chunks()) size += chunk.length;
-  holds(length === undefined || size === length, `${size} bytes came of the ${length} announced`);
+  holds(
+    length === undefined || size === length,
+    `the body has ${size} bytes, but content-length is ${length}`,
+  );
 }
 
 function checkRange(range: RegExpExecArray | null, length: number | undefined): void {

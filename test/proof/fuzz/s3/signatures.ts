@@ -1,4 +1,4 @@
-// Targets of signatures: a request that was changed in anything its signature covers is never taken for its signer's.
+// Fuzz targets of signatures: a request changed in any part its signature covers must be refused.
 import { unsignedPayload } from "../../../../src/http/sigv4.ts";
 import { authenticate } from "../../../../src/s3/auth/authenticate.ts";
 import { readRequest, type S3Request } from "../../../../src/s3/request.ts";
@@ -49,16 +49,16 @@ function textOf({ method, path, query = [], headers = {} }: Raw): string {
   );
 }
 
-/** What a signature stands for, worked out without the product's canonical form. */
+/** The signed parts of a request, computed independently of the product's canonical form. */
 function essenceOf({ method, path, query, http, header }: S3Request): string {
   const claims = (header("authorization") ?? "").replace(/^\S+\s/, "").split(",");
-  // Of a claim that is made twice, the last counts.
+  // If SignedHeaders is given twice, the last one counts.
   const claim = claims.map((one) => /^\s*SignedHeaders\s*=(.*)$/s.exec(one)?.[1]?.trim()).filter(Boolean);
   const names = (claim.at(-1) ?? query.get("X-Amz-SignedHeaders") ?? "").split(";");
   const values = new Map<string, string[]>(names.map((name) => [name, []]));
   for (let i = 0; i + 1 < http.rawHeaders.length; i += 2) {
     const name = http.rawHeaders[i]!.toLowerCase();
-    // Without one in the query, it is the payload's name that is signed.
+    // x-amz- headers count as covered: x-amz-content-sha256 is signed even if it is not listed.
     const isCovered = names.includes(name) || name.startsWith("x-amz-");
     if (isCovered) values.set(name, [...(values.get(name) ?? []), http.rawHeaders[i + 1]!.trim()]);
   }
@@ -93,7 +93,7 @@ function signatures(name: string, form: "header" | "query", tokens: readonly str
         const { signing: by } = await authenticate(request, options);
         holds(
           signed.get(by.signature) === essenceOf(request),
-          "was changed and is taken for what was signed",
+          "was changed after signing and is still accepted",
         );
         return "taken";
       },
