@@ -1,4 +1,4 @@
-// One script on a key-value namespace, in the product and in miniflare: gets and puts of 1 KiB.
+// Section "kv": get and put of 1 KiB values by the same script in Store and in miniflare.
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import type { Limit } from "../limits.ts";
@@ -12,7 +12,7 @@ export const kv: Section = {
   run,
 };
 
-/** How many times as fast as miniflare. One put at a time waits for a sync of the disk. */
+/** `atLeast` is the required ratio to miniflare. With one lane, each put waits for a disk sync. */
 const measured = [
   { operation: "get", lanes: 1, atLeast: 20 },
   { operation: "get", lanes: 32, atLeast: undefined },

@@ -1,5 +1,5 @@
-// Everything a user could pick instead, in one run: scripts beside miniflare, the S3 API beside other servers that
-// speak it, durable puts beside the disk itself. A peer that is not there is left out, and said so.
+// Section "peers": compares scripts with miniflare, the S3 API with other S3 servers, and durable
+// puts with the disk itself. A peer that is not available is named in a note.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ async function besideMiniflare(context: Context): Promise<void> {
     }
     if (miniflare !== undefined) {
       context.note(
-        `miniflare ${miniflareVersion}: over workerd, on the disk; it syncs its rows, and the files of the bodies never.`,
+        `miniflare ${miniflareVersion}: over workerd, on disk; it syncs its rows, but never the files of the bodies.`,
       );
     }
   } finally {

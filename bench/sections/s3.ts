@@ -1,4 +1,5 @@
-// The S3 API of `store serve`, beside s3rver, a bare node:http server and md5. Every request is signed and checked.
+// Section "s3": the S3 API of `store serve` compared with s3rver, a bare node:http server and MD5.
+// Every request is signed, and Store verifies the signature.
 import type { ChildProcess } from "node:child_process";
 import { largeRows, smallRows } from "../peers/s3-rows.ts";
 import { startS3Store } from "../peers/s3-store.ts";
