@@ -64,7 +64,7 @@ test("bytes that arrive after their write was abandoned are removed, too", async
   assert.deepEqual(await scene.ask("SELECT name FROM store.remains"), []);
 });
 
-test("a body of which a part was sent twice is removed twice", async (t) => {
+test("a body whose write was retried is removed a second time, in case the lost request arrives late", async (t) => {
   const scene = await withBucket(t);
   const ports = await scene.open({ lateWriteSeconds: 5 });
   const engine = createEngine(ports);
@@ -78,12 +78,12 @@ test("a body of which a part was sent twice is removed twice", async (t) => {
   await until(async () => {
     await engine.sweep();
     return (await remains()) === 1;
-  }, "it is removed, and something may still arrive");
+  }, "the body is removed, and late bytes may still arrive");
   assert.deepEqual(await toArray(ports.blobs.all(bucket)), []);
   await until(async () => {
     await engine.sweep();
     return (await remains()) === 0;
-  }, "nothing can arrive any more");
+  }, "late bytes can no longer arrive");
 });
 
 test("a replaced body stays while one machine reads it, although another machine sweeps", async (t) => {

@@ -47,7 +47,7 @@ test("an expired token cannot sign in, and its sessions end", async (t) => {
   assert.equal(await tokens.revoke("not an id"), false);
 });
 
-test("a server's own token works only on that server, and its sessions on servers with an own token", async (t) => {
+test("the token of store dev works until a restart, and its sessions continue after it on store dev only", async (t) => {
   const { now, documents, tokens, sessions } = await scene(t);
   const own = newToken();
   assert.equal(await sessions.open(own.token), undefined);

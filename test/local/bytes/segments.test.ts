@@ -219,7 +219,7 @@ test("overwrites and deletes win over concurrent moves, and space stays within i
   }
   const live = [...expected.values()].filter((name) => name !== undefined).length * (size + 4);
   const left = segmentBytes(directory);
-  // The segment being written and the one before it come on top.
+  // The limit also allows for the segment being written and the previous segment.
   assert.ok(left <= 2 * live + 2 * sizes.segments.fileBytes, `${left} bytes of files for ${live} of bodies`);
   t.diagnostic(`${live} bytes live, at most ${most} in files, ${left} in the end`);
   await closeClean(directory, engine);
