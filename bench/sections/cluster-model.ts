@@ -23,7 +23,7 @@ const predicted = [1e9, 1e12];
 
 export const clusterModel: Section = {
   name: "cluster-model",
-  description: "bytes, index depth and cost at 10^4 to 10^6 objects, and the law to 10^12",
+  description: "bytes, index depth and cost at 10^4 to 10^6 objects, extrapolated to 10^12",
   run,
 };
 

@@ -25,7 +25,7 @@ const readers = 8;
 
 export const cluster: Section = {
   name: "cluster",
-  description: "PostgreSQL and S3 under the store, beside each of them alone",
+  description: "a cluster compared with bare PostgreSQL statements and bare S3 requests",
   run,
 };
 

@@ -16,7 +16,7 @@ import { end } from "../servers.ts";
 
 export const connections: Section = {
   name: "connections",
-  description: "a new connection for each request, the slowest answers, and thousands of idle connections",
+  description: "a new connection for each request, p99 latency, and thousands of idle connections",
   run,
 };
 

@@ -12,7 +12,7 @@ const processes = 4;
 
 export const contention: Section = {
   name: "contention",
-  description: "100 create-only puts of one key at once, in one process and across four",
+  description: "100 concurrent create-only puts of one key, from one process and from four",
   run,
 };
 

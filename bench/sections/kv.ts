@@ -8,7 +8,7 @@ import { end } from "../servers.ts";
 
 export const kv: Section = {
   name: "kv",
-  description: "gets and puts of 1 KiB on a key-value namespace in a script, beside miniflare",
+  description: "get and put of 1 KiB in a key-value namespace by a script, compared with miniflare",
   run,
 };
 

@@ -12,7 +12,7 @@ import { end } from "../servers.ts";
 
 export const metrics: Section = {
   name: "metrics",
-  description: "a head by a script and a small GET by S3, counted and not counted",
+  description: "a head by a script and a small S3 GET, with and without metrics",
   run,
 };
 

@@ -10,7 +10,7 @@ import { type Context, compare, KiB, MiB, present, type Section, unitOf, withinB
 
 export const multipart: Section = {
   name: "multipart",
-  description: "uploads in parts of 1 KiB to 64 MiB at 1 to 128 lanes, complete, and get of the whole",
+  description: "uploads in parts of 1 KiB to 64 MiB at 1 to 128 lanes, complete, and get of the object",
   run,
 };
 

@@ -9,7 +9,7 @@ import { end } from "../servers.ts";
 
 export const s3: Section = {
   name: "s3",
-  description: "the S3 API beside s3rver, a bare node:http server and md5; every request is signed",
+  description: "the S3 API compared with s3rver, a bare node:http server and md5; every request is signed",
   run,
 };
 

@@ -15,7 +15,7 @@ const connections = [1, 16, 64];
 
 export const scripts: Section = {
   name: "scripts",
-  description: "a script doing one head per request, beside bare node:http and miniflare",
+  description: "a script with one head per request, compared with bare node:http and miniflare",
   run,
 };
 

@@ -14,7 +14,7 @@ const maxMilliseconds = 2000;
 
 export const start: Section = {
   name: "start",
-  description: `store dev with ${moduleCount} TypeScript modules, from its start to the first response`,
+  description: `store dev with ${moduleCount} TypeScript modules: time from the start to the first response`,
   run,
 };
 

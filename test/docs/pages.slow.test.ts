@@ -35,7 +35,7 @@ test("every example in docs/binding.md returns the values shown, in a script wit
   await writeFiles(folder, { "store.json": scriptConfigOf(blocks), "index.js": script });
   await withDev(folder, [], async (url) => {
     for (const [number, { heading, line }] of blocks.entries()) {
-      await t.test(`${heading}, line ${line}`, async () => {
+      await t.test(`the example under "${heading}", line ${line}, returns the values shown`, async () => {
         const headers = { "content-type": "text/plain", "x-block": String(number) };
         const response = await fetch(url, { method: "PUT", body: "Hello, world!", headers });
         assert.equal(await response.text(), "as shown");
@@ -59,7 +59,7 @@ test("every complete script in docs/binding.md responds as shown to the commands
   const commands = blocksIn(binding, "sh");
   assert.equal(commands.length, scripts.length);
   for (const [i, { heading, line, text }] of scripts.entries()) {
-    await t.test(`${heading}, line ${line}`, async (t) => {
+    await t.test(`the script under "${heading}", line ${line}, responds as shown`, async (t) => {
       const directory = await cloneFolder(t, "script");
       await writeFiles(directory, { "store.toml": bindsBucket, "src/index.ts": text });
       const options = { directory, programs: await curlFolder(t) };
@@ -155,7 +155,13 @@ test("several scripts share a server as docs/config.md shows", async (t) => {
 
 test("the commands in the README of every example print the output shown", { concurrency: 2 }, async (t) => {
   assert.notEqual(examples.length, 0);
-  await Promise.all(examples.map((name) => t.test(name, (t) => playReadme(t, name, curlFolder))));
+  await Promise.all(
+    examples.map((name) =>
+      t.test(`the commands in examples/${name}/README.md print the output shown`, (t) =>
+        playReadme(t, name, curlFolder),
+      ),
+    ),
+  );
 });
 
 test("the replacement for curl prints the output shown in an example's README", (t) =>

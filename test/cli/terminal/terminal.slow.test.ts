@@ -131,7 +131,7 @@ onTerminal(
     const json = await inTerminal(shell, ["object", "get", "photos/big", "copy", "--json"], {
       redirection: "2>&-",
     });
-    assert.match(json.screen, /^{\r\n {2}"key": "big",/, "JSON is indented for people");
+    assert.match(json.screen, /^{\r\n {2}"key": "big",/, "JSON is indented on a terminal");
   },
 );
 
@@ -145,7 +145,7 @@ onTerminal(
     assert.match(
       coloured.screen,
       / 2\.9 MiB .* evil\\x1b\[2J\\nkey\r$/m,
-      "a key cannot command the terminal",
+      "control characters of a key are escaped",
     );
     for (const environment of [{ NO_COLOR: "1" }, { TERM: "dumb" }] as Record<string, string>[]) {
       const plain = await inTerminal(shell, ["object", "list", "photos"], { environment });
@@ -157,7 +157,7 @@ onTerminal(
     const failed = await inTerminal(shell, ["bucket", "info", "nowhere"]);
     assert.ok(failed.screen.startsWith(`${csi}31m`), "errors are red");
     const help = await inTerminal(shell, ["--help"], { environment: { NO_COLOR: "" } });
-    assert.ok(help.screen.includes(`${csi}1mUsage`), "an empty NO_COLOR is none");
+    assert.ok(help.screen.includes(`${csi}1mUsage`), "an empty NO_COLOR counts as unset");
   },
 );
 

@@ -63,7 +63,11 @@ test("300 MiB are uploaded from stdin in parts and downloaded to stdout, in boun
   }, put.stdin);
   const { code, stdout, stderr } = await stored;
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^Put photos\/big: 314572800 bytes, etag [0-9a-f]{32}-\d+\n$/, "it went in parts");
+  assert.match(
+    stdout,
+    /^Put photos\/big: 314572800 bytes, etag [0-9a-f]{32}-\d+\n$/,
+    "the object was uploaded in parts",
+  );
 
   const get = shell.start(["object", "get", "photos/big"], { environment: measured });
   const told = collect(get.stderr);

@@ -233,7 +233,7 @@ export async function rejection(act: () => unknown): Promise<unknown> {
   } catch (error) {
     assert.fail(`thrown synchronously, not rejected: ${String(error)}`);
   }
-  assert.ok(answer instanceof Promise, "the method answers with a promise");
+  assert.ok(answer instanceof Promise, "the method returns a promise");
   const settled = await answer.then(
     () => ({ resolved: true as const }),
     (error: unknown) => ({ resolved: false as const, error }),

@@ -76,7 +76,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
       await assert.rejects(
         async () => {
           const reader = await blobs.open(bucket, group, named);
-          assert.notEqual(reader, undefined, "undefined says that no record names them");
+          assert.notEqual(reader, undefined, "undefined would mean that no record names the blobs");
           await collect(reader!.read(lost, { offset: 0, length: 10 })).finally(() => reader!.close());
         },
         { name: "StoreError" },

@@ -91,7 +91,7 @@ describe("an object's record", () => {
     test(`an object's record with ${what} is decoded as it was encoded`, () => {
       const text = encodeObject(record);
       assert.deepEqual(decodeObject(text), record);
-      assert.equal(JSON.stringify(JSON.parse(text)), text, "written as JSON writes it");
+      assert.equal(JSON.stringify(JSON.parse(text)), text, "the text equals the output of JSON.stringify");
     });
   }
 

@@ -116,7 +116,7 @@ test("the live bodies of a sparse segment are moved, and its file is removed", a
   for (const key of kept) await assertHolds(engine, key, contentOf(key));
   await engine.delete(bucket, kept);
   await engine.sweep();
-  assert.deepEqual(blobFiles(directory), [], "with the last body the last file goes");
+  assert.deepEqual(blobFiles(directory), [], "the last file is removed with the last body");
   await closeClean(directory, engine);
 });
 
@@ -145,7 +145,7 @@ test("a read in progress completes while bodies are moved and segments removed",
     await reader?.close();
     assert.equal(reader, undefined);
   }
-  assert.ok(moved > 0, "some were moved");
+  assert.ok(moved > 0, "some bodies were moved");
   await closeClean(directory, engine);
 });
 
