@@ -50,6 +50,6 @@ async function fill(
       record: { ...record, key: key(from + index), version: randomBytes(16).toString("hex") },
     }));
     if ((await records.commit(bucket, { mutations })) !== "committed")
-      throw new Error("Cannot fill the store");
+      throw new Error("Cannot fill the store: a commit was refused");
   }
 }

@@ -31,7 +31,7 @@ export async function startNativePeers(context: Context): Promise<NativePeers> {
     const program = programOf(native.program, context.programs[native.program]);
     if (program === undefined) {
       context.note(
-        `${native.name} is left out: no "${native.program}" on the PATH (--${native.program} FILE).`,
+        `${native.name} is skipped: "${native.program}" is not on the PATH (set --${native.program} FILE).`,
       );
       continue;
     }

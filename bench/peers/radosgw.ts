@@ -11,7 +11,7 @@ const name = "Ceph radosgw";
 /** Adds radosgw to `servers`. If it is not installed or does not start, adds a note instead. */
 export async function startRadosgw(context: Context, grounds: Grounds, servers: S3Server[]): Promise<void> {
   if (!isCephInstalled()) {
-    context.note(`${name} is left out: Ceph is not installed (npm run test:cluster installs it).`);
+    context.note(`${name} is skipped: Ceph is not installed (npm run test:cluster installs it).`);
     return;
   }
   context.progress(`starting ${name}`);

@@ -42,5 +42,5 @@ console.log(JSON.stringify({ port }));
 }
 
 export function leftOut(name: string, error: unknown): string {
-  return `${name} is left out: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
+  return `${name} is skipped: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
 }

@@ -26,7 +26,7 @@ async function run(context: Context): Promise<void> {
     const store = await startStoreScript(join(context.directory, "script"), started, "kv");
     const miniflare = await startMiniflareScript(context, started, "kv").catch((error: unknown) => {
       const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
-      context.note(`miniflare is left out: ${why}`);
+      context.note(`miniflare is skipped: ${why}`);
       return undefined;
     });
     for (const { operation, lanes, atLeast } of measured) {

@@ -16,7 +16,7 @@ import { writers } from "./writers.ts";
 export const peers: Section = {
   name: "peers",
   description:
-    "scripts beside miniflare, S3 beside s3rver and every native server found, puts beside the disk",
+    "scripts compared with miniflare, S3 with s3rver and installed native servers, puts with the disk",
   run,
 };
 
@@ -35,7 +35,9 @@ async function run(context: Context): Promise<void> {
   const judged = rows.filter(({ bar, limits }) =>
     [bar, ...limits.map((limit) => limit.bar)].some((one) => one),
   );
-  context.picture((footer) => barsOf("Store beside what one could pick instead", judged, footer));
+  context.picture((footer) =>
+    barsOf("Store compared with its peers and the limits of the machine", judged, footer),
+  );
 }
 
 async function besideMiniflare(context: Context): Promise<void> {

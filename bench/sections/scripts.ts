@@ -110,7 +110,7 @@ console.log(JSON.stringify({ port: Number((await miniflare.ready).port) }));
     return port;
   } catch (error) {
     context.note(
-      `miniflare is left out: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
+      `miniflare is skipped: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
     );
     return undefined;
   }
