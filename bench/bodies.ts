@@ -1,12 +1,12 @@
-// Bodies to put, and bodies got and read to their end.
+// Streams used as bodies of puts, and a function that reads a body to its end.
 import { KiB, MiB, sameCount } from "./section.ts";
 
-/** The bucket that processes put large streams to and get them from. */
+/** The bucket that child processes use for large streams. */
 export const streamBucket = "streams";
 
 const chunk = 64 * KiB;
 
-/** The bytes in chunks of 64 KiB, each a window on them. */
+/** Streams `bytes` in chunks of 64 KiB that are views of it, without a copy. */
 export function chunked(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>(
@@ -21,7 +21,7 @@ export function chunked(bytes: Uint8Array): ReadableStream<Uint8Array> {
   );
 }
 
-/** So many bytes in chunks that are windows on the same few: the source itself takes no memory. */
+/** Streams `bytes` bytes in chunks that are views of one 1 MiB buffer, to use little memory. */
 export function repeated(bytes: number): ReadableStream<Uint8Array> {
   const source = Buffer.alloc(MiB, "the same bytes again ");
   let at = 0;

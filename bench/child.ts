@@ -1,4 +1,4 @@
-// What a process of the benchmark does that another one started: one task, given as its only argument.
+// A child process of the benchmark: runs one task, passed as its only argument, and reports by IPC.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
@@ -10,19 +10,19 @@ import { KiB, MiB, present } from "./section.ts";
 import { createAtOnce } from "./sections/contention.ts";
 
 export type Task =
-  /** Opens the store and asks for one object: how long until the first answer. */
+  /** Opens the store, calls head once, and reports both times. */
   | { readonly kind: "open"; readonly directory: string; readonly bucket: string; readonly key: string }
-  /** Writes until it is killed; speaks once it has begun. */
+  /** Writes until it is killed; sends a message after the first 1,000 puts. */
   | { readonly kind: "write on"; readonly directory: string; readonly bucket: string }
-  /** One large body through the store or by hand: how much memory. */
+  /** Streams one large body through the store or with plain system calls; reports peak memory. */
   | {
       readonly kind: "put stream" | "get stream" | "write by hand" | "read by hand";
       readonly directory: string;
       readonly bytes: number;
     }
-  /** Opens so many streams and holds them: how much memory each takes. */
+  /** Holds `streams` streams open and reports the memory per stream. */
   | { readonly kind: "hold get" | "hold put"; readonly directory: string; readonly streams: number }
-  /** Told a key, puts an object there so many times at once, and says which of them won. */
+  /** For each key it receives, runs concurrent create-only puts and reports the successful ones. */
   | { readonly kind: "contend"; readonly directory: string; readonly bucket: string; readonly puts: number };
 
 export interface Opened {
@@ -132,7 +132,7 @@ function readByHand(path: string): void {
   closeSync(file);
 }
 
-/** Says how far the memory of this process rose above where it was. */
+/** Reports how far the resident memory of this process rises during `work`, and the duration. */
 async function weigh(work: () => Promise<unknown>): Promise<void> {
   globalThis.gc?.();
   const start = process.memoryUsage.rss();
@@ -145,7 +145,7 @@ async function weigh(work: () => Promise<unknown>): Promise<void> {
   await work();
   const seconds = (performance.now() - begin) / 1000;
   clearInterval(sampler);
-  // The system's own high-water mark misses nothing, once the work has passed what came before it.
+  // maxRSS also includes peaks between samples; it is valid only if `work` has raised it.
   const mark = process.resourceUsage().maxRSS;
   if (mark > highest) peak = Math.max(peak, mark * KiB);
   say({ peakMiB: (peak - start) / MiB, seconds } satisfies Streamed);
@@ -155,7 +155,7 @@ function say(message: unknown): void {
   process.send?.(message);
 }
 
-// Ends with the process that started it, whatever became of that one.
+// Exit when the parent exits for any reason.
 process.once("disconnect", () => process.exit());
 await run(JSON.parse(process.argv[2] ?? "") as Task);
 process.disconnect();

@@ -1,4 +1,4 @@
-// Processes of our own: started for one task each, ended with the run whatever happens to it.
+// Starts child processes, each for one task, and kills them when the run ends.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { extname } from "node:path";
@@ -7,12 +7,12 @@ import type { Task } from "./child.ts";
 
 export interface Children {
   start(task: Task): Child;
-  /** Ends what still runs, without waiting. */
+  /** Kills all running children without waiting for them. */
   killAll(): void;
 }
 
 export interface Child {
-  /** The next thing it says; rejects when it ends without a word. */
+  /** Resolves with the next message of the child; rejects if the child exits without one. */
   said(): Promise<unknown>;
   tell(message: unknown): void;
   kill(): Promise<void>;

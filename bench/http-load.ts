@@ -1,19 +1,19 @@
-// A load of small requests over kept connections: raw sockets, so that the client costs little beside the server.
+// Sends small requests over persistent connections. Raw sockets keep the cost of the client low.
 import { connect } from "node:net";
 
 export interface Load {
   readonly port: number;
-  /** What each connection asks for in turn, from the first path of its own on. */
+  /** One list of paths per connection; a connection cycles through its list. */
   readonly paths: readonly (readonly string[])[];
   readonly method?: "GET" | "PUT";
   readonly body?: Uint8Array;
   readonly connections: number;
   readonly seconds: number;
-  /** Called with how long each answer took, in milliseconds. */
+  /** Called with the latency of each response. */
   readonly onLatency?: ((milliseconds: number) => void) | undefined;
 }
 
-/** Requests answered a second; rejects when an answer is not a 200 with a length. */
+/** Returns responses per second. Rejects if a response is not a 200 with a Content-Length. */
 export async function requestsPerSecond(load: Load): Promise<number> {
   const { port, paths, method = "GET", body, connections, seconds, onLatency } = load;
   const requestOf = (target: string) => {
@@ -53,7 +53,7 @@ function oneConnection({ port, requests, goesOn, onLatency }: ConnectionLoad): P
     const socket = connect({ port, host: "127.0.0.1", noDelay: true }, send);
     socket.setEncoding("latin1");
     socket.on("error", reject);
-    // Without effect once the last answer has come.
+    // Has no effect after the last response, because the promise is then resolved.
     socket.on("close", () => reject(new Error("Cannot measure: the server has closed a connection")));
     socket.on("data", (text: string) => {
       pending += text;

@@ -1,4 +1,4 @@
-// Connections that are opened and left idle, in a process of their own: its work must not count against the load.
+// Opens idle connections in a separate process, so that its work does not slow the load generator.
 
 import type { ChildProcess } from "node:child_process";
 import { connect } from "node:net";
@@ -6,10 +6,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { start } from "./servers.ts";
 
-/** Spread over addresses of the loopback network, since ports limit each address. */
+/** Number of loopback source addresses: each one has a limited number of ports. */
 const addresses = 40;
 
-/** Resolves when all are open; killing the process closes them. */
+/** Resolves when all connections are open. Killing the returned process closes them. */
 export async function holdIdle(port: number, count: number, started: ChildProcess[]): Promise<ChildProcess> {
   const child = start([fileURLToPath(import.meta.url), String(port), String(count)], started);
   for await (const _line of createInterface({ input: child.stdout! })) return child;

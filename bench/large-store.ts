@@ -1,4 +1,4 @@
-// The large store that list, memory and churn work on: prepared once, closed, and opened by each of them.
+// Prepares the large store once; the sections list, memory and churn each open it.
 import { mkdirSync } from "node:fs";
 import { openStore } from "../src/index.ts";
 import { forEach } from "./measure.ts";
@@ -8,7 +8,7 @@ export interface LargeStore {
   readonly directory: string;
   readonly bucket: string;
   readonly objects: number;
-  /** How many folders the keys are in. */
+  /** Number of folders (key prefixes). */
   readonly folders: number;
   key(index: number): string;
 }
@@ -36,7 +36,7 @@ export async function prepareLargeStore(
   return large;
 }
 
-/** Keys of equal length, in order of their index, evenly in folders. */
+/** Returns keys of equal length, sorted by index and spread evenly over the folders. */
 export function keysInFolders(folders: number, objects: number): (index: number) => string {
   const each = objects / folders;
   return (index) =>

@@ -1,4 +1,4 @@
-// The raw machine: the same work done by hand with plain system calls, in rounds like the product's.
+// Limits of the machine: the same work done with plain system calls, measured in the same rounds.
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -24,11 +24,11 @@ const MiB = 1024 * 1024;
 export interface Limit {
   readonly name: string;
   readonly round: Round;
-  /** The share of it that the product should reach, where it should. */
+  /** The ratio to this limit that Store should reach, if there is a target. */
   readonly bar?: number | undefined;
 }
 
-/** Bodies of concurrent writers appended to one file, with one fdatasync for each group of them. */
+/** Appends the bodies of `group` concurrent writers to one file, with one fdatasync per group. */
 export function groupAppend(directory: string, body: Uint8Array, group: number, seconds: number): Limit {
   const buffer = Buffer.alloc(body.length * group);
   return {
@@ -46,7 +46,7 @@ export function groupAppend(directory: string, body: Uint8Array, group: number, 
   };
 }
 
-/** Every body to a file of its own: open, write, fdatasync, close. Alone without a thread in between. */
+/** Writes each body to a new file: open, write, fdatasync, close. One lane uses the sync API. */
 export function fileWrites(
   directory: string,
   body: Uint8Array,
@@ -77,7 +77,7 @@ export function fileWrites(
   };
 }
 
-/** MD5 of the bytes on one thread. */
+/** Computes the MD5 of the body on one thread. */
 export function md5Alone(body: Uint8Array, seconds: number): Limit {
   return {
     name: "md5",
@@ -85,7 +85,7 @@ export function md5Alone(body: Uint8Array, seconds: number): Limit {
   };
 }
 
-/** Files of the same bytes, opened, read to the end into one buffer of at most 1 MiB, and closed. */
+/** Opens a file with the same bytes, reads all of it into one reused buffer, and closes it. */
 export function fileReads(directory: string, body: Uint8Array, files: number, seconds: number): Limit {
   const paths = Array.from({ length: files }, (_, index) => join(directory, `read-${body.length}-${index}`));
   for (const path of paths) writeFileSync(path, body);
@@ -102,7 +102,7 @@ export function fileReads(directory: string, body: Uint8Array, files: number, se
   };
 }
 
-/** The same, but every MiB into a buffer of its own, which its reader may keep: what a stream has to give. */
+/** Like fileReads, but with a new buffer for every MiB: the reader of a stream may keep a chunk. */
 export function keptReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
   const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
   let next = 0;
@@ -120,7 +120,7 @@ export function keptReads(directory: string, body: Uint8Array, files: number, wo
   };
 }
 
-/** The same files read whole, as a program without a store would have them. */
+/** Reads the same files with readFile, as a program without a store would. */
 export function wholeReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
   const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
   let next = 0;
@@ -133,7 +133,7 @@ export function wholeReads(directory: string, body: Uint8Array, files: number, w
   };
 }
 
-/** The same files as Node streams them: every chunk a buffer that its reader may keep, as the store gives them. */
+/** Reads the same files with createReadStream; the reader may keep each chunk, as with Store. */
 export function streamReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
   const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
   let next = 0;
@@ -148,7 +148,7 @@ export function streamReads(directory: string, body: Uint8Array, files: number, 
   };
 }
 
-/** A stat of one file of many. */
+/** Calls stat on one of many files. */
 export function fileStats(directory: string, files: number, seconds: number): Limit {
   const folder = join(directory, "stats");
   mkdirSync(folder, { recursive: true });
@@ -161,7 +161,7 @@ export function fileStats(directory: string, files: number, seconds: number): Li
   };
 }
 
-/** A directory of so many entries read, and each entry's stat: what any listing of files costs. */
+/** Reads a directory and calls stat on each entry: the minimum cost of listing files. */
 export function directoryPages(directory: string, entries: number, seconds: number): Limit {
   const folder = join(directory, `page-${entries}`);
   mkdirSync(folder, { recursive: true });
@@ -178,12 +178,12 @@ export function directoryPages(directory: string, entries: number, seconds: numb
 export interface DiskFacts {
   readonly fsyncPerSecond: number;
   readonly fdatasyncPerSecond: number;
-  /** Over bytes the file already has, as a journal that is reused does it. */
+  /** Overwrites existing bytes of the file, as a reused journal does. */
   readonly fdatasyncInPlacePerSecond: number;
   readonly md5MiBPerSecond: number;
 }
 
-/** What the machine does plainly: 1 KiB written and synced, one after the other, and md5. */
+/** Measures the machine itself: sequential writes of 1 KiB with a sync after each, and MD5. */
 export function diskFacts(directory: string, seconds: number): DiskFacts {
   const file = openSync(join(directory, "facts"), "w");
   const body = Buffer.alloc(1024, 1);

@@ -1,4 +1,4 @@
-// The benchmark: runs the sections one after the other and prints what they measured.
+// The benchmark: runs the sections one after another and prints their results.
 import { mkdirSync, rmSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ import { writers } from "./sections/writers.ts";
 import { number, renderTable } from "./table.ts";
 import { createWorkspace } from "./workspace.ts";
 
-/** In this order: churn is last since it destroys what the large store holds. */
+/** Run in this order. churn is last because it deletes most of the large store. */
 const sections: readonly Section[] = [
   small,
   writers,
@@ -44,7 +44,7 @@ const sections: readonly Section[] = [
   churn,
 ];
 
-/** Only when they are asked for: they start servers of others, a database, and Ceph where it is installed. */
+/** Run only by name: most of them start other servers, a database, or Ceph if it is installed. */
 const asked: readonly Section[] = [start, metrics, connections, kv, peers, growth, cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
@@ -151,12 +151,12 @@ function summary(reports: readonly Report[]): string {
 }
 
 let doing = "";
-// A promise that nothing will settle any more ends the process without a word.
+// Node exits silently with code 13 when the main promise can never settle.
 process.once("exit", (code) => {
   if (code === 13) process.stderr.write(`bench: an operation never ended: ${doing}\n`);
 });
 
-/** One line that is written over, and only where somebody watches. */
+/** Shows the current step in one line that is overwritten, only on a terminal. */
 function progress(text: string): void {
   doing = text;
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);

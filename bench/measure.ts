@@ -1,4 +1,4 @@
-// How things are measured: lanes of work for a while, rounds of several contenders in turn, medians.
+// Measurement: operations in concurrent lanes, alternating rounds of several contenders, medians.
 
 export interface Figure {
   readonly median: number;
@@ -7,22 +7,22 @@ export interface Figure {
   readonly rounds: readonly number[];
 }
 
-/** Runs one round and answers its figure. */
+/** Runs one round and returns its result. */
 export type Round = () => Promise<number> | number;
 
 export interface Pace {
   readonly rounds: number;
-  /** How long a round lasts. */
+  /** Duration of a round. */
   readonly seconds: number;
-  /** How many lanes work at once, where a section does not say otherwise. */
+  /** Numbers of concurrent lanes to measure, unless a section has its own. */
   readonly lanes: readonly number[];
-  /** No round moves more bytes than this. */
+  /** Maximum number of bytes a round moves. */
   readonly bytes: number;
 }
 
 /**
- * One discarded round of each, then rounds in turn, so that whatever else the machine does meets all alike.
- * Garbage is collected between rounds: nobody pays for what another left behind.
+ * Discards one round of each contender, then alternates, so that other load affects all equally.
+ * Collects garbage before each round, so that a contender does not pay for the previous one.
  */
 export async function interleave(rounds: number, contenders: readonly Round[]): Promise<Figure[]> {
   const results = contenders.map((): number[] => []);
@@ -48,7 +48,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** How much of another figure this one reaches, pair by pair of neighbouring rounds. */
+/** Returns the median of the ratios of neighbouring rounds. */
 export function ratio(of: Figure, to: Figure): number {
   return median(of.rounds.map((value, index) => value / (to.rounds[index] ?? Number.NaN)));
 }
@@ -56,11 +56,11 @@ export function ratio(of: Figure, to: Figure): number {
 export interface Work {
   readonly lanes: number;
   readonly seconds: number;
-  /** At most this many operations in all, but one in every lane. */
+  /** Maximum number of operations in total, but at least one per lane. Default: unlimited. */
   readonly operations?: number;
 }
 
-/** Operations per second of so many lanes, each awaiting one operation after the other. */
+/** Returns operations per second; each lane awaits an operation before it starts the next. */
 export async function perSecond(work: Work, operation: (lane: number) => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   const end = begin + work.seconds * 1000;
@@ -78,7 +78,7 @@ export async function perSecond(work: Work, operation: (lane: number) => Promise
   return done / ((performance.now() - begin) / 1000);
 }
 
-/** The same for work that does not wait: as fast as one thread goes. */
+/** Returns operations per second of synchronous work on one thread. */
 export function perSecondSync(seconds: number, operation: () => void): number {
   const begin = performance.now();
   const end = begin + seconds * 1000;
@@ -90,14 +90,14 @@ export function perSecondSync(seconds: number, operation: () => void): number {
   return done / ((performance.now() - begin) / 1000);
 }
 
-/** Milliseconds that one piece of work takes. */
+/** Returns the milliseconds `work` takes. */
 export async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await work();
   return performance.now() - begin;
 }
 
-/** Calls the operation for 0 … count - 1 from so many lanes. */
+/** Calls the operation for 0 … count - 1, with at most `lanes` calls in flight. */
 export async function forEach(
   count: number,
   lanes: number,

@@ -1,4 +1,4 @@
-// The command line of the benchmark: what may be asked for, and one clear message for what may not.
+// Parses the command line of the benchmark and reports invalid options in one message.
 import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -6,21 +6,21 @@ import { parseArgs } from "node:util";
 export interface Options {
   readonly quick: boolean;
   readonly json: boolean;
-  /** Sections by name; undefined for all. */
+  /** Names of the sections to run. Default: all but those that run only by name. */
   readonly only: readonly string[] | undefined;
-  /** A fresh directory is made in this one, and removed. */
+  /** Parent of the temporary directory of the run. */
   readonly dir: string;
-  /** How many objects the large store holds. */
+  /** Number of objects in the large store. */
   readonly objects: number;
-  /** How long the large store is overwritten. */
+  /** Minutes of overwriting in churn. */
   readonly minutes: number;
-  /** Where programs of peers are, by their names, as far as it was said. */
+  /** Paths of the peers' programs by name. Default: searched on the PATH. */
   readonly programs: Readonly<Record<string, string | undefined>>;
-  /** How many objects the stores have that growth is measured on, from few to many. */
+  /** Object counts of the stores used by the growth section, in ascending order. */
   readonly sizes: readonly number[];
-  /** Where these stores are kept, and taken again. */
+  /** Directory that keeps those stores for the next run. */
   readonly stores: string | undefined;
-  /** Where the figures of each section go as files. */
+  /** Directory that receives the results of each section as files. */
   readonly save: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface SectionName {
 
 export class UsageError extends Error {}
 
-/** Undefined when the help was asked for. */
+/** Returns undefined for --help. Throws a UsageError for invalid options. */
 export function parseOptions(args: readonly string[], sections: readonly SectionName[]): Options | undefined {
   const values = parse(args);
   if (values.help) return undefined;
@@ -78,7 +78,7 @@ function parse(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    // The first sentence names the option; the rest is advice for programs that take positionals.
+    // The first sentence names the invalid option; the rest is advice on positional arguments.
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(message.split(/\.?\n|\. |\.$/, 1)[0]);
   }
@@ -109,7 +109,7 @@ function sectionNames(list: string, sections: readonly SectionName[]): string[] 
 
 function directory(path: string): string {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`Cannot work in "${path}": it is not a directory`);
+    throw new UsageError(`"${path}" is not a directory`);
   }
   return path;
 }
@@ -117,7 +117,7 @@ function directory(path: string): string {
 function objects(option: string, text: string): number {
   const count = Number(text.replaceAll("_", ""));
   if (!Number.isInteger(count) || count < 2000 || count % 10 !== 0) {
-    throw new UsageError(`--${option} takes a multiple of ten from 2000: "${text}" is not one`);
+    throw new UsageError(`--${option} must be a multiple of ten, at least 2000, not "${text}"`);
   }
   return count;
 }
@@ -125,7 +125,7 @@ function objects(option: string, text: string): number {
 function minutes(text: string): number {
   const count = Number(text);
   if (text.trim() === "" || !Number.isFinite(count) || count <= 0) {
-    throw new UsageError(`--minutes takes a number above zero: "${text}" is not one`);
+    throw new UsageError(`--minutes must be a number above zero, not "${text}"`);
   }
   return count;
 }
@@ -133,36 +133,36 @@ function minutes(text: string): number {
 export function help(sections: readonly SectionName[], asked: readonly SectionName[]): string {
   const listed = (some: readonly SectionName[]) =>
     some.map((section) => `  ${section.name.padEnd(16)}${section.description}`).join("\n");
-  return `Measures Store beside the same work done by hand on this machine.
+  return `Compares Store with the same work done by plain system calls on this machine.
 
 npm run bench -- [options]
 
-  --quick         a minute in all: short rounds, fewer lanes, and nothing that needs the large store
-                  unless --only names it
-  --only a,b      only these sections
-  --peers         only the section of this name: everything one could pick instead, found on this machine or installed
+  --quick         run for about a minute: short rounds, fewer lanes, and without the large store
+                  unless --only names a section that uses it
+  --only a,b      run only these sections
+  --peers         run only the section "peers": servers found on this machine or installed for the run
   --minio FILE, --versitygw FILE, --weed FILE, --garage FILE
-                  where these peers are when they are not on the PATH
-  --growth        only the section of this name: how costs grow with objects, concurrency, parts and streams
+                  paths of these peers (default: searched on the PATH)
+  --growth        run only the section "growth": costs by objects, concurrency, parts and streams
   --sizes N,N     objects in the stores of growth (default: 10000,100000,1000000); ten million take 16 GB
-  --stores DIR    where these stores are kept, and taken again by the next run
-  --save DIR      the figures of each section into DIR, too: as JSON, as a page, and as a picture where it has one
-  --cluster       only the section of this name: a cluster beside its database and its S3 engine alone
-  --cluster-model only the section of this name: how records grow, and what that means for very many
-  --json          one JSON document instead of tables
-  --dir DIR       where the temporary directory is made (default: ${tmpdir()})
+  --stores DIR    keep the stores of growth in DIR and reuse them in the next run
+  --save DIR      also save the results of each section in DIR: as JSON, as Markdown, and as a chart if it has one
+  --cluster       run only the section "cluster": a cluster compared with its database and its S3 engine
+  --cluster-model run only the section "cluster-model": how records grow, up to 10^12 objects
+  --json          print one JSON document instead of tables
+  --dir DIR       create the temporary directory in DIR (default: ${tmpdir()})
   --objects N     objects in the large store of list, memory and churn (default: 1000000)
   --minutes M     minutes of overwriting in churn (default: 10)
-  --help          this text
+  --help          print this text
 
 Sections:
 ${listed(sections)}
 
-Sections that run only when they are named:
+Sections that run only by name:
 ${listed(asked)}
 
-Rounds of the product and of the work by hand alternate; a figure is the median of its rounds, ± half of
-their range. The ratio is the median of the ratios of neighbouring rounds, store to work by hand: 1.00 is
-the limit of the machine, from below for rates and from above for ms and MiB.
+Rounds of Store and of its limits alternate; a figure is the median of its rounds, ± half of their
+range. The ratio is the median of the ratios of neighbouring rounds, Store to limit. 1.00 is the
+limit of the machine: rates stay below it, ms and MiB stay above it.
 `;
 }

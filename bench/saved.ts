@@ -1,5 +1,5 @@
-// Figures kept as files: what a section measured as JSON, as a page and as a picture, with the machine and the command
-// on each.
+// Saves the results of a section as JSON, as a Markdown page and as a chart. Each file names the
+// command and the machine.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Figures, markdownOf } from "./draw/markdown.ts";
@@ -42,7 +42,7 @@ function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-/** Options that only say where something is on this machine. */
+/** Options that take a path of this machine; the saved command omits them. */
 const places = ["--save", "--stores", "--dir", "--minio", "--versitygw", "--weed", "--garage"];
 
 function commandOf(args: readonly string[]): string {

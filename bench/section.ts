@@ -1,4 +1,4 @@
-// What a section is given and what it hands back: rows of figures, each beside its limits and its bar.
+// The context a section runs in and the rows it produces: each row compares Store with its limits.
 import type { Children } from "./children.ts";
 import type { LargeStore } from "./large-store.ts";
 import type { Limit } from "./limits.ts";
@@ -15,24 +15,24 @@ export interface Section {
 }
 
 export interface Context {
-  /** Empty at the start, and the section's own. */
+  /** An empty directory for this section alone. */
   readonly directory: string;
   readonly pace: Pace;
   readonly quick: boolean;
   readonly minutes: number;
-  /** Where programs of others are, by their names, as far as it was said. */
+  /** Paths of other servers' programs by name, from the command line. */
   readonly programs: Readonly<Record<string, string | undefined>>;
-  /** How many objects the stores have that growth is measured on, from few to many. */
+  /** Object counts of the stores used by the growth section, in ascending order. */
   readonly sizes: readonly number[];
-  /** Where these stores are kept, when they are. */
+  /** Directory that keeps those stores between runs. Default: they are temporary. */
   readonly stores: string | undefined;
   readonly children: Children;
-  /** The large store, prepared once for all sections; undefined when this run does without it. */
+  /** Prepares the large store on the first call; undefined when this run skips it. */
   readonly largeStore: (() => Promise<LargeStore>) | undefined;
   row(row: Row): void;
-  /** What the rows are drawn as; the lines for under it say where and how they were measured. */
+  /** Sets how the rows are drawn. `draw` receives the footer: command, machine and date. */
   picture(draw: Draw): void;
-  /** A line under the table. */
+  /** Adds a line under the table. */
   note(text: string): void;
   progress(text: string): void;
 }
@@ -56,7 +56,7 @@ export interface Row {
   readonly lanes?: number | undefined;
   readonly unit: Unit;
   readonly store: Figure;
-  /** The same work by hand; the ratio is the store's figure to this one. */
+  /** The same work without Store. A ratio is the figure of Store divided by the limit's figure. */
   readonly limits: readonly RowLimit[];
   readonly bar?: Judged | undefined;
 }
@@ -73,7 +73,7 @@ export interface Judged {
   readonly ok: boolean;
 }
 
-/** What a figure should reach: a number of its own unit, or a share of a limit. */
+/** The target of a row: a number in the unit of the row, or a share of the limit named by `of`. */
 export type Bar =
   | { readonly atLeast: number; readonly of?: string }
   | { readonly atMost: number }
@@ -89,7 +89,7 @@ export interface Comparison {
   readonly bar?: Bar | undefined;
 }
 
-/** Measures the product and its limits in turn, and adds the row. Rates come in as operations per second. */
+/** Measures Store and its limits in alternating rounds and adds a row. Rates are passed as op/s. */
 export async function compare(context: Context, comparison: Comparison): Promise<void> {
   const { what, size, lanes, unit, limits } = comparison;
   context.progress([what, size === undefined ? "" : sizeName(size), lanes ?? ""].join(" "));
@@ -102,7 +102,7 @@ export async function compare(context: Context, comparison: Comparison): Promise
   context.row(makeRow({ what, size, lanes, unit, bar: comparison.bar }, figures, limits));
 }
 
-/** A row from figures that were measured already: the product's first, then those of the named limits. */
+/** Makes a row from figures: the first is of Store, the others are of `limits`, in their order. */
 export function makeRow(
   row: Pick<Comparison, "what" | "size" | "lanes" | "unit" | "bar">,
   figures: readonly Figure[],
@@ -141,17 +141,17 @@ export function sizeName(bytes: number): string {
   return bytes >= KiB ? `${bytes / KiB} KiB` : `${bytes} B`;
 }
 
-/** Small bodies are counted, large ones weighed. */
+/** Small bodies are measured in operations per second, bodies from 1 MiB in MiB per second. */
 export function unitOf(size: number): Unit {
   return size >= MiB ? "MiB/s" : "op/s";
 }
 
-/** Whether a round of so many lanes stays within the bound; says so when it does not. */
+/** Whether a round stays within the byte limit of this run. If not, notes that it is skipped. */
 export function withinBound(context: Context, size: number, lanes: number): boolean {
   if (size * lanes <= context.pace.bytes) return true;
   context.note(
-    `${sizeName(size)} × ${lanes} is left out: a round would move ${sizeName(size * lanes)}, ` +
-      `the bound is ${sizeName(context.pace.bytes)}.`,
+    `${sizeName(size)} × ${lanes} is skipped: a round would move ${sizeName(size * lanes)}, ` +
+      `the limit is ${sizeName(context.pace.bytes)}.`,
   );
   return false;
 }
@@ -160,7 +160,7 @@ export function random(below: number): number {
   return Math.floor(Math.random() * below);
 }
 
-/** What the product answered must be there: a benchmark of errors says nothing. */
+/** Throws if a result is missing, so that a run never measures the rate of failures. */
 export function present<T>(value: T | null | undefined, what: string): T {
   if (value === null || value === undefined) throw new Error(`Cannot measure: ${what} is missing`);
   return value;

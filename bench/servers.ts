@@ -1,4 +1,4 @@
-// Servers to measure: the product by its own command, and peers that are installed for the occasion.
+// Starts and stops the measured servers: Store through its CLI, and peers installed from npm.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ export interface StartedStore {
   readonly s3: { readonly url: string };
 }
 
-/** `store serve` of the script index.js in the folder, on the data beside it, with its bucket `bench`. */
+/** Runs `store serve` with index.js and data/ of the directory; `BUCKET` is the bucket "bench". */
 export async function startStore(
   directory: string,
   started: ChildProcess[],
@@ -24,13 +24,13 @@ export async function startStore(
 }
 
 export interface StoreScript {
-  /** Keys of the configuration. */
+  /** Keys to add to the configuration. */
   readonly bindings: object;
-  /** Further arguments. */
+  /** Additional arguments of `store serve`. */
   readonly more: readonly string[];
 }
 
-/** The same with other bindings. */
+/** Like startStore, with the given bindings. */
 export async function startStoreWith(
   directory: string,
   started: ChildProcess[],
@@ -46,7 +46,7 @@ export async function startStoreWith(
   return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
 }
 
-/** Into a cache folder beside the clone, never a dependency. The folder, to put a file that starts it into. */
+/** Installs a package into `.cache`, not as a dependency, and returns the folder of the package. */
 export async function installPeer(context: Context, name: string, version: string): Promise<string> {
   const cache = join(process.cwd(), ".cache", name);
   if (!existsSync(join(cache, "node_modules", name))) {
@@ -58,7 +58,7 @@ export async function installPeer(context: Context, name: string, version: strin
   return cache;
 }
 
-/** Asked first, so that what it has started in turn ends with it. */
+/** Sends SIGTERM first, so that the process can end its own children; SIGKILL after 10 seconds. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
@@ -77,12 +77,12 @@ export function start(args: readonly string[], started: ChildProcess[]): ChildPr
 }
 
 const running = new Set<ChildProcess>();
-// The last resort: a run that was interrupted.
+// Ends the servers that still run when the benchmark is interrupted.
 process.once("exit", () => {
   for (const child of running) child.kill();
 });
 
-/** The first JSON document a process prints, on one line or several. */
+/** Returns the first JSON document a process prints, on one or more lines. */
 export async function firstDocument(child: ChildProcess): Promise<string> {
   const exited = once(child, "exit").then(() => {
     throw new Error("Cannot measure: a server ended before it was ready");
@@ -96,7 +96,7 @@ export async function firstDocument(child: ChildProcess): Promise<string> {
         JSON.parse(text);
         return text;
       } catch {
-        // More lines of it follow.
+        // The document is incomplete: read the next line.
       }
     }
     return exited;

@@ -1,9 +1,9 @@
-// The fresh directory everything happens in, gone when the run ends, also when it is interrupted.
+// Creates the temporary directory of a run; removed at the end, also after an interruption.
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 
-/** Its path. Removed when the process ends, by itself or by a signal. */
+/** Returns the path of a new directory. It is removed when the process exits or gets a signal. */
 export function createWorkspace(parent: string, beforeRemoval: () => void): string {
   const directory = mkdtempSync(join(parent, "store-bench-"));
   const remove = () => {
@@ -11,14 +11,14 @@ export function createWorkspace(parent: string, beforeRemoval: () => void): stri
     removeTree(directory);
   };
   process.once("exit", remove);
-  // As a shell tells it. Ending by the signal itself would leave running whatever ends with this process.
+  // Exit with the shell's code for the signal, because dying by the signal skips the exit handlers.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
   }
   return directory;
 }
 
-/** Threads that still write may fill a folder again while it is emptied: what they had begun ends soon. */
+/** Retries, because threads that still write may add files to a folder while it is removed. */
 function removeTree(directory: string): void {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,4 +1,4 @@
-// The same rows by hand: plain statements of the driver on a table like that of the objects.
+// The same rows written by plain SQL statements, into a table like the objects table.
 import { createHash, randomBytes } from "node:crypto";
 import type pg from "pg";
 import { encodeObject } from "../../src/engine/codec/record-codec.ts";
@@ -14,12 +14,12 @@ export interface RowToPut {
   readonly body: Uint8Array;
 }
 
-/** A table of the same columns and indexes, with nothing in it. */
+/** Creates an empty table with the columns and indexes of the objects table. */
 export async function createBareTable(client: pg.Client): Promise<void> {
   await client.query("CREATE TABLE public.bare (LIKE store.objects INCLUDING ALL)");
 }
 
-/** One row, unless its key is there. */
+/** Inserts a row if its key does not exist. */
 export async function insertNew(client: pg.Client, { record, body }: RowToPut): Promise<void> {
   const { rowCount } = await client.query({
     name: "insert new",
@@ -29,7 +29,7 @@ export async function insertNew(client: pg.Client, { record, body }: RowToPut): 
   sameCount(rowCount ?? 0, 1, "rows inserted");
 }
 
-/** One row over the one of its key, if that has the version that was seen. */
+/** Replaces the row of a key if it still has the version `seen`. */
 export async function replaceSeen(
   client: pg.Client,
   { record, body }: RowToPut,
@@ -50,7 +50,7 @@ function valuesOf(record: ObjectRecord, body: Uint8Array): unknown[] {
   return [1, keyBytes(key), version, size, encodeObject(record), body];
 }
 
-/** A page of records behind a key, as text. */
+/** Selects a page of records after a key, without decoding them. */
 export async function selectPage(client: pg.Client, bucket: string, after: string): Promise<number> {
   const { rows } = await client.query({
     name: "select page",
@@ -63,7 +63,7 @@ export async function selectPage(client: pg.Client, bucket: string, after: strin
 
 const uploaded = Date.now();
 
-/** As the store would write it: of the usual size, with an MD5 that is of other bytes. */
+/** A record of typical size; its MD5 is valid in form but not computed from the body. */
 export function objectRecord(key: string, size: number): ObjectRecord {
   const version = randomBytes(16).toString("hex");
   const md5 = createHash("md5").update(version).digest();
@@ -74,12 +74,12 @@ export function objectRecord(key: string, size: number): ObjectRecord {
 const rowsAtOnce = 5000;
 
 export interface Filling {
-  /** A body of one byte beside the record, or one that lies elsewhere. */
+  /** "inline": a body of one byte in the row. "blob": a reference to a blob that does not exist. */
   readonly home: "inline" | "blob";
   recordOf(index: number): ObjectRecord;
 }
 
-/** Objects straight into the tables, as the store would have written them. */
+/** Inserts objects directly into the tables, in the format of the store. */
 export async function fill(
   client: pg.Client,
   bucket: string,
@@ -103,7 +103,7 @@ export async function fill(
 const given = "unnest($2::bytea[], $3::text[], $4::bigint[], $5::text[]) AS row (key, version, size, record)";
 const fillInline = `INSERT INTO store.objects (bucket, key, version, size, record, inline)
   SELECT $1, key, version, size, record, 'x' FROM ${given}`;
-/** The version stands for a random name of the blob. */
+/** Uses the version as the random name of the blob. */
 const fillBlobs = `WITH put AS (
     INSERT INTO store.objects (bucket, key, version, size, blob, stored, record)
       SELECT $1::bigint, key, version, size, $1::bigint || '.' || version || '.' || size || '.0', size, record FROM ${given}

@@ -1,4 +1,4 @@
-// The S3 engine by hand: each request signed anew and sent with plain node:http over kept connections.
+// A minimal S3 client: sends presigned requests with node:http over persistent connections.
 import { Agent, type IncomingMessage, request } from "node:http";
 import { encodePath, presign } from "../../src/http/sigv4.ts";
 
@@ -12,7 +12,7 @@ export interface S3Access {
 
 export interface BareS3 {
   put(key: string, body: Uint8Array): Promise<void>;
-  /** Reads it to its end; how many bytes there were. */
+  /** Reads the whole object and returns its length. */
   get(key: string): Promise<number>;
   close(): void;
 }

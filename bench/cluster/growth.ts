@@ -1,26 +1,26 @@
-// The law by which records grow, fitted to what was measured, and what follows from it for very many objects.
+// Fits a growth law to measured sizes of records and predicts disk and memory for more objects.
 const page = 8192;
 const GiB = 1024 ** 3;
 const TiB = 1024 ** 4;
 
-/** What one size was measured to be. */
+/** The bytes and the index depth measured at one number of objects. */
 export interface Growth {
   readonly objects: number;
-  /** Of the tables that have a row for each object. */
+  /** Bytes of the tables that have a row per object. */
   readonly tableBytes: number;
   readonly indexBytes: number;
-  /** Pages of the objects' index on the way to one row. */
+  /** Pages of the objects' index read to find one row. */
   readonly depth: number;
 }
 
 export interface Law {
   readonly tableBytesEach: number;
   readonly indexBytesEach: number;
-  /** Entries of an index page, from the bytes of the largest index measured. */
+  /** Entries per index page, computed from the size of the largest measured index. */
   readonly fanOut: number;
 }
 
-/** Bytes grow in proportion: the slope between the smallest and the largest that were measured. */
+/** Bytes grow linearly: takes the slope between the smallest and the largest measured size. */
 export function fitLaw(measured: readonly Growth[], objectsIndexBytes: number): Law {
   const first = measured[0]!;
   const last = measured.at(-1)!;
@@ -36,27 +36,27 @@ export function depthOf(objects: number, { fanOut }: Law): number {
   return Math.max(1, Math.ceil(Math.log(objects) / Math.log(fanOut)));
 }
 
-/** A server as one would buy it. */
+/** Disk and memory of a database server, in bytes. */
 export interface Server {
   readonly disk: number;
   readonly memory: number;
 }
 
 export const usualServer: Server = { disk: 4 * TiB, memory: 256 * GiB };
-/** The rest of the disk is for the log, for vacuum and for what comes. */
+/** Usable share of the disk; the rest is for the WAL, for vacuum and for growth. */
 const usedDisk = 0.6;
-/** What of the memory holds pages of indexes. */
+/** Share of the memory that caches index pages. */
 const usedMemory = 0.5;
 
 export interface Plan {
   readonly objects: number;
   readonly bytes: number;
   readonly indexBytes: number;
-  /** Index pages above the leaves: what memory must hold for a point read to cost one page of index and one of rows. */
+  /** Index pages above the leaves. With these in memory, a point read costs two page reads. */
   readonly innerBytes: number;
   readonly byDisk: number;
   readonly byMemory: number;
-  /** Of the index of one partition. */
+  /** Index depth in one partition. */
   readonly depth: number;
 }
 

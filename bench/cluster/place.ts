@@ -1,5 +1,5 @@
-// What the cluster's sections stand on: a real PostgreSQL that syncs every commit, and an S3 engine for the bytes,
-// which is Ceph where its programs are installed and our own S3 API where they are not.
+// Starts the backends of the cluster sections: a PostgreSQL that syncs every commit, and an S3
+// engine for the blobs, which is Ceph if it is installed, otherwise Store's own S3 API.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,10 +21,10 @@ import { end, startStore } from "../servers.ts";
 import type { S3Access } from "./bare-s3.ts";
 
 export interface ClusterPlace {
-  /** What the bytes lie on, for people. */
+  /** Description of the S3 engine for the notes. */
   readonly s3Name: string;
   readonly s3: S3Access;
-  /** A location of a new store. */
+  /** Creates the database and the blob location of a new store. */
   newLocation(): Promise<ClusterLocation>;
   stop(): Promise<void>;
 }
@@ -34,13 +34,13 @@ export interface OpenedCluster {
   bucket(name: string): StoreBucket;
 }
 
-/** The bucket of the bytes, on the S3 side. */
+/** The bucket of the S3 engine that holds the blobs. */
 const shelf = "bench";
 
 export async function startPlace(directory: string, bytes?: "without S3"): Promise<ClusterPlace> {
   const postgres = await startPostgres("fsync=on");
   let stores = 0;
-  // The last resort: a run that was interrupted.
+  // Ends PostgreSQL when the benchmark is interrupted.
   process.once("exit", () => void postgres.kill());
   try {
     const s3 = bytes === "without S3" ? undefined : await startS3(directory);
@@ -72,10 +72,10 @@ export async function openAt(location: ClusterLocation): Promise<OpenedCluster> 
   return { engine, bucket: (name) => bindBucket(engine, name) };
 }
 
-/** So many plain connections of the driver to the same database. */
+/** Opens `count` plain driver connections to the database. */
 export async function openClients(records: string, count: number): Promise<pg.Client[]> {
   const clients = Array.from({ length: count }, () => new pg.Client({ connectionString: records }));
-  // The server may be stopped under it, when something else has failed.
+  // After a failure elsewhere the server stops while clients are connected: ignore their errors.
   for (const client of clients) client.on("error", () => {});
   await Promise.all(clients.map((client) => client.connect()));
   return clients;
@@ -122,7 +122,7 @@ async function startOwnS3(directory: string): Promise<StartedS3> {
   const { s3 } = await startStore(folder, started);
   const { host } = new URL(s3.url);
   return {
-    name: "OUR OWN S3 API, SINCE CEPH IS NOT INSTALLED (npm run test:cluster installs it)",
+    name: "STORE'S OWN S3 API, BECAUSE CEPH IS NOT INSTALLED (npm run test:cluster installs it)",
     url: `s3://${accessKeyId}:${encodeURIComponent(secretAccessKey)}@${host}/${shelf}`,
     access: { endpoint: `http://${host}`, bucket: shelf, accessKeyId, secretAccessKey },
     stop: async () => void (await Promise.all(started.map(end))),

@@ -1,5 +1,5 @@
-// The figures of a section as bars: a group for every row, a bar for the product and for each one beside it, each as
-// long as its share of the highest in its group.
+// Draws rows as a bar chart: one group per row, with a bar for Store and for each limit.
+// The length of a bar is its share of the highest value in its group.
 import { type Row, sizeName } from "../section.ts";
 import { number } from "../table.ts";
 import { colours, page, round, titleHeight, words } from "./svg.ts";
@@ -49,7 +49,7 @@ export function headOf({ what, size, lanes }: Row): string {
   return words.filter((word) => word !== "").join(", ");
 }
 
-/** One colour for a peer, whatever is said of its durability. */
+/** The name without the durability suffix, so that a peer has the same colour in all rows. */
 function plain(name: string): string {
   return name.split(",")[0]!;
 }

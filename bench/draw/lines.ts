@@ -1,4 +1,4 @@
-// How figures grow, as lines: panels whose axes both go by powers of ten, so that a law is a slope.
+// Draws growth as line charts with two logarithmic axes, where a power law is a straight line.
 import { number } from "../table.ts";
 import { colours, page, round, titleHeight, words } from "./svg.ts";
 
@@ -61,7 +61,7 @@ function dot(place: string, colour: string): string {
   return `<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`;
 }
 
-/** Whole powers of ten around the values; a place is from 0 to 1. */
+/** A logarithmic axis over whole powers of ten; `place` returns a position from 0 to 1. */
 function axis(values: readonly number[]) {
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));

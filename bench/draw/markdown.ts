@@ -1,4 +1,4 @@
-// The figures of a section as a page: one table, a line for every one the product stood beside, and the notes.
+// Renders a section as a Markdown page: a table with one line per limit, and the notes.
 
 import type { Judged, Row, RowLimit } from "../section.ts";
 import { number, spread } from "../table.ts";
@@ -11,7 +11,7 @@ export interface Figures {
   readonly notes: readonly string[];
 }
 
-/** The footer has the command, and where and when it ran. */
+/** The second argument is the footer: the command, then the machine and the date. */
 export function markdownOf(figures: Figures, [command, machine]: readonly string[]): string {
   const { name, description, rows, notes } = figures;
   const isAlone = rows.every(({ limits }) => limits.length === 0);

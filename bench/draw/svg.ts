@@ -1,6 +1,6 @@
-// What pictures of figures share: a page that is read on light and on dark grounds, and words on it.
+// SVG page and text elements shared by the charts; readable on light and dark backgrounds.
 
-/** Told apart by every eye, on both grounds; the first is the product's. */
+/** Distinguishable with colour blindness and on both backgrounds. The first colour is for Store. */
 export const colours = ["#d9480f", "#3b82c4", "#2b9a66", "#a855c7", "#b58a00", "#7d8590", "#c2447a"] as const;
 
 const style = `
@@ -15,7 +15,7 @@ export interface Page {
   readonly width: number;
   readonly height: number;
   readonly title: string;
-  /** Under everything: where and how it was measured. */
+  /** Lines at the bottom: command, machine and date. */
   readonly footer: readonly string[];
   readonly parts: readonly string[];
 }
@@ -23,7 +23,7 @@ export interface Page {
 export const titleHeight = 44;
 const lineHeight = 17;
 
-/** Its height is that of the parts; title and footer come on top of it. */
+/** `height` is the height of `parts`; title and footer are added to it. */
 export function page({ width, height, title, footer, parts }: Page): string {
   const total = titleHeight + height + footer.length * lineHeight + 20;
   const foot = footer.map((line, index) =>

@@ -1,5 +1,5 @@
-// What one operation costs in stores of different size: the same operation in all of them in turn, alone, on keys
-// anywhere in the store.
+// Measures the cost of one operation in stores of different sizes: one at a time, on random keys,
+// in alternating rounds.
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type StoreBucket } from "../../src/index.ts";
@@ -10,7 +10,7 @@ import { type Context, KiB, MiB, makeRow, present, random, sameCount } from "../
 
 const page = 1000;
 
-/** Microseconds of one operation, tried for so long. */
+/** Repeats an operation for `seconds` and returns the microseconds it takes. */
 type Cost = (bucket: StoreBucket, large: LargeStore, seconds: number) => Promise<number>;
 
 const body = Buffer.alloc(KiB, 2);
@@ -29,15 +29,15 @@ const costs: Readonly<Record<string, Cost>> = {
   }),
 };
 
-/** Adds the rows; the lines are for the picture. */
+/** Adds the rows and returns the lines for the chart. */
 export async function costRows(context: Context, stores: readonly LargeStore[]): Promise<Line[]> {
-  // The largest first: it may push the others out of memory, and they do not push it out.
+  // Read the largest store first: read last, it could evict the others from the page cache.
   for (const large of stores.toReversed()) {
     context.progress(`reading the store of ${large.objects.toLocaleString("en")} objects`);
     warm(large);
   }
   context.note(
-    "The stores were read once before; what the system does not hold in memory costs a read of the disk more.",
+    "The stores were read into the page cache first; data that does not fit there costs an additional disk read.",
   );
   const opened = await Promise.all(stores.map(({ directory }) => openStore(directory)));
   const lines: Line[] = [];
@@ -70,7 +70,7 @@ function grown(what: string, stores: readonly LargeStore[], figures: readonly Fi
   ]);
 }
 
-/** The median of single times: what else the machine does stretches few of them, and those do not count. */
+/** Returns the median time, because other load on the machine delays some of the operations. */
 function each(
   operation: (bucket: StoreBucket, large: LargeStore) => Promise<unknown>,
   afterwards?: (bucket: StoreBucket) => Promise<unknown>,
@@ -88,7 +88,7 @@ function each(
   };
 }
 
-/** Each one is put back, on a time that does not count. */
+/** Deletes objects. Each one is put back after its delete, outside the measured time. */
 function deletes(): Cost {
   let deleted = "";
   return each(
@@ -100,7 +100,7 @@ function deletes(): Cost {
   );
 }
 
-/** Into the memory of the system, as a store is that is in use. */
+/** Reads the databases into the page cache, as in a store that is in use. */
 function warm({ directory }: LargeStore): void {
   const buffer = Buffer.alloc(MiB);
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {

@@ -1,8 +1,8 @@
-// Streams held open: gets of which one chunk was read, puts of which a part has come and the rest has not.
+// Measures the memory of open streams: gets after one chunk, puts with part of the body sent.
 import type { StoreBucket } from "../../src/index.ts";
 import { KiB, present } from "../section.ts";
 
-/** KiB that each of so many takes beside the others, once one of them has been there already. */
+/** Returns the KiB of memory per open stream. Opens and closes one stream first, as a warm-up. */
 export async function holdStreams(
   bucket: StoreBucket,
   which: "get" | "put",
@@ -29,7 +29,7 @@ async function holdGet(bucket: StoreBucket): Promise<() => Promise<unknown>> {
 }
 
 const chunk = Buffer.alloc(64 * KiB, 1);
-/** More than is held back in memory before a file is begun. */
+/** Sends more bytes than a put buffers in memory, so that the put has opened its file. */
 const chunksFirst = 4;
 
 async function holdPut(bucket: StoreBucket, index: number): Promise<() => Promise<unknown>> {

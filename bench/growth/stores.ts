@@ -1,5 +1,5 @@
-// Stores of many objects to measure growth on: filled through the records port, thousands of puts to a commit, so that
-// ten million take minutes. What it leaves is a store like any other. Kept, and taken again, where a folder is named.
+// Creates the stores of the growth section, or reuses those that an earlier run kept (--stores).
+// Fills them through the Records port, 5,000 puts per commit: ten million objects take minutes.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { KiB, present, sameCount } from "../section.ts";
 const bucket = "large";
 const putsAtOnce = 5000;
 
-/** The store of so many objects of 1 KiB in the folder, made when it is not there. */
+/** Returns the store in `folder` that holds `objects` objects of 1 KiB; creates it if missing. */
 export async function storeOf(
   folder: string,
   objects: number,
@@ -21,14 +21,14 @@ export async function storeOf(
   const directory = join(folder, String(objects));
   const large = { directory, bucket, objects, folders: 10, key: keysInFolders(10, objects) };
   if (existsSync(directory)) return large;
-  // One that was cut short is never taken for a whole one.
+  // Filled under another name and renamed at the end, so that an incomplete store is never reused.
   const unfinished = join(folder, `unfinished-${objects}`);
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished);
   const { records, blobs } = await openLocal(unfinished);
   const engine = createEngine({ records, blobs });
   await engine.createBucket(bucket);
-  // The first one by the engine itself: all others are like it.
+  // The engine puts the first object; `fill` copies its record for all other keys.
   await engine.put(bucket, large.key(0), Buffer.alloc(KiB, 1));
   await fill(records, large, progress);
   sameCount((await engine.totals(bucket)).objects, objects, "objects");
@@ -50,6 +50,6 @@ async function fill(
       record: { ...record, key: key(from + index), version: randomBytes(16).toString("hex") },
     }));
     if ((await records.commit(bucket, { mutations })) !== "committed")
-      throw new Error("Cannot fill the store");
+      throw new Error("Cannot fill the store: a commit was refused");
   }
 }

@@ -1,4 +1,4 @@
-// How rates grow with what happens at once, how uploads grow with their parts, and memory with streams held open.
+// Measures rates by concurrency, multipart uploads by number of parts, and memory by open streams.
 import { openStore, type StoreBucket, type StoreUploadedPart } from "../../src/index.ts";
 import { repeated, streamBucket } from "../bodies.ts";
 import type { Held } from "../child.ts";
@@ -37,7 +37,7 @@ export async function concurrencyRows(context: Context, directory: string): Prom
   return lines;
 }
 
-/** Uploads of 10 to 10,000 parts: what a part costs, what completing costs, and the first byte of what came of it. */
+/** Measures uploads of 10 to 10,000 parts: the cost per part, of complete, and of a range read. */
 export async function partRows(context: Context, directory: string): Promise<Line[]> {
   const store = await openStore(directory);
   await store.createBucket("parts");
@@ -82,7 +82,7 @@ async function upload(bucket: StoreBucket, key: string, parts: number): Promise<
   );
 }
 
-/** In a process of its own for each: how much memory it has more while so many streams are held open. */
+/** Measures the memory of open streams, in a new process for each number of streams. */
 export async function streamRows(context: Context, directory: string): Promise<Line[]> {
   const store = await openStore(directory);
   await store.createBucket(streamBucket);

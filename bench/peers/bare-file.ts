@@ -1,4 +1,4 @@
-// A bare node:http server that answers every request with one file, streamed or from memory, in one process or several.
+// A bare node:http server that returns one file, streamed or from memory, in one or more processes.
 import type { ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,11 +9,11 @@ export interface BareFile {
   readonly body: Uint8Array;
   readonly started: ChildProcess[];
   readonly from: "disk" | "memory";
-  /** More than one share the port by node:cluster. */
+  /** Several processes share the port through node:cluster. */
   readonly processes?: number;
 }
 
-/** Its port. */
+/** Starts the server and returns its port. */
 export async function startBareFile(options: BareFile): Promise<number> {
   const { directory, body, started, from, processes = 1 } = options;
   const source = join(directory, "bare.bin");

@@ -1,5 +1,4 @@
-// Servers of others that speak S3 and are programs of their own: whichever is found is started on loopback and
-// measured; the others are named.
+// Starts the installed native S3 servers on loopback. A note names each server that is missing.
 import { execFile } from "node:child_process";
 import { accessSync, constants, mkdtempSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -22,7 +21,7 @@ export interface NativePeers {
   stop(): Promise<void>;
 }
 
-/** On the first start of a run some of them make their files, on a machine that others use. */
+/** Start timeout: on first start some servers create their files, and the machine may be busy. */
 const patience = 90_000;
 
 export async function startNativePeers(context: Context): Promise<NativePeers> {
@@ -32,13 +31,13 @@ export async function startNativePeers(context: Context): Promise<NativePeers> {
     const program = programOf(native.program, context.programs[native.program]);
     if (program === undefined) {
       context.note(
-        `${native.name} is left out: no "${native.program}" on the PATH (--${native.program} FILE).`,
+        `${native.name} is skipped: "${native.program}" is not on the PATH (set --${native.program} FILE).`,
       );
       continue;
     }
     context.progress(`starting ${native.name}`);
     try {
-      // One that gives up on a busy machine is given one more chance.
+      // Retry once: a start may time out on a busy machine.
       const start = () => startNative(native, program, grounds, context);
       servers.push(await start().catch(start));
       context.note(`${native.name}: ${native.durability}.`);
@@ -76,7 +75,7 @@ async function startNative(
   const does = (what: string, work: () => Promise<void>) =>
     eventually(`${name} ${what}`, () => work().then(() => true), patience);
   await does("has its bucket", () => createBucket(server));
-  // Some take no bytes for a while after that.
+  // Some servers reject objects for a while after they have created the bucket.
   await does("takes an object", () => putObject(server, "first", new Uint8Array(1)));
   return server;
 }

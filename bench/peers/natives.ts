@@ -1,9 +1,9 @@
-// How each native server is started: one process, one directory, one copy of the bytes, nothing but loopback.
+// Start commands of the native servers: one process, one directory, one copy, loopback only.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../test/cluster-run/sandbox.ts";
 
-/** Of one who may do everything. */
+/** Access key with full permissions. */
 export const benchKey = {
   accessKeyId: "GKbe7c4be7c4be7c4be7c4be7c",
   secretAccessKey: "be7c4".repeat(13).slice(1),
@@ -11,10 +11,10 @@ export const benchKey = {
 
 export interface Native {
   readonly name: string;
-  /** Looked for on the PATH, and the name of the option that says where it is. */
+  /** Program name to search on the PATH; also the name of the option that sets its path. */
   readonly program: string;
   readonly isSynced: boolean;
-  /** What it holds of durability as it is started here, for people. */
+  /** Durability of this server with these settings, as text for the notes. */
   readonly durability: string;
   command(place: Place): Command | Promise<Command>;
 }
@@ -27,7 +27,7 @@ export interface Place {
 export interface Command {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What it is told, by its own commands, once it runs. The answer is what a command printed. */
+  /** Configures the running server. `run` executes its program and returns the output. */
   prepare?(run: (...args: string[]) => Promise<string>): Promise<void>;
 }
 

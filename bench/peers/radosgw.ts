@@ -1,4 +1,4 @@
-// Ceph with its radosgw, where Debian's packages are installed: a monitor, one OSD with one copy, one radosgw.
+// Starts Ceph if its Debian packages are installed: a monitor, one OSD with one copy, one radosgw.
 import { startCeph } from "../../test/cluster-run/ceph.ts";
 import { isCephInstalled } from "../../test/cluster-run/install.ts";
 import type { Grounds } from "../../test/cluster-run/sandbox.ts";
@@ -8,10 +8,10 @@ import { leftOut } from "./s3rver.ts";
 
 const name = "Ceph radosgw";
 
-/** Adds it to the servers; left out, and said so, when it is not installed or does not start. */
+/** Adds radosgw to `servers`. If it is not installed or does not start, adds a note instead. */
 export async function startRadosgw(context: Context, grounds: Grounds, servers: S3Server[]): Promise<void> {
   if (!isCephInstalled()) {
-    context.note(`${name} is left out: Ceph is not installed (npm run test:cluster installs it).`);
+    context.note(`${name} is skipped: Ceph is not installed (npm run test:cluster installs it).`);
     return;
   }
   context.progress(`starting ${name}`);

@@ -1,5 +1,5 @@
-// The S3 rows: small and large objects of the product beside those of its peers, and beside what the machine gives.
-// The same client, the same keys and the same bytes for all of them, every request signed.
+// S3 rows: small and large objects in Store, compared with its peers and the limits of the machine.
+// All servers get the same keys and bytes from the same client, with every request signed.
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { requestsPerSecond } from "../http-load.ts";
@@ -9,12 +9,12 @@ import { type Context, compare, KiB, MiB, sizeName } from "../section.ts";
 import { startBareFile } from "./bare-file.ts";
 import { getBytes, nameWithSync, putObject, type S3Server } from "./s3-server.ts";
 
-/** Enough that nothing which is remembered of one request answers the next one. */
+/** Enough keys that a response cached for one request rarely serves the next request. */
 const keys = 1024;
 
 export interface S3Peer {
   readonly server: S3Server;
-  /** How many times its rate should be reached: of a small GET, and of a small PUT. */
+  /** Required ratio to the peer's rate of small GETs; `putBar` is the same for small PUTs. */
   readonly getBar?: number | undefined;
   readonly putBar?: number | undefined;
 }
@@ -52,10 +52,7 @@ export async function smallRows(context: Context, store: S3Server, peers: readon
   });
 }
 
-/**
- * Servers that have just started compile what they run, on a busy machine for long: none is measured before its rate
- * has stopped to rise.
- */
+/** Applies load until the rate stops rising: a new process still compiles its code. */
 async function warmed(load: (forSeconds: number) => Promise<number>): Promise<void> {
   let best = 0;
   for (let round = 0, since = 0; round < 15 && since < 3; round++, since++) {
@@ -65,7 +62,7 @@ async function warmed(load: (forSeconds: number) => Promise<number>): Promise<vo
   }
 }
 
-/** Every connection has keys of its own, so that no two of them wait for one object. */
+/** Each connection has its own keys, so that no two connections wait for the same object. */
 function signedPaths(server: S3Server, method: string, connections: number): string[][] {
   const each = Math.floor(keys / connections);
   return Array.from({ length: connections }, (_, connection) =>

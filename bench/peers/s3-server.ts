@@ -1,18 +1,18 @@
-// A server that speaks S3, as a load meets it: its port, and paths that are signed for it. Whole bodies go to it
-// and come from it through node:http; small requests through http-load.ts.
+// An S3 server under load: its port and presigned paths. Large bodies are sent and read with
+// node:http, small requests with http-load.ts.
 import { request } from "node:http";
 import { presign } from "../../src/http/sigv4.ts";
 import { sameCount } from "../section.ts";
 
-/** The bucket of all of them. */
+/** The bucket used on every server. */
 export const bucket = "bench";
 
 export interface S3Server {
   readonly name: string;
   readonly port: number;
-  /** Whether what it has acknowledged is on the disk. */
+  /** Whether acknowledged writes are synced to disk. */
   readonly isSynced: boolean;
-  /** A signed path for a method and a key, or for the bucket itself. */
+  /** Returns a presigned path for a key, or for the bucket if `key` is omitted. */
   path(method: string, key?: string): string;
 }
 
@@ -39,7 +39,7 @@ export function s3ServerAt(address: S3Address): S3Server {
   };
 }
 
-/** For one request: the name in a row where it matters what was synced. */
+/** The server's name in rows of durable puts. */
 export function nameWithSync({ name, isSynced }: S3Server): string {
   return isSynced ? name : `${name}, never synced`;
 }

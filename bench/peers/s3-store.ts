@@ -1,4 +1,4 @@
-// The S3 API of the product, by its own command, with a bucket and a key for it.
+// Starts `store serve` with a bucket and an access key, to measure its S3 API.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface WithScriptOptions {
   readonly args?: readonly string[];
 }
 
-/** The same with a script beside it, which has the bucket as `BUCKET`. */
+/** Starts the same server with a script that has the bucket as `env.BUCKET`. */
 export async function startWithScript(
   directory: string,
   started: ChildProcess[],

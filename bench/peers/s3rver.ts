@@ -1,4 +1,4 @@
-// s3rver, from the registry: S3 over plain files, for tests. It never syncs what it writes.
+// Starts s3rver from npm: an S3 server for tests, on plain files, that never syncs its writes.
 import type { ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { bucket, type S3Server, s3ServerAt } from "./s3-server.ts";
 
 const version = "3.7.1";
 
-/** How many times its rate should be reached. */
+/** Required ratios to s3rver's rates. */
 export const s3rverBars = { getBar: 8, putBar: 5 } as const;
 
-/** Left out, and said so, when it cannot be installed. */
+/** Returns undefined and adds a note if s3rver cannot be installed or started. */
 export async function startS3rver(context: Context, started: ChildProcess[]): Promise<S3Server | undefined> {
   try {
     const cache = await installPeer(context, "s3rver", version);
@@ -42,5 +42,5 @@ console.log(JSON.stringify({ port }));
 }
 
 export function leftOut(name: string, error: unknown): string {
-  return `${name} is left out: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
+  return `${name} is skipped: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
 }

@@ -1,13 +1,12 @@
-// One script in the product and in miniflare: a request asks it for so many operations on its bucket or its key-value
-// namespace, and the client takes the time. Neither clock of the two is needed, and the one request weighs nothing
-// beside the many operations.
+// Runs the same script in Store and in miniflare. The client measures requests that each perform
+// many operations on a bucket or KV namespace, so that the request itself costs little.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Context } from "../section.ts";
 import { firstDocument, installPeer, start, startStoreWith } from "../servers.ts";
 
-/** The last one that runs on the oldest Node we support. */
+/** The last version that runs on the oldest supported Node. */
 export const miniflareVersion = "4.20260426.0";
 
 export type ScriptOperation = "head" | "get" | "put";
@@ -15,21 +14,21 @@ export type ScriptOperation = "head" | "get" | "put";
 const keys = 1024;
 
 /**
- * How long a request is to last: long beside its way. Reads that never wait hold their thread all the while, and must
- * not be taken for a script that is blocked.
+ * Target duration of a request, long compared with its overhead. Reads must stay short: they never
+ * yield their thread, and Store could treat the script as blocked.
  */
 const requestMs: Readonly<Record<ScriptOperation, number>> = { head: 20, get: 20, put: 200 };
 
 export type ScriptStorage = "bucket" | "kv";
 
 interface Storage {
-  /** The operations, as source text. */
+  /** Source text of the operations. */
   readonly operations: string;
-  /** Keys of the product's configuration. */
+  /** Keys of Store's configuration. */
   readonly bindings: object;
-  /** Options of miniflare, but for the folder. */
+  /** Options of miniflare except its data folder. */
   readonly miniflare: object;
-  /** The option that names the folder. */
+  /** The miniflare option for the data folder. */
   readonly persist: string;
 }
 
@@ -82,7 +81,7 @@ export default {
 `;
 
 export interface ScriptServer {
-  /** Operations a second of so many lanes in one request after the other. */
+  /** Returns operations per second at `lanes` concurrent operations, in sequential requests. */
   rate(operation: ScriptOperation, lanes: number, seconds: number): Promise<number>;
 }
 
@@ -98,7 +97,7 @@ export async function startStoreScript(
   return scriptServerAt(url);
 }
 
-/** On the disk, as the product is, in a folder of its own. */
+/** Starts miniflare with its data in a folder on disk, as Store has it. */
 export async function startMiniflareScript(
   context: Context,
   started: ChildProcess[],
@@ -139,7 +138,7 @@ async function scriptServerAt(url: string): Promise<ScriptServer> {
     return performance.now() - begin;
   };
   await ask("put", 32, keys);
-  /** How many fit into a request, as the last one went. */
+  /** Operations that fit into the target duration of a request, estimated from the last request. */
   const fitting = new Map<string, number>();
   return {
     async rate(operation, lanes, seconds) {

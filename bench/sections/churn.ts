@@ -1,4 +1,4 @@
-// Whether a large store stays as fast as it was: overwritten for minutes, mostly deleted, and used again.
+// Section "churn": whether a large store stays fast after minutes of overwrites and many deletes.
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -20,7 +20,7 @@ export const churn: Section = {
 async function run(context: Context): Promise<void> {
   const large = await context.largeStore?.();
   if (large === undefined) {
-    context.note("Churn is left out: name this section with --only for it.");
+    context.note("Churn is skipped; name this section with --only to run it.");
     return;
   }
   const raw = join(context.directory, "raw");
@@ -43,7 +43,7 @@ async function run(context: Context): Promise<void> {
   const [first, last] = [minutes[0]!, minutes.at(-1)!];
   const row = { unit: "times", bar: { atLeast: 0.8 } } as const;
   context.row(makeRow({ ...row, what: "last minute : first" }, [figure([last.rate / first.rate])]));
-  // Tells decay of the store from a machine that became busy.
+  // A constant CPU time per put means that a lower rate is due to other load on the machine.
   const cpu = figure([last.cpuPerPut / first.cpuPerPut]);
   context.row(makeRow({ what: "CPU per put, last : first", unit: "times" }, [cpu]));
   sizesOnDisk(context, large, "after the overwrites", large.objects);
@@ -71,7 +71,7 @@ interface Puts {
 
 interface Minute {
   readonly rate: number;
-  /** Of all threads. */
+  /** CPU microseconds per put, summed over all threads. */
   readonly cpuPerPut: number;
 }
 
@@ -104,7 +104,7 @@ async function reads(
   context.row(makeRow({ ...row, what: `head, ${when}` }, [figure([heads])]));
 }
 
-/** All keys but every fifth, a thousand to a call. */
+/** Deletes all keys except every fifth, 1,000 keys per call. */
 async function deleteMost(context: Context, bucket: StoreBucket, large: LargeStore): Promise<void> {
   const batch = 1250;
   const begin = performance.now();
@@ -122,7 +122,7 @@ async function deleteMost(context: Context, bucket: StoreBucket, large: LargeSto
   );
 }
 
-/** What the store takes on disk, beside the bytes of the bodies in it. */
+/** Adds rows with the size of the store on disk, compared with the total size of its bodies. */
 function sizesOnDisk(context: Context, large: LargeStore, when: string, live: number): void {
   const bodies = figure([(live * size) / MiB]);
   const taken = filesUnder(large.directory);
@@ -139,7 +139,7 @@ function sizesOnDisk(context: Context, large: LargeStore, when: string, live: nu
   row("all files", totalBytes(taken));
 }
 
-/** Until the files have stopped shrinking: space may be given back only while nothing else is to do. */
+/** Waits until the files stop shrinking: the store may reclaim space only while it is idle. */
 async function idle(context: Context, large: LargeStore): Promise<void> {
   context.progress("idle");
   let before = Number.POSITIVE_INFINITY;
@@ -158,7 +158,7 @@ interface FileSize {
 
 function filesUnder(directory: string): FileSize[] {
   return readdirSync(directory, { withFileTypes: true, recursive: true }).flatMap((entry) => {
-    // A file may go while the store is open.
+    // The open store may delete a file between readdir and stat.
     const found = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false });
     return found?.isFile() ? [{ name: entry.name, bytes: found.size }] : [];
   });

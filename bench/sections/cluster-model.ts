@@ -1,5 +1,5 @@
-// How records grow: bytes, depth of the index and the cost of a read, a commit and a page at three sizes on a real
-// PostgreSQL; from them the law, and what it says of a thousand million objects and of a million times a million.
+// Section "cluster-model": bytes, index depth and costs at three sizes on a real PostgreSQL.
+// A growth law fitted to the results predicts them for 10^9 and 10^12 objects.
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -23,7 +23,7 @@ const predicted = [1e9, 1e12];
 
 export const clusterModel: Section = {
   name: "cluster-model",
-  description: "bytes, index depth and cost at 10^4 to 10^6 objects, and the law to 10^12",
+  description: "bytes, index depth and cost at 10^4 to 10^6 objects, extrapolated to 10^12",
   run,
 };
 
@@ -55,7 +55,7 @@ async function run(context: Context): Promise<void> {
   }
 }
 
-/** Fills a bucket and tells what it has added. */
+/** Fills a bucket and returns the bytes and the index depth this added. */
 async function grown(context: Context, client: pg.Client, name: string, objects: number): Promise<Growth> {
   const before = await bytesOf(client);
   const { rows } = await client.query<{ id: string }>("SELECT id FROM store.buckets WHERE name = $1", [name]);
@@ -85,7 +85,7 @@ async function bytesOf(client: pg.Client): Promise<{ table: number; index: numbe
   return { table: Number(rows[0]!.table), index: Number(rows[0]!.index) };
 }
 
-/** The database itself counts the pages a point read touches: those of the index, and one of rows. */
+/** Index pages of a point read: the pages that PostgreSQL reports, minus one page of rows. */
 async function depthOf(client: pg.Client, bucket: string, key: string): Promise<number> {
   const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)
     SELECT record FROM store.objects WHERE bucket = ${Number(bucket)} AND key = $1`;

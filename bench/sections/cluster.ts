@@ -1,5 +1,5 @@
-// The cluster: conditional puts beside the bare statement, pages beside the bare SELECT, large bodies beside the bare
-// S3 engine, and what strict reads cost. All on one machine, so only the ratios say something.
+// Section "cluster": compares puts and pages with the bare SQL statements, bodies with the bare S3
+// engine, strict reads with default reads. All on one machine, so only the ratios are meaningful.
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -25,7 +25,7 @@ const readers = 8;
 
 export const cluster: Section = {
   name: "cluster",
-  description: "PostgreSQL and S3 under the store, beside each of them alone",
+  description: "a cluster compared with bare PostgreSQL statements and bare S3 requests",
   run,
 };
 
@@ -59,7 +59,7 @@ interface Pair {
   readonly bare: (lane: number) => Promise<unknown>;
 }
 
-/** Beside the statement alone. On each connection the first ones are planned anew: those come before what is measured. */
+/** Compares a put with its bare statement. Warms up first: each connection plans its statements. */
 async function comparePuts(context: Context, { what, name, store, bare }: Pair): Promise<void> {
   const lanes = connections;
   const warming = { lanes, seconds: 60, operations: lanes * 50 };

@@ -1,5 +1,5 @@
-// What connections cost: a new one for every request (by ab, Apache's load generator), the slowest hundredth of answers over
-// kept ones, and the rate of others while thousands are held idle.
+// Section "connections": a new connection per request (by ab, Apache's load generator), p99 latency
+// on persistent connections, and the request rate while thousands of connections are idle.
 import { type ChildProcess, execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -16,7 +16,7 @@ import { end } from "../servers.ts";
 
 export const connections: Section = {
   name: "connections",
-  description: "a new connection for each request, the slowest answers, and thousands of idle connections",
+  description: "a new connection for each request, p99 latency, and thousands of idle connections",
   run,
 };
 
@@ -69,7 +69,7 @@ async function newConnections(context: Context, store: Target, others: readonly 
   try {
     await promisify(execFile)("ab", ["-V"]);
   } catch {
-    context.note("New connections are left out: no ab on the PATH (Debian's apache2-utils has it).");
+    context.note("New connections are skipped: ab is not on the PATH (install Debian's apache2-utils).");
     return;
   }
   for (const target of [store, ...others]) await byAb(target, requests);
@@ -103,7 +103,7 @@ async function byAb({ port, path, name }: Target, requests: number): Promise<num
   return rate;
 }
 
-/** All in turn; their rounds differ by more than what is looked for. */
+/** Measures p99 in alternating rounds, twice as many as usual because p99 varies much. */
 async function slowest(context: Context, store: Target, others: readonly Target[]): Promise<void> {
   const { rounds, seconds } = context.pace;
   const targets = [store, ...others];
@@ -128,7 +128,7 @@ async function percentile99({ port, path }: Target, seconds: number): Promise<nu
   return latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN;
 }
 
-/** The same server with the connections and without, in turn. */
+/** Measures the same server with and without the idle connections, in alternating rounds. */
 async function besideIdle(context: Context, store: Target, started: ChildProcess[]): Promise<void> {
   const { rounds, seconds } = context.pace;
   const rate = () =>

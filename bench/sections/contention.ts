@@ -1,4 +1,5 @@
-// Create-only puts of one key at once, from one process and from four: exactly one may win.
+// Section "contention": concurrent create-only puts of one key, from one and from four processes.
+// Exactly one put may succeed.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type StoreBucket } from "../../src/index.ts";
@@ -11,7 +12,7 @@ const processes = 4;
 
 export const contention: Section = {
   name: "contention",
-  description: "100 create-only puts of one key at once, in one process and across four",
+  description: "100 concurrent create-only puts of one key, from one process and from four",
   run,
 };
 
@@ -45,13 +46,13 @@ async function run(context: Context): Promise<void> {
   for (const child of children) child.tell({});
   await Promise.all(children.map((child) => child.ended()));
   context.row(makeRow({ ...row, what: "100 puts, four processes" }, [figure(across)]));
-  context.note(`Winners of each of ${rounds} keys; what is stored under the key is the winner's body.`);
+  context.note(`Winners per key, over ${rounds} keys; each key holds the body of its winner.`);
   await store.close();
 }
 
 const row = { lanes: puts, unit: "winners", bar: { exactly: 1 } } as const;
 
-/** How many won, key by key. */
+/** Returns the number of successful puts for each key. */
 async function winners(
   bucket: StoreBucket,
   rounds: number,
@@ -71,7 +72,7 @@ async function winners(
   return counts;
 }
 
-/** So many create-only puts of one key at once; the bodies of those that were stored. */
+/** Runs `count` concurrent create-only puts of one key; returns the bodies that were stored. */
 export async function createAtOnce(
   bucket: StoreBucket,
   key: string,

@@ -1,5 +1,5 @@
-// How costs grow: with the objects in a bucket, with what happens at once, with the parts of an upload, and with
-// streams held open.
+// Section "growth": costs by objects in a bucket, by concurrency, by parts of an upload, and by
+// open streams.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { linesOf } from "../draw/lines.ts";

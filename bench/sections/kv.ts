@@ -1,4 +1,4 @@
-// One script on a key-value namespace, in the product and in miniflare: gets and puts of 1 KiB.
+// Section "kv": get and put of 1 KiB values by the same script in Store and in miniflare.
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import type { Limit } from "../limits.ts";
@@ -8,11 +8,11 @@ import { end } from "../servers.ts";
 
 export const kv: Section = {
   name: "kv",
-  description: "gets and puts of 1 KiB on a key-value namespace in a script, beside miniflare",
+  description: "get and put of 1 KiB in a key-value namespace by a script, compared with miniflare",
   run,
 };
 
-/** How many times as fast as miniflare. One put at a time waits for a sync of the disk. */
+/** `atLeast` is the required ratio to miniflare. With one lane, each put waits for a disk sync. */
 const measured = [
   { operation: "get", lanes: 1, atLeast: 20 },
   { operation: "get", lanes: 32, atLeast: undefined },
@@ -26,7 +26,7 @@ async function run(context: Context): Promise<void> {
     const store = await startStoreScript(join(context.directory, "script"), started, "kv");
     const miniflare = await startMiniflareScript(context, started, "kv").catch((error: unknown) => {
       const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
-      context.note(`miniflare is left out: ${why}`);
+      context.note(`miniflare is skipped: ${why}`);
       return undefined;
     });
     for (const { operation, lanes, atLeast } of measured) {

@@ -1,4 +1,4 @@
-// Listing: a page of a thousand in a small and in a large bucket, and a page of folders of ten keys and of many.
+// Section "list": pages of 1,000 keys and pages of folders, in a small and in a large bucket.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type StoreBucket } from "../../src/index.ts";
@@ -23,7 +23,8 @@ async function run(context: Context): Promise<void> {
   const few = await filledBucket("few", 10_000);
   const tens = await filledBucket("tens", folders * 10);
   const large = await context.largeStore?.();
-  if (large === undefined) context.note("The large store is left out: name this section with --only for it.");
+  if (large === undefined)
+    context.note("The large store is skipped; name this section with --only to include it.");
   const largeStore = large && (await openStore(large.directory));
   const many = large && largeStore?.bucket(large.bucket);
 
@@ -69,7 +70,7 @@ function count(large: LargeStore | undefined, parts = 1): string {
 }
 
 interface Pages {
-  /** Of the small bucket, and of the large one. */
+  /** Row names: of the small bucket, then of the large bucket. */
   readonly names: readonly [string, string];
   readonly ratioName: string;
   readonly atMost: number;
@@ -78,7 +79,7 @@ interface Pages {
   readonly limit: Limit;
 }
 
-/** The small and the large bucket in the same rounds, and the ratio of the time they take. */
+/** Measures the small and the large bucket in alternating rounds, and the ratio of their times. */
 async function compared(context: Context, pages: Pages): Promise<void> {
   const { lanes, limit } = pages;
   context.progress(`${pages.names[0]} ${lanes}`);
@@ -98,7 +99,7 @@ async function compared(context: Context, pages: Pages): Promise<void> {
   );
 }
 
-/** Pages that begin anywhere in the bucket. */
+/** Lists pages that start at random keys. */
 function flatPages(
   context: Context,
   bucket: StoreBucket,

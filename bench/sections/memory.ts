@@ -1,5 +1,5 @@
-// Memory and start: a body far larger than memory should need, and how soon a large store answers. Each in a
-// fresh process, so that nothing done before counts.
+// Section "memory": peak memory while a 1 GiB body is streamed, and the time to open a large store.
+// Each measurement runs in a new process, so that earlier work does not affect it.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "../../src/index.ts";
@@ -42,7 +42,7 @@ async function streams(context: Context): Promise<void> {
     return said.peakMiB;
   };
   const kinds = ["put stream", "write by hand", "get stream", "read by hand"] as const;
-  // The discarded first round is what fills the page cache, and is only worth its time in the full run.
+  // `interleave` discards a first round, which fills the page cache; a quick run skips that round.
   const [put, write, get, read] = context.quick
     ? await once(kinds.map(streamed))
     : await interleave(3, kinds.map(streamed));
@@ -79,7 +79,7 @@ async function once(rounds: readonly (() => Promise<number>)[]) {
 async function opens(context: Context): Promise<void> {
   const large = await context.largeStore?.();
   if (large === undefined) {
-    context.note("Opening the large store is left out: name this section with --only for it.");
+    context.note("Opening the large store is skipped; name this section with --only to include it.");
     return;
   }
   const { directory, bucket } = large;
@@ -106,7 +106,7 @@ async function opens(context: Context): Promise<void> {
   const row = { unit: "ms", bar: { atMost: 1000 } } as const;
   context.row(makeRow({ ...row, what: `open ${objects} objects, first head` }, [clean!]));
   context.row(makeRow({ ...row, what: "the same after kill -9 of a writer" }, [killed!]));
-  // What the writers left behind is no part of what churn begins with.
+  // Delete the objects of the killed writers: churn, which follows, must not start with them.
   const store = await openStore(directory);
   await store.bucket(bucket).delete(Array.from({ length: 64 }, (_, lane) => `written on/${lane}`));
   await store.close();

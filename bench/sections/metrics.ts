@@ -1,4 +1,4 @@
-// What counting costs: the same server with figures and without, a round of the one and a round of the other in turn.
+// Section "metrics": the same server with and without metrics, in alternating rounds.
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -12,7 +12,7 @@ import { end } from "../servers.ts";
 
 export const metrics: Section = {
   name: "metrics",
-  description: "a head by a script and a small GET by S3, counted and not counted",
+  description: "a head by a script and a small S3 GET, with and without metrics",
   run,
 };
 
@@ -33,7 +33,7 @@ interface Counted {
 
 async function run(context: Context): Promise<void> {
   const started: ChildProcess[] = [];
-  // A few hundredths are looked for: many short rounds tell them, few long ones do not.
+  // The difference is a few percent: many short rounds resolve it, a few long rounds do not.
   const pace = context.quick ? context.pace : { ...context.pace, rounds: 31, seconds: 0.5 };
   try {
     const [on, off] = [

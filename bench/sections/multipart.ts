@@ -1,4 +1,4 @@
-// Multipart uploads: parts by size and lanes, what completing costs, and reading what parts make up.
+// Section "multipart": uploading parts by size and concurrency, complete, and get of the result.
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type Context, compare, KiB, MiB, present, type Section, unitOf, withinB
 
 export const multipart: Section = {
   name: "multipart",
-  description: "uploads in parts of 1 KiB to 64 MiB at 1 to 128 lanes, complete, and get of the whole",
+  description: "uploads in parts of 1 KiB to 64 MiB at 1 to 128 lanes, complete, and get of the object",
   run,
 };
 
@@ -41,7 +41,7 @@ interface Uploads {
   sweep(): Promise<unknown>;
 }
 
-/** Whole uploads one after the other, created, filled and completed; counted by their parts. */
+/** Runs whole uploads one after another: create, upload parts, complete. The rate counts parts. */
 async function uploads({ context, bucket, body, lanes, sweep }: Uploads): Promise<void> {
   const { seconds, bytes } = context.pace;
   const raw = join(context.directory, "raw");
@@ -79,7 +79,7 @@ async function upload(task: Upload): Promise<void> {
   await complete();
 }
 
-/** An upload with all its parts, ready to be completed. */
+/** Creates an upload and uploads all its parts; the caller completes it. */
 async function filled({ bucket, key, body, parts, lanes }: Upload) {
   const made = await bucket.createMultipartUpload(key);
   const uploaded: StoreUploadedPart[] = [];

@@ -1,5 +1,5 @@
-// Everything a user could pick instead, in one run: scripts beside miniflare, the S3 API beside other servers that
-// speak it, durable puts beside the disk itself. A peer that is not there is left out, and said so.
+// Section "peers": compares scripts with miniflare, the S3 API with other S3 servers, and durable
+// puts with the disk itself. A peer that is not available is named in a note.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { writers } from "./writers.ts";
 export const peers: Section = {
   name: "peers",
   description:
-    "scripts beside miniflare, S3 beside s3rver and every native server found, puts beside the disk",
+    "scripts compared with miniflare, S3 with s3rver and installed native servers, puts with the disk",
   run,
 };
 
@@ -35,7 +35,9 @@ async function run(context: Context): Promise<void> {
   const judged = rows.filter(({ bar, limits }) =>
     [bar, ...limits.map((limit) => limit.bar)].some((one) => one),
   );
-  context.picture((footer) => barsOf("Store beside what one could pick instead", judged, footer));
+  context.picture((footer) =>
+    barsOf("Store compared with its peers and the limits of the machine", judged, footer),
+  );
 }
 
 async function besideMiniflare(context: Context): Promise<void> {
@@ -70,7 +72,7 @@ async function besideMiniflare(context: Context): Promise<void> {
     }
     if (miniflare !== undefined) {
       context.note(
-        `miniflare ${miniflareVersion}: over workerd, on the disk; it syncs its rows, and the files of the bodies never.`,
+        `miniflare ${miniflareVersion}: over workerd, on disk; it syncs its rows, but never the files of the bodies.`,
       );
     }
   } finally {

@@ -1,4 +1,5 @@
-// The S3 API of `store serve`, beside s3rver, a bare node:http server and md5. Every request is signed and checked.
+// Section "s3": the S3 API of `store serve` compared with s3rver, a bare node:http server and MD5.
+// Every request is signed, and Store verifies the signature.
 import type { ChildProcess } from "node:child_process";
 import { largeRows, smallRows } from "../peers/s3-rows.ts";
 import { startS3Store } from "../peers/s3-store.ts";
@@ -8,7 +9,7 @@ import { end } from "../servers.ts";
 
 export const s3: Section = {
   name: "s3",
-  description: "the S3 API beside s3rver, a bare node:http server and md5; every request is signed",
+  description: "the S3 API compared with s3rver, a bare node:http server and md5; every request is signed",
   run,
 };
 

@@ -1,5 +1,5 @@
-// A script that asks its bucket for one head per request, served by `store serve`, beside a bare node:http
-// server that answers the same bytes, and beside the same script in miniflare.
+// Section "scripts": a script that calls head once per request under `store serve`, compared with a
+// bare node:http server that returns the same bytes and with the same script in miniflare.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import type { Limit } from "../limits.ts";
 import { type Context, compare, type Section } from "../section.ts";
 import { end, firstDocument, installPeer, start, startStore } from "../servers.ts";
 
-/** The last one that runs on the oldest Node we support. */
+/** The last version that runs on the oldest supported Node. */
 const miniflareVersion = "4.20260426.0";
 const connections = [1, 16, 64];
 
 export const scripts: Section = {
   name: "scripts",
-  description: "a script doing one head per request, beside bare node:http and miniflare",
+  description: "a script with one head per request, compared with bare node:http and miniflare",
   run,
 };
 
@@ -79,7 +79,7 @@ server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.ad
   return port;
 }
 
-/** Installed into a cache folder beside the clone, never a dependency; left out, and said so, when it cannot be. */
+/** Installs miniflare into a cache folder, not as a dependency. If that fails, adds a note. */
 async function startMiniflare(
   context: Context,
   etag: string,
@@ -110,7 +110,7 @@ console.log(JSON.stringify({ port: Number((await miniflare.ready).port) }));
     return port;
   } catch (error) {
     context.note(
-      `miniflare is left out: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
+      `miniflare is skipped: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
     );
     return undefined;
   }

@@ -1,4 +1,5 @@
-// Larger objects, where bytes are moved: hashed and synced on the way in, read and verified on the way out.
+// Section "sizes": objects from 64 KiB, where the bytes make up the cost: put hashes and syncs,
+// get reads and verifies.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -93,7 +94,7 @@ async function puts({ context, bucket, body, lanes, stream, sweep }: Puts): Prom
     unit: unitOf(size),
     round: async () => {
       const rate = await perSecond(work, (lane) => bucket.put(`put-${size}-${lane}`, value()));
-      // What was overwritten must not fill the disk, nor be removed during the work by hand.
+      // Overwritten blobs must not fill the disk, or be swept while a limit is measured.
       await sweep();
       return rate;
     },
@@ -102,7 +103,7 @@ async function puts({ context, bucket, body, lanes, stream, sweep }: Puts): Prom
   });
 }
 
-/** Enough different objects to read, and no more than the page cache holds at ease. */
+/** How many different objects are read: several, but few enough to fit in the page cache. */
 function objectsOf(size: number): number {
   return Math.max(4, Math.min(1024, (64 * MiB) / size));
 }

@@ -1,4 +1,4 @@
-// Small objects, where the way to a record and the sync of a commit are all there is.
+// Section "small": objects of 1 KiB, where record lookup and commit sync make up the whole cost.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

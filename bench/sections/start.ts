@@ -1,5 +1,5 @@
-// How long `store dev` takes from its start to the first response of a script of 200 TypeScript modules, beside the
-// start of Node alone.
+// Section "start": the time from starting `store dev` to the first response of a script of 200
+// TypeScript modules, compared with the start of Node alone.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const maxMilliseconds = 2000;
 
 export const start: Section = {
   name: "start",
-  description: `store dev with ${moduleCount} TypeScript modules, from its start to the first response`,
+  description: `store dev with ${moduleCount} TypeScript modules: time from the start to the first response`,
   run,
 };
 
@@ -32,7 +32,7 @@ async function run(context: Context): Promise<void> {
   context.note(`Load average at the end: ${load!.toFixed(1)}.`);
 }
 
-/** A script that imports modules which import each other, with types and classes to remove. */
+/** Writes a script whose modules import each other and contain types to strip. */
 function writeProject(directory: string): void {
   mkdirSync(join(directory, "src/modules"), { recursive: true });
   writeFileSync(

@@ -1,5 +1,5 @@
-// Durable puts of many writers at once, beside the same bytes appended by hand with one sync a group: what a
-// write costs over the sync that no store can do without.
+// Section "writers": concurrent durable puts compared with appends that share one sync per group.
+// The difference is the cost of a write beyond the sync that every durable store needs.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -85,7 +85,7 @@ for (const [title, cases] of [
     await target.assertServes();
     const before = treeMemory(target.server.pid);
     for (const name of Object.keys(target.ports) as PortName[]) {
-      await t.test(`the ${name} port withstands them`, async (t) => {
+      await t.test(`attacks on the ${name} port get at most one response`, async (t) => {
         for (const [what, bytes, allowed] of cases) {
           await t.test(
             `${what} on the ${name} port gets at most one response, with an allowed status`,

@@ -32,7 +32,7 @@ export interface Shell {
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** Returns stdout; the command must succeed. */
   store(...args: string[]): Promise<string>;
-  /** Returns stderr; the command must exit with `code`, print nothing to stdout, and show no stack. */
+  /** Returns stderr; the command must exit with `code`, without stdout and without a stack. */
   fails(code: 1 | 2, args: readonly string[], options?: RunOptions): Promise<string>;
 }
 

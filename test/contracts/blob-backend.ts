@@ -9,7 +9,7 @@ import type { OpenedShelf } from "./blob-backend/setup.ts";
 export function shelfContract(name: string, open: (t: TestContext) => Promise<OpenedShelf>): void {
   describe(`a blob backend on ${name}`, () => {
     for (const [title, chapter] of Object.entries({ contents, names, damages })) {
-      test(title, async (t) => chapter(t, await open(t)));
+      test(`a blob backend fulfils the contract of ${title}`, async (t) => chapter(t, await open(t)));
     }
   });
 }

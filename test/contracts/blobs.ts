@@ -8,7 +8,7 @@ import { type OpenedBlobs, share } from "./blobs/setup.ts";
 export function blobsContract(name: string, open: (t: TestContext) => Promise<OpenedBlobs>): void {
   describe(`blobs in ${name}`, () => {
     for (const [title, chapter] of Object.entries({ contents, lifetimes })) {
-      test(title, async (t) => chapter(t, await share(t, open)));
+      test(`blobs fulfil the contract of ${title}`, async (t) => chapter(t, await share(t, open)));
     }
   });
 }

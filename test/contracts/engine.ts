@@ -14,7 +14,16 @@ import { uploadListing } from "./engine/upload-listing.ts";
 import { uploads } from "./engine/uploads.ts";
 import { writes } from "./engine/writes.ts";
 
-const chapters = { reads, writes, sources, uploads, uploadListing, leftovers, races, events };
+const chapters = {
+  reads,
+  writes,
+  sources,
+  uploads,
+  "upload listings": uploadListing,
+  leftovers,
+  races,
+  events,
+};
 
 export function engineContract(name: string, open: OpenEngine): void {
   describe(`engine on ${name}`, () => {
@@ -23,7 +32,7 @@ export function engineContract(name: string, open: OpenEngine): void {
     settings(open);
     openUploads(open);
     for (const [title, chapter] of Object.entries(chapters)) {
-      test(title, async (t) => {
+      test(`the engine fulfils the contract of ${title}`, async (t) => {
         const time = clock();
         await chapter(t, { ...(await open(t, time)), time });
       });

@@ -14,7 +14,7 @@ const chapters = {
   "scans of objects": objectScans,
   "uploads and parts": uploadRecords,
   commits,
-  "buried blobs": burials,
+  "the garbage queue": burials,
   "events to deliver": outbox,
 };
 
@@ -22,7 +22,7 @@ export function recordsContract(name: string, open: OpenRecords): void {
   describe(`records in ${name}`, () => {
     bucketRecords(open);
     for (const [title, chapter] of Object.entries(chapters)) {
-      test(title, async (t) => chapter(t, await open(t)));
+      test(`records fulfil the contract of ${title}`, async (t) => chapter(t, await open(t)));
     }
   });
 }

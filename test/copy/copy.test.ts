@@ -288,7 +288,7 @@ test("the comparison reports every difference by key, and the target stays unusa
 
 const storedSize = sealedSize(sealedBody.length, limits.blockBytes);
 
-/** A target that changes what it stores, as a broken one might. */
+/** A defective target: it changes the data that it stores. */
 function tamperer({ records, blobs }: Ports): Ports {
   return {
     records: {

@@ -1,4 +1,4 @@
-// What docs/assets.md shows is so: its configurations, its scripts, its rule files and its commands.
+// Checks docs/assets.md: runs its configurations, scripts, rule files and commands.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -35,7 +35,7 @@ async function playIn(t: TestContext, directory: string, commands: string): Prom
   });
 }
 
-test("every configuration of docs/assets.md is in order, and the two forms of one say the same", async (t) => {
+test("every configuration in docs/assets.md is valid, and its TOML and JSON forms are equivalent", async (t) => {
   const folder = await temporaryDirectory(t);
   await writeFiles(folder, { "public/index.html": "" });
   const toml = (block: Block): Block => ({ ...block, language: block.language.replace(/^toml .*/, "toml") });
@@ -49,18 +49,18 @@ test("every configuration of docs/assets.md is in order, and the two forms of on
   }
 });
 
-test("docs/assets.md has every key of the table", () => {
+test("docs/assets.md lists every key of the assets configuration", () => {
   const names = tableUnder(page, "Keys").map(([first]) => first!.replaceAll("`", ""));
   assert.deepEqual(names, knownKeys.assets);
 });
 
-test("the site of docs/assets.md prints what is shown", async (t) => {
+test("the commands for the site in docs/assets.md print the output shown", async (t) => {
   const directory = await temporaryDirectory(t);
   await writeFiles(directory, { "store.toml": shown("toml site"), "public/x.txt": "" });
   await playIn(t, directory, shown("sh site"));
 });
 
-test("the script of docs/assets.md prints what is shown", async (t) => {
+test("the commands for the script in docs/assets.md print the output shown", async (t) => {
   const directory = await temporaryDirectory(t);
   const script = blocks.find(({ language }) => language === "ts")!.text;
   await writeFiles(directory, {
@@ -71,7 +71,7 @@ test("the script of docs/assets.md prints what is shown", async (t) => {
   await playIn(t, directory, shown("sh binding"));
 });
 
-test("the rule files of docs/assets.md do what is shown, without a fault", async (t) => {
+test("the rule files in docs/assets.md are valid and have the effect shown", async (t) => {
   assert.deepEqual(parseHeaders(shown("text _headers")).faults, []);
   assert.deepEqual(parseRedirects(shown("text _redirects"), "auto-trailing-slash").faults, []);
   const directory = await temporaryDirectory(t);
@@ -87,7 +87,7 @@ test("the rule files of docs/assets.md do what is shown, without a fault", async
   await playIn(t, directory, shown("sh rules"));
 });
 
-test("what docs/assets.md links to is there", () => {
+test("every link in docs/assets.md leads to an existing folder and heading", () => {
   for (const link of linksOf(page)) {
     const [path = "", anchor] = link.split("#");
     const target = path === "" ? "docs/assets.md" : join("docs", path);

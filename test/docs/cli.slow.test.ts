@@ -1,4 +1,4 @@
-// Runs every command that the documentation shows as typed at a terminal, and holds the output against the page.
+// Runs every command in docs/cli.md in a terminal and compares its output with the page.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { isGroup } from "../../src/cli/framework/command.ts";
 import { root } from "../cli/store.ts";
 import { playPage } from "./terminal-page.ts";
 
-test("docs/cli.md tells of every command", async () => {
+test("docs/cli.md has a heading for every command", async () => {
   const text = await readFile(join(root, "docs", "cli.md"), "utf8");
   for (const { name, load } of catalog) {
     const entry = await load();
@@ -23,4 +23,4 @@ test("docs/cli.md tells of every command", async () => {
   }
 });
 
-test("every command shown in docs/cli.md does what is shown", (t) => playPage(t, "cli.md"));
+test("every command in docs/cli.md prints the output shown", (t) => playPage(t, "cli.md"));

@@ -1,5 +1,5 @@
-// The set-up that the cluster's page shows, step by step: its SQL, its commands and two of its servers are run as they
-// stand there, on a real PostgreSQL and a directory that all share.
+// Checks docs/cluster.md: runs its SQL, its commands and two of its servers as shown, on a real
+// PostgreSQL and a shared directory.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -25,10 +25,10 @@ function textUnder(heading: string, language: string): string {
   return found[0]!.text;
 }
 
-test("the set-up of the cluster's page is one: what one server is given, the other has", async (t) => {
+test("the setup in docs/cluster.md makes one store: an object put on one server is read from the other", async (t) => {
   const postgres = await startPostgres();
   const servers: (() => Promise<void>)[] = [];
-  // The servers first: they say goodbye to the database.
+  // Stop the servers first: on exit they still use the database.
   t.after(async () => {
     await Promise.all(servers.map((end) => end()));
     await postgres.stop();
@@ -69,12 +69,12 @@ async function runSql(port: number, text: string): Promise<void> {
 }
 
 interface Started {
-  /** Of its S3 API. */
+  /** URL of the server's S3 API. */
   readonly url: string;
   end(): Promise<void>;
 }
 
-/** A server on free ports. */
+/** Starts the server of a command line, on free ports. */
 async function started(
   directory: string,
   line: string,
@@ -98,7 +98,7 @@ async function started(
   };
 }
 
-test("the cluster's page has the times and the pool that are the code's", () => {
+test("docs/cluster.md lists the timeouts and the pool size of the code", () => {
   const shown = Object.fromEntries(tableUnder(page, "Times").map(([what, time]) => [what, time]));
   assert.deepEqual(shown, {
     "an operation on the database, with all attempts": `${defaultClusterTimes.timeout / 1000} s`,
@@ -113,7 +113,7 @@ test("the cluster's page has the times and the pool that are the code's", () => 
   });
 });
 
-test("what the cluster's page links to is there", () => {
+test("every link in docs/cluster.md leads to an existing file and heading", () => {
   for (const link of linksOf(page)) {
     const [path = "", anchor] = link.split("#");
     const target = path === "" ? "docs/cluster.md" : join(dirname("docs/cluster.md"), path);

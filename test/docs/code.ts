@@ -1,9 +1,9 @@
-// Code as documentation shows it, made runnable: `expression; // → value` is what the expression gives, and
-// `expression; // throws Name: message` what it fails with. In a message `…` stands for anything.
+// Turns code of the documentation into tests: `expression; // → value` asserts the value,
+// `expression; // throws Name: message` asserts the error. In a message, `…` matches any text.
 import assert from "node:assert/strict";
 import type { Block } from "./markdown.ts";
 
-/** The functions that the lines below call. Part of the program that runs the code. */
+/** Source of the assertion functions, added to every program. */
 const checks = `
 import assert from "node:assert/strict";
 async function $gives(where, run, shown) {
@@ -35,12 +35,12 @@ function checked(page: string, { text, line: first }: Block): string {
   return lines.join("\n");
 }
 
-/** A program of its own. */
+/** Returns a program that runs one block. */
 export function programOf(page: string, block: Block): string {
   return `${checks}${checked(page, block)}\n`;
 }
 
-/** Programs of which each goes on where the one before ended: what the first has declared, the others use. */
+/** Returns one program that runs all blocks; all can use the variables of the first block. */
 export function programsOf(page: string, [first, ...others]: readonly Block[]): string {
   assert.ok(first, `${page} has programs`);
   const imports: string[] = [];
@@ -53,7 +53,7 @@ export function programsOf(page: string, [first, ...others]: readonly Block[]): 
   return `${checks}${imports.join("\n")}\n${bodies.join("\n")}\n`;
 }
 
-/** A script that runs the block whose number a request names, each on a bucket of its own as env.BUCKET. */
+/** Returns a script that runs the block given by the header x-block, with its own env.BUCKET. */
 export function scriptOf(page: string, blocks: readonly Block[]): string {
   const cases = blocks.map(
     (block, i) => `case "${i}": await (async () => {\n${checked(page, block)}\n})(); break;`,

@@ -1,4 +1,4 @@
-// Configurations as documentation shows them. A fragment stands for a file that also has what every file has.
+// Reads configurations in the documentation. Adds the required keys to fragments that omit them.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export function isConfig({ language }: Block): boolean {
   return language === "toml" || language === "json";
 }
 
-/** What becomes of a configuration in a folder where its script is. */
+/** Parses a configuration, in a folder that contains its script. */
 export async function readShown(folder: string, block: Block): Promise<ScriptConfig> {
   await writeFiles(folder, { "src/index.ts": "", "index.js": "", "public/index.html": "" });
   const file = join(folder, `store.${block.language}`);
@@ -30,7 +30,7 @@ function completed({ language, text }: Block): string {
   return `{ ${members}${text.slice(1)}`;
 }
 
-/** The two forms of one configuration, where one stands right behind the other. */
+/** Pairs of a TOML block and the JSON block right after it, which show the same configuration. */
 export function pairsOf(blocks: readonly Block[]): [Block, Block][] {
   return blocks.flatMap((block, i): [Block, Block][] => {
     const next = blocks[i + 1];

@@ -1,4 +1,4 @@
-// A stand-in for curl where there is none: the options that the documentation uses, and what curl prints.
+// A replacement for curl where it is not installed, with the options that the documentation uses.
 import { type IncomingMessage, request } from "node:http";
 import { parseArgs } from "node:util";
 

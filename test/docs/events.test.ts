@@ -1,4 +1,4 @@
-// What the page of events shows is so: its message, the check of its signature, and its handler.
+// Checks docs/events.md: its message, its signature check, its handler and its list of events.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ async function load<T>(source: string): Promise<T> {
   return (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as T;
 }
 
-test("the message of docs/events.md is the one that is sent", () => {
+test("the message in docs/events.md equals the message that a webhook receives", () => {
   const id = "0123456789abcdef0123456789abcdef";
   const created = { size: 52_000, etag: "746308829575e17c3331bbcb00c0898b", version: id };
   const event = { id, name: "s3:ObjectCreated:Put", key: "holiday/one picture.jpg", created } as const;
@@ -30,7 +30,7 @@ test("the message of docs/events.md is the one that is sent", () => {
   assert.deepEqual(JSON.parse(sent), shown);
 });
 
-test("the check of docs/events.md takes what is signed, and nothing else", async () => {
+test("the signature check in docs/events.md accepts only a signed, recent message", async () => {
   type Check = (header: string | undefined, body: string, secret: string, now?: number) => boolean;
   const { isFromStore } = await load<{ isFromStore: Check }>(block("js"));
   const header = formatSignature("secret", 1_763_208_000, Buffer.from("the body"));
@@ -42,7 +42,7 @@ test("the check of docs/events.md takes what is signed, and nothing else", async
   assert.equal(isFromStore(undefined, "the body", "secret", now), false);
 });
 
-test("the handler of docs/events.md keeps a log", async (t) => {
+test("the handler in docs/events.md logs each event and stores a log object", async (t) => {
   const { code } = await transform(block("ts"), { loader: "ts" });
   type Handler = { notification(event: object, env: object, ctx: object): Promise<void> };
   const { default: handlers } = await load<{ default: Handler }>(code);
@@ -59,6 +59,6 @@ test("the handler of docs/events.md keeps a log", async (t) => {
   assert.deepEqual(lines.mock.calls[0]?.arguments, ["s3:ObjectCreated:Put photos/a"]);
 });
 
-test("docs/events.md tells of every event", () => {
+test("docs/events.md lists every event", () => {
   for (const name of eventNames) assert.ok(page.includes(`| \`${name}\` |`), name);
 });

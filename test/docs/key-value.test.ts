@@ -1,4 +1,4 @@
-// What the page of key-value namespaces shows is what happens: its code and its commands are run.
+// Checks docs/kv.md: runs its code and its commands, and compares its limits with the code.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,13 +18,13 @@ const opening =
   'const $store = await (await import("store-server")).openStore("memory:"); ' +
   'await $store.createKvNamespace("kv"); const env = { KV: $store.kv("kv") };';
 
-/** On one line before the block, so that lines keep their distance. */
+/** Opens the namespace in one line before the block, so that line numbers in errors stay right. */
 function withNamespace(block: Block): Block {
   if (block.text.startsWith("import ")) return block;
   return { ...block, line: block.line - 1, text: `${opening}\n${block.text}\nawait $store.close();` };
 }
 
-test("every example of the page does what is shown", async (t) => {
+test("every example in docs/kv.md returns the values shown", async (t) => {
   const blocks = blocksOf(text).filter(({ language }) => language === "js");
   assert.ok(blocks.length > 6);
   const directory = await cloneFolder(t, "kv");
@@ -34,9 +34,9 @@ test("every example of the page does what is shown", async (t) => {
   }
 });
 
-test("every command of the page does what is shown", (t) => playPage(t, "kv.md"));
+test("every command in docs/kv.md prints the output shown", (t) => playPage(t, "kv.md"));
 
-test("the page has the limits of the code", () => {
+test("docs/kv.md lists the limits of the code", () => {
   const { keyBytes, valueBytes, metadataBytes, minTtl, minCacheTtl, listKeys, bulkKeys } = keyValueLimits;
   for (const row of [
     `1 to ${keyBytes} bytes`,

@@ -1,13 +1,13 @@
-// Reads a page of documentation: its code blocks and its tables, each with the place it stands at.
+// Parses a Markdown page: code blocks with heading and line, tables, links and anchors.
 import assert from "node:assert/strict";
 
 export interface Block {
-  /** The words behind the opening fence: `js`, or `toml wrong`. */
+  /** The text after the opening fence: `js`, or `toml wrong`. */
   readonly language: string;
   readonly text: string;
-  /** The heading it stands under. */
+  /** The nearest heading above the block. */
   readonly heading: string;
-  /** Of its first line of text, from 1. */
+  /** Line number of the first line of text, from 1. */
   readonly line: number;
 }
 
@@ -29,7 +29,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** The cells of the first table under a heading, without its head. */
+/** The cells of the first table under a heading, without the header row. */
 export function tableUnder(page: string, heading: string): string[][] {
   const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`));
   assert.ok(section, `there is no heading "${heading}"`);
@@ -43,13 +43,13 @@ export function tableUnder(page: string, heading: string): string[][] {
   );
 }
 
-/** Where it leads inside the repository. */
+/** The targets of the page's relative links. */
 export function linksOf(page: string): string[] {
   const links = [...page.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!);
   return links.filter((link) => !/^[a-z]+:/.test(link));
 }
 
-/** The names that its headings can be linked by. */
+/** The anchors of the page's headings. */
 export function anchorsOf(page: string): string[] {
   const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!.toLowerCase());
   return headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-"));

@@ -1,4 +1,4 @@
-// The page on coming from elsewhere: every command on it is run, with a store's own S3 API in the place of the others'.
+// Runs every command in docs/migrating.md, with Store's own S3 API in place of the other services.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../support/stores.ts";
 
 const page = readFileSync(join(root, "docs", "migrating.md"), "utf8");
 
-test("every command of docs/migrating.md does what is shown", async (t) => {
+test("every command in docs/migrating.md prints the output shown", async (t) => {
   const { url, key, client } = await s3Scene(t);
   const s3 = client();
   await s3.send(new CreateBucketCommand({ Bucket: "old-photos" }));
@@ -35,7 +35,7 @@ test("every command of docs/migrating.md does what is shown", async (t) => {
       ...{ cwd: directory, env: environment, encoding: "utf8" },
     });
     assert.equal(status, 0, stderr);
-    // Sizes are counted out where no person reads them.
+    // Without a terminal, sizes are printed in bytes.
     const printed = stdout.replaceAll(/ bytes?\b/g, " B");
     for (const [, shown] of block.matchAll(/^# (.*)$/gm))
       assert.ok(printed.includes(shown!), `"${shown}" in ${printed}`);

@@ -1,5 +1,5 @@
-// What the documentation for script authors shows is what happens: its code is run, its configurations are
-// read, its tables are those of the code, and the commands of the examples print what is shown under them.
+// Checks the documentation for script authors: runs its code and commands, parses its
+// configurations, and compares its tables with the code.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
@@ -24,18 +24,18 @@ const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-/** As every page has them. */
+/** The URL and the start command that every page uses. */
 const shownUrl = "http://127.0.0.1:8787";
 const startCommand = "node ../../dist/cli/main.js dev --create-buckets";
 
-test("every example of the binding's page does what is shown, in a script and with an empty bucket", async (t) => {
+test("every example in docs/binding.md returns the values shown, in a script with an empty bucket", async (t) => {
   const blocks = blocksIn(binding, "js").filter((block) => !isProgram(block));
   const folder = await cloneFolder(t, "blocks");
   const script = scriptOf("docs/binding.md", blocks);
   await writeFiles(folder, { "store.json": scriptConfigOf(blocks), "index.js": script });
   await withDev(folder, [], async (url) => {
     for (const [number, { heading, line }] of blocks.entries()) {
-      await t.test(`${heading}, line ${line}`, async () => {
+      await t.test(`the example under "${heading}", line ${line}, returns the values shown`, async () => {
         const headers = { "content-type": "text/plain", "x-block": String(number) };
         const response = await fetch(url, { method: "PUT", body: "Hello, world!", headers });
         assert.equal(await response.text(), "as shown");
@@ -44,7 +44,7 @@ test("every example of the binding's page does what is shown, in a script and wi
   });
 });
 
-test("the programs of the binding's page do what is shown", async (t) => {
+test("the programs in docs/binding.md return the values shown", async (t) => {
   const programs = blocksIn(binding, "js").filter(isProgram);
   assert.notEqual(programs.length, 0);
   for (const program of programs) {
@@ -54,12 +54,12 @@ test("the programs of the binding's page do what is shown", async (t) => {
   }
 });
 
-test("every whole script of the binding's page answers the commands below it as shown", async (t) => {
+test("every complete script in docs/binding.md responds as shown to the commands below it", async (t) => {
   const scripts = blocksIn(binding, "ts");
   const commands = blocksIn(binding, "sh");
   assert.equal(commands.length, scripts.length);
   for (const [i, { heading, line, text }] of scripts.entries()) {
-    await t.test(`${heading}, line ${line}`, async (t) => {
+    await t.test(`the script under "${heading}", line ${line}, responds as shown`, async (t) => {
       const directory = await cloneFolder(t, "script");
       await writeFiles(directory, { "store.toml": bindsBucket, "src/index.ts": text });
       const options = { directory, programs: await curlFolder(t) };
@@ -75,7 +75,7 @@ compatibility_date = "2026-11-01"
 store_buckets = [{ binding = "BUCKET", bucket_name = "script" }]
 `;
 
-test("the binding's page has every error with its code and message, and every limit", () => {
+test("docs/binding.md lists every error with its code and message, and every limit", () => {
   const errors = tableUnder(binding, "Errors").map(([code, reason, words]) => [
     reason,
     [Number(code), words],
@@ -97,7 +97,7 @@ test("the binding's page has every error with its code and message, and every li
   assert.ok(shown.includes(`${limits.listMetadataBytes / 1024} KiB`));
 });
 
-test("every configuration of its page is in order, and the two forms of one say the same", async (t) => {
+test("every configuration in docs/config.md is valid, and its TOML and JSON forms are equivalent", async (t) => {
   const folder = await temporaryDirectory(t);
   for (const block of blocksOf(config).filter(isConfig)) await readShown(folder, block);
   const pairs = pairsOf(blocksOf(config));
@@ -108,7 +108,7 @@ test("every configuration of its page is in order, and the two forms of one say 
   }
 });
 
-test("the configuration's page has every key there is, and every compatibility flag", () => {
+test("docs/config.md lists every key and every compatibility flag", () => {
   const namesUnder = (heading: string) =>
     tableUnder(config, heading).map(([first]) => /`(.*)`/.exec(first!)?.[1]);
   assert.deepEqual(namesUnder("A whole file").sort(), [...knownKeys[""]!].sort());
@@ -118,7 +118,7 @@ test("the configuration's page has every key there is, and every compatibility f
   assert.deepEqual(namesUnder("Compatibility"), [...compatibilityFlags, ...runtimeFlags]);
 });
 
-test("a configuration that is wrong ends store dev with the words of the page", async (t) => {
+test("the invalid configuration in docs/config.md ends store dev with the message shown", async (t) => {
   const blocks = blocksOf(config);
   const wrong = blocks.findIndex(({ language }) => language === "toml wrong");
   const folder = await temporaryDirectory(t);
@@ -129,7 +129,7 @@ test("a configuration that is wrong ends store dev with the words of the page", 
 
 const severalScripts = "Several scripts on one server";
 
-test("the commands of the configuration's page print what is shown", async (t) => {
+test("the commands in docs/config.md print the output shown", async (t) => {
   const directory = await temporaryDirectory(t);
   await writeFiles(directory, { "store.toml": blocksOf(config)[0]!.text, "src/index.ts": "" });
   const commands = blocksIn(config, "sh").filter(({ heading }) => heading !== severalScripts);
@@ -138,7 +138,7 @@ test("the commands of the configuration's page print what is shown", async (t) =
   await play(steps, { directory, programs: await programFolder(t, "store") });
 });
 
-test("several scripts share a server as the configuration's page shows", async (t) => {
+test("several scripts share a server as docs/config.md shows", async (t) => {
   const blocks = blocksOf(config).filter(({ heading }) => heading === severalScripts);
   const directory = await temporaryDirectory(t);
   const files = blocks.filter(isConfig).map(({ text }) => [/^# (.*)/.exec(text)![1]!, text] as const);
@@ -153,15 +153,21 @@ test("several scripts share a server as the configuration's page shows", async (
   await withDev(directory, configs, (url) => playAgainst(url, steps, options));
 });
 
-test("the commands in the README of every example print what is shown", { concurrency: 2 }, async (t) => {
+test("the commands in the README of every example print the output shown", { concurrency: 2 }, async (t) => {
   assert.notEqual(examples.length, 0);
-  await Promise.all(examples.map((name) => t.test(name, (t) => playReadme(t, name, curlFolder))));
+  await Promise.all(
+    examples.map((name) =>
+      t.test(`the commands in examples/${name}/README.md print the output shown`, (t) =>
+        playReadme(t, name, curlFolder),
+      ),
+    ),
+  );
 });
 
-test("where there is no curl, its stand-in prints what is shown", (t) =>
+test("the replacement for curl prints the output shown in an example's README", (t) =>
   playReadme(t, "file-server", (t) => programFolder(t, "curl")));
 
-test("what the pages link to is there", () => {
+test("every link in the pages for script authors leads to an existing file and heading", () => {
   const pages = [
     "docs/binding.md",
     "docs/config.md",
@@ -207,7 +213,7 @@ function blocksIn(page: string, language: string): Block[] {
   return blocksOf(page).filter((block) => block.language === language);
 }
 
-/** Whether it stands on its own, beside any server. */
+/** Whether a block is a program that runs without a server. */
 function isProgram({ text }: Block): boolean {
   return /^import /m.test(text);
 }

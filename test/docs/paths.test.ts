@@ -1,4 +1,4 @@
-// Pages for developers name files of the source: each of them exists.
+// Checks that links and source file names in all pages lead to existing files.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ const pages = [
   ...markdownIn("src"),
 ];
 
-test("every link of a page leads to a file and a heading that exist", () => {
+test("every link in a page leads to an existing file and heading", () => {
   for (const page of pages) {
     for (const link of linksOf(textOf(page))) {
       const [path = "", anchor] = link.split("#");

@@ -1,5 +1,5 @@
-// The page on performance: its commands are the benchmark's, its links lead somewhere, and the figures it leads to are
-// those that were measured.
+// Checks docs/performance.md: its commands and links are valid, and the pages with results match
+// the saved measurements.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { anchorsOf, blocksOf, linksOf } from "./markdown.ts";
 
 const page = textOf("docs/performance.md");
 
-test("every command of the page on performance is one that the benchmark knows", () => {
+test("every command in docs/performance.md is accepted by the benchmark", () => {
   const commands = blocksOf(page).flatMap(({ text }) => text.split("\n"));
   assert.notEqual(commands.length, 0);
   const { scripts } = JSON.parse(textOf("package.json")) as { scripts: Record<string, string> };
@@ -29,7 +29,7 @@ test("every command of the page on performance is one that the benchmark knows",
   }
 });
 
-test("what the page on performance links to and shows is there", () => {
+test("every link in docs/performance.md leads to an existing file and heading", () => {
   for (const link of linksOf(page)) {
     const [path = "", anchor] = link.split("#");
     assert.ok(existsSync(join(root, "docs", path)), link);
@@ -40,7 +40,7 @@ test("what the page on performance links to and shows is there", () => {
 const measured = readdirSync(join(root, "docs/figures")).filter((file) => file.endsWith(".json"));
 
 for (const name of measured.map((file) => file.slice(0, -".json".length))) {
-  test(`the page and the picture of ${name} show what was measured, and with which command`, () => {
+  test(`the page and the chart of ${name} show the saved measurements and the command`, () => {
     const saved = JSON.parse(textOf(`docs/figures/${name}.json`)) as Saved;
     const footer = footerOf(saved);
     assert.equal(textOf(`docs/figures/${name}.md`), markdownOf(saved, footer));

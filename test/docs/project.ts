@@ -1,5 +1,5 @@
-// A project as its reader would have it: files in a folder, `store dev` started in it as the documentation
-// says, and the commands of the documentation sent to it.
+// Sets up a project as a reader of the documentation has it: a folder with files, `store dev`
+// running in it, and the programs that commands call.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -11,10 +11,10 @@ import { fileURLToPath } from "node:url";
 import { outcomeOf, shellIn } from "../cli/store.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 
-/** What is built, where a clone has `dist/`. */
+/** The compiled source; cloneFolder links it as `dist`. */
 const built = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** A folder in which `../../dist/cli/main.js` is the command and `import "store-server"` the package, as in a clone. */
+/** A folder in which `../../dist/cli/main.js` and `import "store-server"` work as in a clone. */
 export async function cloneFolder(t: TestContext, name: string): Promise<string> {
   const clone = await temporaryDirectory(t);
   const manifest = { name: "store-server", type: "module", exports: { ".": "./dist/index.js" } };
@@ -32,14 +32,14 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
   }
 }
 
-/** The S3 API that `store dev` brings, and the key it makes. */
+/** The S3 API that `store dev` starts, and the access key it creates. */
 export interface StartedS3 {
   readonly url: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** `store dev` on a free port, for as long as the work takes. Its URL has no slash at the end. */
+/** Runs `store dev` on free ports during `work`. The URL has no trailing slash. */
 export async function withDev<T>(
   folder: string,
   args: readonly string[],
@@ -69,7 +69,7 @@ export async function withDev<T>(
   }
 }
 
-/** A folder with programs in it, for commands that call them by their names: our own `store`, or a stand-in. */
+/** A folder for the PATH that contains the command `store` or the replacement for `curl`. */
 export async function programFolder(t: TestContext, name: "store" | "curl"): Promise<string> {
   const files = { store: "../../src/cli/main.js", curl: "./curl.js" };
   const file = fileURLToPath(new URL(files[name], import.meta.url));
@@ -79,7 +79,7 @@ export async function programFolder(t: TestContext, name: "store" | "curl"): Pro
   return folder;
 }
 
-/** Where to find curl: nowhere in particular when there is one. */
+/** A folder with the replacement for curl, or undefined if curl is installed. */
 export async function curlFolder(t: TestContext): Promise<string | undefined> {
   const hasCurl = spawnSync("curl", ["--version"]).status === 0;
   return hasCurl ? undefined : programFolder(t, "curl");

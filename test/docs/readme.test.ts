@@ -1,4 +1,4 @@
-// What README shows is what happens: `npm start` prints what README says it prints, and the lines to try work.
+// Checks README.md: `npm start` prints the output shown, and the commands to try work.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   scripts: { start: string };
 };
 
-/** The block README shows behind "prints", without its indentation. */
+/** The lines of the block after "prints" in README.md, without indentation. */
 function shown(): string[] {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const block = /prints\n\n((?: {4}.*\n|\n)+)/.exec(readme)?.[1] ?? "";
@@ -55,13 +55,13 @@ async function startInCopy(t: TestContext): Promise<{ server: ChildProcess; line
   return { server, lines: [...errors.trimEnd().split("\n"), ...lines].filter((line) => line !== "") };
 }
 
-test("npm start prints what README shows, and the three lines to try do what they say", async (t) => {
+test("npm start prints the output shown in README.md, and the three commands to try work", async (t) => {
   const { server, lines } = await startInCopy(t);
   const told = lines.join("\n");
   const [, port = ""] = /^Listening on .*:(\d+)\/$/m.exec(told) ?? [];
   const [, s3Port = ""] = /^S3 API on .*:(\d+)$/m.exec(told) ?? [];
   const [, consolePort = ""] = /^Console on .*:(\d+)$/m.exec(told) ?? [];
-  /** Ports and keys are others each time: README shows some of them. */
+  /** Replaces ports and keys, which differ in each run, by those in README.md. */
   const asShown = (line: string) =>
     line
       .replace(`:${port}/`, ":8787/")
@@ -70,7 +70,7 @@ test("npm start prints what README shows, and the three lines to try do what the
       .replace(/sct-[a-z2-7]{10}-[\w-]{43}$/, "sct-abcdefghij-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ")
       .replace(/STORE[A-Z2-7]{15}$/, "STOREABCDEFGHIJKLMNO")
       .replace(/(SECRET_ACCESS_KEY=)[\w-]{40}$/, "$1abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN");
-  // Piped, a table has neither a head nor padding.
+  // Without a terminal, a table has no header and no padding.
   const words = (text: string) => text.trim().split(/\s+/).join(" ");
   const wanted = shown().filter((line) => line !== "" && !line.startsWith("SCRIPT"));
   assert.deepEqual(
@@ -89,7 +89,7 @@ test("npm start prints what README shows, and the three lines to try do what the
   assert.equal(code, 0);
 });
 
-test("the example that embeds a store runs by itself", async (t) => {
+test("the example that embeds a store runs, also on the data of its first run", async (t) => {
   const directory = await temporaryDirectory(t);
   await mkdir(join(directory, "node_modules"));
   await symlink(root, join(directory, "node_modules", "store-server"));

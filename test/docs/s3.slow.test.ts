@@ -1,5 +1,5 @@
-// What the page of the S3 API shows is what happens: its programs and commands are run against a started server,
-// by the clients that are installed, and its tables are those of the code.
+// Checks docs/s3.md: runs its programs and commands against a server, with the S3 clients that are
+// installed, and compares its tables with the code.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ import { play, stepsOf } from "./transcript.ts";
 
 const page = readFileSync(join(root, "docs", "s3.md"), "utf8");
 
-/** As the page has them. */
+/** The host and the access key in docs/s3.md. */
 const shown = {
   host: "127.0.0.1:9000",
   accessKeyId: "STOREABCDEFGHIJKLMNO",
@@ -35,7 +35,7 @@ function withKeyOf({ url, accessKeyId, secretAccessKey }: StartedS3): (block: Bl
   });
 }
 
-/** A project with the bucket `photos` in it and a file to send, as a reader has it. */
+/** Creates a project with the bucket `photos` and a file to upload. */
 async function photosFolder(t: TestContext): Promise<string> {
   const folder = await cloneFolder(t, "photos");
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
@@ -52,7 +52,7 @@ async function photosFolder(t: TestContext): Promise<string> {
 const blocks = blocksOf(page);
 const clients = ["aws", "rclone", "s3cmd", "restic"];
 
-test("the programs of the S3 page do what is shown, one after the other", async (t) => {
+test("the programs in docs/s3.md return the values shown, one after another", async (t) => {
   const directory = await photosFolder(t);
   await withDev(directory, [], async (_, s3) => {
     const programs = blocks.filter(({ language }) => language === "js").map(withKeyOf(s3));
@@ -61,7 +61,7 @@ test("the programs of the S3 page do what is shown, one after the other", async 
   });
 });
 
-test("the commands of the S3 page print what is shown", async (t) => {
+test("the commands in docs/s3.md print the output shown", async (t) => {
   const directory = await photosFolder(t);
   const curl = await curlFolder(t);
   const programs = [await programFolder(t, "store"), ...(curl === undefined ? [] : [curl])].join(":");
@@ -80,7 +80,7 @@ for (const client of clients) {
   const isInstalled =
     spawnSync(client, [client === "aws" || client === "s3cmd" ? "--version" : "version"]).status === 0;
   const skip = isInstalled ? false : `${client} is not installed`;
-  test(`${client} works as the S3 page shows`, { skip }, async (t) => {
+  test(`${client} works as docs/s3.md shows`, { skip }, async (t) => {
     const directory = await photosFolder(t);
     const mine = blocks.filter(({ heading }) => heading === client);
     await withDev(directory, [], async (_, s3) => {
@@ -95,7 +95,7 @@ for (const client of clients) {
   });
 }
 
-/** What `store dev` prints for S3 clients. */
+/** The environment variables that `store dev` prints for S3 clients, as a shell command. */
 function exports({ url, accessKeyId, secretAccessKey }: StartedS3): string {
   return (
     `export AWS_ENDPOINT_URL=${url} AWS_REGION=auto ` +
@@ -103,7 +103,7 @@ function exports({ url, accessKeyId, secretAccessKey }: StartedS3): string {
   );
 }
 
-/** Names of S3's that are longer than ours. */
+/** Operations whose name in S3 differs from their name in Store. */
 const ownNames = new Map([
   ["GetBucketLifecycleConfiguration", "GetBucketLifecycle"],
   ["PutBucketLifecycleConfiguration", "PutBucketLifecycle"],
@@ -111,12 +111,12 @@ const ownNames = new Map([
 const doneRows = tableUnder(page, "Operations that are done");
 const refusedNames = tableUnder(page, "Operations that are refused").flatMap(([names]) => names!.split(", "));
 
-test("the S3 page has every operation that is done, with the right it takes", () => {
+test("docs/s3.md lists every supported operation with the permission it requires", () => {
   const told = doneRows.map(([name, right]) => [ownNames.get(name!) ?? name, right]);
   assert.deepEqual(Object.fromEntries(told), operations);
 });
 
-test("the S3 page has every operation there is, as done or as refused", () => {
+test("docs/s3.md lists every operation of S3 as supported or as refused", () => {
   const all = Object.keys(sdk).flatMap((name) => /^(\w+)Command$/.exec(name)?.[1] ?? []);
   const elsewhere = ["ListDirectoryBuckets", "WriteGetObjectResponse"];
   for (const name of elsewhere) assert.ok(page.includes(`\`${name}\``), name);
@@ -124,14 +124,14 @@ test("the S3 page has every operation there is, as done or as refused", () => {
   assert.deepEqual(told.sort(), [...all, "PostObject"].sort());
 });
 
-test("the S3 page has every error with its status", () => {
+test("docs/s3.md lists every error with its status", () => {
   const told = tableUnder(page, "Errors").map(([code, status]) => [code, Number(status)]);
   const known = Object.entries(errors).map(([code, [status]]) => [code, status]);
   const rows = known.map(([code, status]) => `| ${code} | ${status} |`).join("\n");
   assert.deepEqual(Object.fromEntries(told), Object.fromEntries(known), `the table should be\n${rows}`);
 });
 
-/** Whatever any operation asks for, so that the SDK sends it. */
+/** The required input of every operation, so that the SDK sends the request. */
 const input = {
   Bucket: "bucket",
   Key: "kept",
@@ -145,7 +145,7 @@ const input = {
   OutputSerialization: { CSV: {} },
 };
 
-test("every operation that the S3 page calls refused is answered with 501, and changes nothing", async (t) => {
+test("every operation that docs/s3.md lists as refused gets 501 and changes nothing", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
   await client.send(new sdk.PutObjectCommand({ Bucket: "bucket", Key: "kept", Body: "kept" }));

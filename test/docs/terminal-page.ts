@@ -1,5 +1,5 @@
-// Pages with commands as one types them at a terminal, and what they print: each is run, in the page's order,
-// and its output held against the page.
+// Runs the console commands of a page in a terminal, in order, and compares their output with the
+// page.
 import assert from "node:assert/strict";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../support/stores.ts";
 
 interface Step {
   readonly command: string;
-  /** As shown; a last line such as [1] is the exit code. */
+  /** Expected output lines. A last line such as [1] is the exit code. */
   readonly shown: readonly string[];
 }
 
@@ -27,7 +27,7 @@ function stepsOf(text: string): Step[] {
   );
 }
 
-/** What differs from run to run matches whatever has the same form; … matches anything. */
+/** Times, ids and keys match any value of the same format; … matches any text. */
 function patternOf(line: string): RegExp {
   const pattern = line
     .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
@@ -45,7 +45,7 @@ function answersTo(command: string): Answer[] {
   return name === undefined ? [] : [{ after: "to delete it: ", type: `${name}\r` }];
 }
 
-/** The screen as a person sees it at the end: what was drawn over is gone. */
+/** The final lines of the screen, without text that was erased. */
 function linesOf(screen: string): string[] {
   const lines = screen.replaceAll("\r\n", "\n").split("\n");
   return lines.map((line) =>
@@ -56,7 +56,7 @@ function linesOf(screen: string): string[] {
   );
 }
 
-/** Runs every command of the page in `docs/`. */
+/** Runs every command of the page in `docs/`. Does nothing without a pseudo terminal. */
 export async function playPage(t: TestContext, name: string): Promise<void> {
   if (terminalProgram === undefined) return;
   let directory = await temporaryDirectory(t);

@@ -1,16 +1,16 @@
-// Shell lines as documentation shows them: a command, and under it, as comments, what it prints. They are run
-// as they stand, in one shell, so that a variable set by one is there for the next.
+// Runs shell commands of the documentation, whose output is shown as comments under them. All run
+// in one shell, so that a command can use the variables of earlier commands.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { outcomeOf } from "../cli/store.ts";
 
 export interface Step {
   readonly command: string;
-  /** `…` stands for anything. */
+  /** Expected output; `…` matches any text. */
   readonly prints: string;
 }
 
-/** A line that begins with `#` is printed by the command above it; one that ends in `\` goes on. */
+/** A line that starts with `#` is output of the command above; a final `\` continues a command. */
 export function stepsOf(text: string): Step[] {
   const steps: { command: string; prints: string[] }[] = [];
   let isOpen = false;
@@ -26,17 +26,17 @@ export function stepsOf(text: string): Step[] {
 
 export interface ShellOptions {
   readonly directory: string;
-  /** Searched for programs before everything else. */
+  /** Folders that precede the PATH. */
   readonly programs?: string | undefined;
 }
 
-/** Between what one command prints and what the next one does. */
+/** Printed between the outputs of two commands. */
 const separator = "\x1e";
 
-/** What curl tells on stderr while it works. */
+/** Matches progress lines of curl on stderr. */
 const progress = /^ *(% Total|Dload|[\d.]+k? +[\d.]+k? )/;
 
-/** Runs the commands one after the other; each prints what is shown under it, and nothing else. */
+/** Runs the commands one after another and asserts that each prints exactly its expected output. */
 export async function play(steps: readonly Step[], { directory, programs }: ShellOptions): Promise<void> {
   const script = steps.map(({ command }) => `${command}\nprintf '\\036'\n`).join("");
   const path = programs === undefined ? process.env.PATH : `${programs}:${process.env.PATH}`;

@@ -192,7 +192,7 @@ test("a lease becomes free when its holder releases it or does not renew it in t
   await third.release();
 });
 
-test("invalid notification rules are refused with a message, and a removed rule takes its events with it", async (t) => {
+test("invalid notification rules are refused with a message, and removing a rule deletes its events", async (t) => {
   const { rules, put, add, engine } = await openScene(t);
   const webhook = (url: string) => ({ target: { kind: "webhook", url } }) as const;
   const refusals: [NewRule, RegExp][] = [

@@ -19,7 +19,7 @@ async function measure<T>(directory: string, measurement: Measurement): Promise<
   const exited = once(child, "exit");
   const [message] = (await Promise.race([once(child, "message"), exited])) as [T | number];
   await exited;
-  assert.equal(child.exitCode, 0, "the process ended well");
+  assert.equal(child.exitCode, 0, "the process exited with code 0");
   return message as T;
 }
 

@@ -144,7 +144,7 @@ test("a read in progress completes while another process replaces or deletes the
       }
       await a!.ask({ do: "delete", bucket, keys: ["body"] });
       await a!.ask({ do: "sweep" });
-      assert.deepEqual(blobFiles(directory), [], "nothing is held once the reader is done");
+      assert.deepEqual(blobFiles(directory), [], "bodies are removed after the last reader");
     }
   });
   await assertClean(directory);
@@ -170,7 +170,7 @@ test("a read in progress completes while another process deletes the bucket", as
   await assertClean(directory);
 });
 
-test("the pin of a reader that was killed does not keep its body", async (t) => {
+test("a body that only a killed reader had pinned is removed", async (t) => {
   const directory = await directoryWithBucket(t);
   const value: Value = { name: "read", size: 3 * MiB };
   await withAgents(directory, 2, async (a, b) => {

@@ -11,7 +11,7 @@ const sample =
 export function readPrometheus(text: string): Samples {
   const types = new Map<string, string>();
   const samples = new Map<string, number>();
-  assert.ok(text.endsWith("\n"), "the last line ends");
+  assert.ok(text.endsWith("\n"), "the text ends with a newline");
   for (const line of text.slice(0, -1).split("\n")) {
     const [, kind, about = "", said = ""] = comment.exec(line) ?? [];
     if (kind === "TYPE") {

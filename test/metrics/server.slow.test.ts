@@ -113,7 +113,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
 
   const [one, other] = s3Processes(server.pid);
   process.kill(one!, "SIGKILL");
-  await until(() => !s3Processes(server.pid).includes(one!), "the process is gone");
+  await until(() => !s3Processes(server.pid).includes(one!), "the process has ended");
   const puts = 'store_requests_total{face="s3",operation="PutObject",status="2xx"}';
   assert.equal((await metrics()).get(puts), 2);
   const still = other ?? s3Processes(server.pid)[0]!;

@@ -231,7 +231,7 @@ test("a public bucket is found by a subdomain and by its own domain", async (t) 
   assert.equal((await from("site.localhost:9002")).text, "hello");
   assert.equal((await from("FILES.example.com")).text, "hello");
   assert.equal((await from("other.localhost")).status, 404);
-  assert.equal((await from("127.0.0.1")).status, 404, "in path style, the key is another one");
+  assert.equal((await from("127.0.0.1")).status, 404, "a path-style request has another key");
   await assert.rejects(
     publish({ domains: ["files.example.com"] }, "other"),
     /already belongs to bucket "site"/,

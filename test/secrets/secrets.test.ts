@@ -129,7 +129,7 @@ for (const pair of portPairs) {
           assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /hidden/);
           return true;
         });
-        assert.deepEqual(await others.list("locked"), ["TOKEN"], "names are no secret");
+        assert.deepEqual(await others.list("locked"), ["TOKEN"], "names need no key");
         await others.put("locked", "TOKEN", "set anew");
         assert.deepEqual(await others.values("locked"), { TOKEN: "set anew" });
         assert.deepEqual(await createSecrets(documents, key).list("locked"), ["TOKEN"]);
@@ -176,7 +176,7 @@ test("the key file is created once, is private, and is read from then on", async
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.match(readFileSync(file, "utf8"), /^[0-9a-f]{64}\n$/);
   assert.deepEqual(Buffer.from(loadSecretKey(join(directory, "data"), undefined)), Buffer.from(key));
-  assert.deepEqual(readdirSync(join(directory, "data")), ["secret.key"], "no draft is left");
+  assert.deepEqual(readdirSync(join(directory, "data")), ["secret.key"], "no temporary file is left");
   const other = loadSecretKey(join(directory, "other"), undefined);
   assert.notDeepEqual(Buffer.from(other), Buffer.from(key));
 });
@@ -215,7 +215,7 @@ test("a key in the environment, in hex or base64, takes precedence over the key 
     `${key.toString("base64")}\n`,
   ];
   for (const form of forms) assert.deepEqual(Buffer.from(loadSecretKey(directory, form)), key, form);
-  assert.equal(existsSync(join(directory, "secret.key")), false, "no file is made");
+  assert.equal(existsSync(join(directory, "secret.key")), false, "no file is created");
 });
 
 test("an invalid key is refused by a message that does not contain it", async (t) => {
@@ -269,7 +269,7 @@ test("a key file that is damaged, accessible to others or unreadable is reported
     name: "SecretKeyError",
     message: /secret\.key is a link to a missing file/,
   });
-  assert.deepEqual(readdirSync(linked), ["secret.key"], "no draft is left");
+  assert.deepEqual(readdirSync(linked), ["secret.key"], "no temporary file is left");
 });
 
 test("every store in memory has a random key of its own, and no key file is created", () => {

@@ -159,7 +159,7 @@ test("Ctrl-C ends a backup by the signal after cleanup, and the next run resumes
   assert.ok(code === "SIGINT" || (code === 0 && isFinished), `it ended with ${code}`);
   assert.equal((await readdir(snapshots)).length, isFinished ? 1 : 0);
   const pins = await readdir(join(shell.directory, ".store"), { recursive: true });
-  assert.ok(!pins.some((name) => name.includes("all@")), "nothing is held any more");
+  assert.ok(!pins.some((name) => name.includes("all@")), "the lease is released");
   await shell.store("backup", "--to", "copy");
 });
 

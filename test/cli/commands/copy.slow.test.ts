@@ -34,11 +34,11 @@ test("a killed copy cannot be opened, and the same command resumes it", async (t
   child.stdin.end();
   const ended = outcomeOf(child);
   const target = join(shell.directory, "moved", ".store");
-  // More objects than are copied concurrently, so that the first ones are committed before the kill.
+  // More objects than are copied concurrently, so that some are committed before the kill.
   while (!existsSync(join(target, "buckets")) || blobFiles(target).length < 24) await setImmediate();
   child.kill("SIGKILL");
   const { code } = await ended;
-  assert.equal(code, "SIGKILL", "it was killed before its end");
+  assert.equal(code, "SIGKILL", "the copy was killed before its end");
   const closed = await shell.fails(1, ["bucket", "list", "--data", "moved/.store"]);
   assert.match(closed, /This store is a copy of .*\.store that was not finished/);
   assert.match(closed, /Run the same store copy again/);
@@ -50,7 +50,7 @@ test("a killed copy cannot be opened, and the same command resumes it", async (t
     ...{ kind: "report", from: join(shell.directory, ".store"), to: target },
     ...{ buckets: 1, objects: 61, bytes: 12_000_010, uploads: 0, documents: 1, damages: 0, differences: 0 },
   });
-  assert.ok(Number(copiedObjects) < 61, "some were there from the run before");
+  assert.ok(Number(copiedObjects) < 61, "some objects were copied by the first run");
   const [there, here] = [join(shell.directory, "moved"), shell.directory];
   assert.deepEqual(withoutRevisions(await contentsOf(there)), withoutRevisions(await contentsOf(here)));
   assert.match(await shell.store("verify", "--data", "moved/.store"), /No damage found/);

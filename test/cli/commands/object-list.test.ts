@@ -64,8 +64,8 @@ test("the prefix is everything after the first slash, and a delimiter groups key
   assert.deepEqual(await list("photos/2026/"), ["2026/a", "2026/b/x", "2026/b/y", "2026/c"]);
   assert.deepEqual(await list("photos/2026/", "--delimiter", "/"), ["2026/a", "2026/b/", "2026/c"]);
   const all = ["2025/", "2026/", "2026b", "\uffff", "\u{1f600}"];
-  assert.deepEqual(await list("photos", "--delimiter", "/"), all, "in the order of their bytes");
-  assert.deepEqual(await list("photos/", "--delimiter", "/"), all, "a slash alone is no prefix");
+  assert.deepEqual(await list("photos", "--delimiter", "/"), all, "sorted by their bytes");
+  assert.deepEqual(await list("photos/", "--delimiter", "/"), all, "a final slash adds no prefix");
   assert.deepEqual(await list("photos", "--delimiter", "/", "--limit", "2"), all.slice(0, 2));
   const json = JSON.parse(
     await shell.store("object", "list", "photos/2026/", "--delimiter", "/", "--json"),

@@ -20,7 +20,7 @@ test("a presigned URL allows its own method and object, and nothing else", async
   const key = "a folder/ä+b?.txt";
   const put = await made(`bucket/${key}`, "--method", "put");
   const get = await made(`bucket/${key}`);
-  assert.equal((await fetch(get)).status, 404, "nobody checks whether there is such an object");
+  assert.equal((await fetch(get)).status, 404, "a URL can be created for a missing object");
   assert.equal((await fetch(put, { method: "PUT", body: "Hello" })).status, 200);
   assert.equal(await (await fetch(get)).text(), "Hello");
   assert.equal(await scene.shell.store("object", "get", `bucket/${key}`), "Hello");
@@ -57,10 +57,10 @@ test("a presigned URL has the permissions of its access key and ends with it", a
 
   const own = await made();
   const [, id = ""] = /X-Amz-Credential=(STORE\w{15})/.exec(own) ?? [];
-  assert.ok((await made()).includes(id), "the store's own key stays");
+  assert.ok((await made()).includes(id), "the store's own key is reused");
   await scene.shell.store("key", "delete", id);
   assert.equal((await fetch(own)).status, 403);
-  assert.equal((await fetch(await made())).status, 200, "and is made anew");
+  assert.equal((await fetch(await made())).status, 200, "a deleted key is created again");
 });
 
 test("object url --json prints method and lifetime, and normalizes the endpoint", async (t) => {
@@ -106,7 +106,7 @@ test("object url refuses invalid arguments before anything is created", async (t
     [["object", "url", "photos/a", "--endpoint", "https://me@s3.example.com"], endpointWords],
     [["object", "url", "photos/a", "--exipres", "1h"], "has no option --exipres", "Did you mean --expires?"],
   ]);
-  assert.deepEqual(await filesIn(bare.directory), {}, "nothing was made");
+  assert.deepEqual(await filesIn(bare.directory), {}, "nothing was created");
 
   const shell = await openShellWithBucket(t);
   await assertRefused(shell, 1, [

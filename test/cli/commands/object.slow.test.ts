@@ -108,7 +108,7 @@ test("keys are not normalized: dots, slashes, percent signs, accents, newlines",
   await shell.store("object", "delete", "photos//leading");
   assert.match(await shell.fails(1, ["object", "head", "photos//leading"]), /There is no object "\/leading"/);
   const lines = (await shell.store("object", "list", "photos/a")).trimEnd().split("\n");
-  assert.equal(lines.length, 2, "a newline in a key does not make a line");
+  assert.equal(lines.length, 2, "a newline in a key is escaped");
   assert.match(lines[0]!, /\ta\\nb$/);
 });
 
@@ -228,10 +228,10 @@ test("deleting or replacing an object frees its bytes", async (t) => {
   await writeFile(join(shell.directory, "big"), sampleBytes(1_000_000));
   await shell.store("object", "put", "photos/a/b", "big");
   await shell.store("object", "put", "photos/a/b", "big");
-  assert.equal(blobFiles(location).length, 1, "the command that replaces also frees the space");
+  assert.equal(blobFiles(location).length, 1, "a replacing put frees the previous blob");
   assert.equal(await shell.store("object", "delete", "photos/a/b"), "Deleted photos/a/b.\n");
   assert.equal(await shell.store("object", "list", "photos", "--json"), "[]\n");
-  assert.deepEqual(blobFiles(location), [], "and so does the one that deletes");
+  assert.deepEqual(blobFiles(location), [], "a delete frees the blob");
   assertNothingLeftOver(join(shell.directory, ".store"));
   await shell.run(["object", "put", "photos/c", "-"], { input: "c" });
   const deleted = JSON.parse(await shell.store("object", "delete", "photos/c", "--json"));

@@ -88,7 +88,7 @@ test("empty, binary and too long values are refused and change nothing", async (
   assert.match(await put("\n"), /The value is empty/);
   assert.match(await put(Buffer.from([0xff, 0xfe])), /not UTF-8 text.*\n.*base64/);
   assert.match(await put("x".repeat(1024 * 1024 + 1)), /longer than 1 MiB/);
-  assert.deepEqual(await filesIn(shell.directory), {}, "not even a data directory was made");
+  assert.deepEqual(await filesIn(shell.directory), {}, "no data directory was created");
   assert.match(await put("x".repeat(65 * 1024)), /longer than 64 KiB/);
   await shell.store("secret", "list", "--script", "app");
 });

@@ -107,7 +107,7 @@ test("an unknown command or option is a usage error that suggests the nearest na
     [["bucket", "list", "--__proto__"], "has no option --__proto__"],
     [["--frobnicate"], '"--frobnicate" needs a command'],
   ]);
-  assert.deepEqual(await filesIn(shell.directory), {}, "nothing was made");
+  assert.deepEqual(await filesIn(shell.directory), {}, "nothing was created");
 });
 
 test("missing, extra and invalid arguments are usage errors that show the correct usage", async (t) => {
@@ -143,7 +143,7 @@ test("missing, extra and invalid arguments are usage errors that show the correc
     [["object", "put", "photos/a", "f", "--metadata", "x"], "--metadata NAME=VALUE"],
     [["object", "put", "photos/a", "f", "--metadata", "=x"], "--metadata NAME=VALUE"],
   ]);
-  assert.deepEqual(await filesIn(shell.directory), {}, "nothing was made");
+  assert.deepEqual(await filesIn(shell.directory), {}, "nothing was created");
 });
 
 test("common options may be before, between and after the words of a command", async (t) => {
@@ -182,7 +182,7 @@ test("the data directory is --data, then STORE_DATA, then .store next to the con
   assert.equal(made.code, 0);
 
   assert.deepEqual(await names([]), ["here"]);
-  assert.deepEqual(await names([], { STORE_DATA: "" }), ["here"], "an empty variable is none");
+  assert.deepEqual(await names([], { STORE_DATA: "" }), ["here"], "an empty variable counts as unset");
   assert.deepEqual(await names([], { STORE_DATA: "variable" }), ["by-variable"]);
   assert.deepEqual(await names(["--data", "data/option"], { STORE_DATA: "variable" }), ["by-option"]);
   assert.deepEqual(await names(config), ["beside-config"]);

@@ -52,7 +52,7 @@ test("a URL is refused where a folder, a file or a bucket is expected, and nothi
   for (const { stdout, stderr } of [byVariable, withPassword]) {
     assert.doesNotMatch(stdout + stderr, new RegExp(secret));
   }
-  assert.deepEqual(await readdir(shell.directory), before, "nothing was made");
+  assert.deepEqual(await readdir(shell.directory), before, "nothing was created");
 });
 
 test("a folder whose name looks like a URL is accepted with ./ before it", async (t) => {

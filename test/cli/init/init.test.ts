@@ -142,7 +142,11 @@ test("types follow configuration and secrets; --check writes nothing and sets th
   assert.equal(await shell.store("types"), "Wrote store-env.d.ts\n");
   assert.match(await readFile(file, "utf8"), /LIMIT: number;/);
   assert.deepEqual(JSON.parse(await shell.store("types", "--json")), { file, changed: false });
-  assert.deepEqual(Object.keys(await filesIn(shell.directory)).sort(), files, "no data directory was made");
+  assert.deepEqual(
+    Object.keys(await filesIn(shell.directory)).sort(),
+    files,
+    "no data directory was created",
+  );
 
   await shell.run(["secret", "put", "TOKEN"], { input: "t" });
   await shell.fails(1, ["types", "--check"]);

@@ -1,5 +1,5 @@
-// `store dev` and `store serve` with TLS and behind a proxy: TLS on every port, reload of certificates,
-// and forwarded headers of trusted proxies.
+// `store dev` and `store serve` with TLS and behind a proxy: TLS on every port, reload of
+// certificates, and forwarded headers of trusted proxies.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -62,7 +62,7 @@ function filesOf(directory: string): Files {
   };
 }
 
-/** Requests a URL of the S3 API that was signed for another host name than the listening address. */
+/** Requests an S3 URL that was signed for another host name than the listening address. */
 async function throughProxy(s3: S3Scene, certificate: string): Promise<SecureAnswer> {
   const outside = s3.client(undefined, { endpoint: "https://s3.example.com" });
   const signed = new URL(await getSignedUrl(outside, new GetObjectCommand({ Bucket: "bucket", Key: "x" })));
@@ -94,7 +94,7 @@ test("serve uses TLS on all ports, trusts its proxy, and reloads the certificate
   const { Body } = await client.send(new GetObjectCommand({ Bucket: "bucket", Key: "x" }));
   assert.deepEqual(Buffer.from(await Body!.transformToByteArray()), body);
   const url = new URL((await ask("/?presign=x")).text);
-  assert.equal(url.origin, s3.url, "scripts sign for TLS");
+  assert.equal(url.origin, s3.url, "scripts sign https URLs");
   const presigned = await secureClient(s3Port, first.certificate).ask(`${url.pathname}${url.search}`);
   assert.equal(presigned.text, body.toString());
   assert.equal((await throughProxy(s3, first.certificate)).text, body.toString());
@@ -112,11 +112,12 @@ test("serve uses TLS on all ports, trusts its proxy, and reloads the certificate
     await until(async () => {
       const answer = await met().catch(() => undefined);
       return answer?.fingerprint === new X509Certificate(second.certificate).fingerprint256;
-    }, "the new certificate is met");
+    }, "the new certificate is used");
   }
   const { code } = await server.stop();
   assert.equal(code, 0);
-  for (const { key } of [first, second]) assert.ok(!server.log().includes(key.split("\n")[1]!), "in no log");
+  for (const { key } of [first, second])
+    assert.ok(!server.log().includes(key.split("\n")[1]!), "the log contains no private key");
 });
 
 test("dev uses TLS too, and ignores forwarded headers of untrusted clients", async (t) => {
@@ -152,7 +153,7 @@ test("changed certificate files are reloaded; an invalid pair is logged once and
   t.after(() => tls.close());
   const second = makeCertificate();
   await writeFile(paths.certificate, second.certificate);
-  await until(() => told.length > 0, "the wrong pair is told");
+  await until(() => told.length > 0, "the invalid pair is logged");
   assert.match(told[0]!, /^The certificate was not reloaded.*does not belong to the certificate\.$/);
   assert.equal(tls.source.current().certificate, first.certificate);
   await writeFile(paths.key, second.key);

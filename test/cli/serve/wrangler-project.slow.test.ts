@@ -1,4 +1,5 @@
-// `store dev` and `store serve` with wrangler files: buckets, environments, development variables, routes, builds.
+// `store dev` and `store serve` with wrangler files: buckets, environments, development variables,
+// routes, builds.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { rename } from "node:fs/promises";

@@ -131,30 +131,37 @@ onTerminal(
     const json = await inTerminal(shell, ["object", "get", "photos/big", "copy", "--json"], {
       redirection: "2>&-",
     });
-    assert.match(json.screen, /^{\r\n {2}"key": "big",/, "JSON is indented for people");
+    assert.match(json.screen, /^{\r\n {2}"key": "big",/, "JSON is indented on a terminal");
   },
 );
 
-onTerminal("tables have a head and colours on a terminal, none with NO_COLOR or on a dumb one", async (t) => {
-  const shell = await withObjects(t);
-  const coloured = await inTerminal(shell, ["object", "list", "photos"]);
-  assert.match(coloured.screen, /^\u001b\[2m +SIZE {2}UPLOADED {13}KEY\u001b\[22m\r\n/);
-  assert.match(coloured.screen, /^ +7 B {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}cat\.txt\r$/m);
-  assert.match(coloured.screen, / 2\.9 MiB .* evil\\x1b\[2J\\nkey\r$/m, "a key cannot command the terminal");
-  for (const environment of [{ NO_COLOR: "1" }, { TERM: "dumb" }] as Record<string, string>[]) {
-    const plain = await inTerminal(shell, ["object", "list", "photos"], { environment });
-    assert.ok(!plain.screen.includes(csi), "no colours");
-    assert.match(plain.screen, /^ +SIZE {2}UPLOADED/);
-    const failed = await inTerminal(shell, ["bucket", "info", "nowhere"], { environment });
-    assert.ok(failed.screen.startsWith("error: There is no bucket"));
-  }
-  const failed = await inTerminal(shell, ["bucket", "info", "nowhere"]);
-  assert.ok(failed.screen.startsWith(`${csi}31m`), "errors are red");
-  const help = await inTerminal(shell, ["--help"], { environment: { NO_COLOR: "" } });
-  assert.ok(help.screen.includes(`${csi}1mUsage`), "an empty NO_COLOR is none");
-});
+onTerminal(
+  "tables have a header and colours on a terminal, and no colours with NO_COLOR or on a dumb terminal",
+  async (t) => {
+    const shell = await withObjects(t);
+    const coloured = await inTerminal(shell, ["object", "list", "photos"]);
+    assert.match(coloured.screen, /^\u001b\[2m +SIZE {2}UPLOADED {13}KEY\u001b\[22m\r\n/);
+    assert.match(coloured.screen, /^ +7 B {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}cat\.txt\r$/m);
+    assert.match(
+      coloured.screen,
+      / 2\.9 MiB .* evil\\x1b\[2J\\nkey\r$/m,
+      "control characters of a key are escaped",
+    );
+    for (const environment of [{ NO_COLOR: "1" }, { TERM: "dumb" }] as Record<string, string>[]) {
+      const plain = await inTerminal(shell, ["object", "list", "photos"], { environment });
+      assert.ok(!plain.screen.includes(csi), "no colours");
+      assert.match(plain.screen, /^ +SIZE {2}UPLOADED/);
+      const failed = await inTerminal(shell, ["bucket", "info", "nowhere"], { environment });
+      assert.ok(failed.screen.startsWith("error: There is no bucket"));
+    }
+    const failed = await inTerminal(shell, ["bucket", "info", "nowhere"]);
+    assert.ok(failed.screen.startsWith(`${csi}31m`), "errors are red");
+    const help = await inTerminal(shell, ["--help"], { environment: { NO_COLOR: "" } });
+    assert.ok(help.screen.includes(`${csi}1mUsage`), "an empty NO_COLOR counts as unset");
+  },
+);
 
-onTerminal("text is printed to a terminal, other bytes only when - says so", async (t) => {
+onTerminal("object get prints text to a terminal, and binary data only with - as the target", async (t) => {
   const shell = await withObjects(t);
   assert.equal((await inTerminal(shell, ["object", "get", "photos/cat.txt"])).screen, "a cät\r\n");
   await shell.run(["object", "put", "photos/bytes", "-"], { input: Buffer.from([1, 0, 255]) });
@@ -179,12 +186,20 @@ test("hidden input supports the usual editing keys", () => {
   assert.deepEqual(typed("secret\rmore"), ["secret", "done"], "a pasted second line is not part of it");
   assert.deepEqual(typed("sex\u007fcret\b\bet\r"), ["secret", "done"]);
   assert.deepEqual(typed("\u007f\u007fa\r"), ["a", "done"]);
-  assert.deepEqual(typed("\u{1f600}\u007fa\r"), ["a", "done"], "a character goes whole");
-  assert.deepEqual(typed("wrong\u0015right\r"), ["right", "done"], "Ctrl-U begins anew");
-  assert.deepEqual(typed("a\u001b[D\u001b[3~b\u001bOPc\r"), ["abc", "done"], "arrows write nothing");
-  assert.deepEqual(typed("a\u001b", "[D", "b\r"), ["ab", "done"], "an arrow may come in pieces");
+  assert.deepEqual(typed("\u{1f600}\u007fa\r"), ["a", "done"], "backspace removes a whole character");
+  assert.deepEqual(typed("wrong\u0015right\r"), ["right", "done"], "Ctrl-U erases the line");
+  assert.deepEqual(typed("a\u001b[D\u001b[3~b\u001bOPc\r"), ["abc", "done"], "arrow keys insert nothing");
+  assert.deepEqual(
+    typed("a\u001b", "[D", "b\r"),
+    ["ab", "done"],
+    "the bytes of an arrow key may arrive separately",
+  );
   const [first, second] = [Buffer.from("é").subarray(0, 1), Buffer.from("é").subarray(1)];
-  assert.deepEqual(typed(first, second, "\r"), ["é", "done"], "a character may come in pieces");
+  assert.deepEqual(
+    typed(first, second, "\r"),
+    ["é", "done"],
+    "the bytes of a character may arrive separately",
+  );
   assert.deepEqual(typed("half\u0003"), ["half", "interrupted"]);
   assert.deepEqual(typed("\u0004"), ["", "interrupted"], "Ctrl-D with nothing typed");
   assert.deepEqual(typed("all\u0004"), ["all", "done"]);

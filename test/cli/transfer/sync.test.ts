@@ -1,4 +1,4 @@
-// `store sync` in both directions: unchanged entries stay, and nothing is written outside the folder.
+// `store sync` in both directions: unchanged entries stay, nothing is written outside the folder.
 import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readFile, realpath, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -118,7 +118,7 @@ test("sync to a folder downloads objects, and --delete removes entries that only
   assert.deepEqual(dry.told, ["delete gone/too/late"]);
   assert.deepEqual((await files()).length, 4, "a dry run changes nothing");
   assert.deepEqual((await run("folder", { deletes: true })).counts, { ...zero, same: 3, deleted: 1 });
-  assert.deepEqual((await readdir(folder)).sort(), ["a", "b"], "emptied folders go");
+  assert.deepEqual((await readdir(folder)).sort(), ["a", "b"], "emptied folders are removed");
   await put("extra", "x");
   await put("b/extra", "x");
   assert.deepEqual((await run("bucket", { deletes: true, isDryRun: true })).told, [
@@ -216,7 +216,7 @@ test("on a case-insensitive file system, the second of two keys with the same na
   }
   await assert.rejects(writer.write("a", bytes("second")), /A file of this name already exists/);
   assert.equal(await readFile(join(folder, "a"), "utf8"), "first");
-  assert.deepEqual(await readdir(folder), ["a"], "nothing else is left");
+  assert.deepEqual(await readdir(folder), ["a"], "no other file is left");
 });
 
 test("multipart objects are compared by the hashes of their parts", async (t) => {
@@ -233,8 +233,8 @@ test("multipart objects are compared by the hashes of their parts", async (t) =>
   assert.equal((await run("folder")).counts.same, 1);
   const file = join(folder, "big");
   await writeFile(file, "x", { flag: "r+" });
-  assert.equal((await run("folder", { isDryRun: true })).counts.copied, 1, "one byte differs");
-  assert.equal((await run("folder", { sizeOnly: true })).counts.same, 1, "the size does not");
+  assert.equal((await run("folder", { isDryRun: true })).counts.copied, 1, "contents differ by one byte");
+  assert.equal((await run("folder", { sizeOnly: true })).counts.same, 1, "sizes are equal");
   await truncate(file, 10);
   assert.equal((await run("bucket", { sizeOnly: true })).counts.copied, 1);
 });

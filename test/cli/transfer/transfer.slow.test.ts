@@ -63,7 +63,11 @@ test("300 MiB are uploaded from stdin in parts and downloaded to stdout, in boun
   }, put.stdin);
   const { code, stdout, stderr } = await stored;
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^Uploaded photos\/big: 314572800 bytes, etag [0-9a-f]{32}-\d+\n$/, "it went in parts");
+  assert.match(
+    stdout,
+    /^Uploaded photos\/big: 314572800 bytes, etag [0-9a-f]{32}-\d+\n$/,
+    "the object was uploaded in parts",
+  );
 
   const get = shell.start(["object", "get", "photos/big"], { environment: measured });
   const told = collect(get.stderr);
@@ -72,7 +76,7 @@ test("300 MiB are uploaded from stdin in parts and downloaded to stdout, in boun
   assert.equal(received.digest("hex"), sent.digest("hex"));
   const [putPeak, getPeak] = [peakMiB(stderr), peakMiB((await told).toString())];
   t.diagnostic(`peak memory: put ${putPeak.toFixed(0)} MiB, get ${getPeak.toFixed(0)} MiB`);
-  // Node itself needs about 70 MiB; a put from stdin buffers 64 MiB before it starts a multipart upload.
+  // Node needs about 70 MiB; a put from stdin buffers 64 MiB before it starts a multipart upload.
   assert.ok(putPeak < 240 + garbageBytes / MiB, `put took ${putPeak} MiB`);
   assert.ok(getPeak < 160 + garbageBytes / MiB, `get took ${getPeak} MiB`);
 });
@@ -136,7 +140,7 @@ async function sendAndStall(child: ChildProcessWithoutNullStreams, size: number)
 }
 
 for (const [name, size] of [
-  ["while it is gathered", 2],
+  ["while it is buffered", 2],
   ["in the middle of its parts", 80],
 ] as const) {
   test(`an upload from stdin interrupted ${name} ends by the signal and leaves no data`, async (t) => {

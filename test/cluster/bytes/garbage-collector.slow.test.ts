@@ -60,11 +60,11 @@ test("bytes that arrive after their write was abandoned are removed, too", async
   await until(async () => {
     await blobs.recover();
     return !existsSync(path);
-  }, "it is removed again");
+  }, "the late bytes are removed");
   assert.deepEqual(await scene.ask("SELECT name FROM store.remains"), []);
 });
 
-test("a body of which a part was sent twice is removed twice", async (t) => {
+test("a body whose write was retried is removed a second time, in case the lost request arrives late", async (t) => {
   const scene = await withBucket(t);
   const ports = await scene.open({ lateWriteSeconds: 5 });
   const engine = createEngine(ports);
@@ -78,12 +78,12 @@ test("a body of which a part was sent twice is removed twice", async (t) => {
   await until(async () => {
     await engine.sweep();
     return (await remains()) === 1;
-  }, "it is removed, and something may still arrive");
+  }, "the body is removed, and late bytes may still arrive");
   assert.deepEqual(await toArray(ports.blobs.all(bucket)), []);
   await until(async () => {
     await engine.sweep();
     return (await remains()) === 0;
-  }, "nothing can arrive any more");
+  }, "late bytes can no longer arrive");
 });
 
 test("a replaced body stays while one machine reads it, although another machine sweeps", async (t) => {
@@ -98,7 +98,7 @@ test("a replaced body stays while one machine reads it, although another machine
   await writing.put(bucket, "a", Buffer.from("another"));
   const beats = "SELECT sum(beat) FROM store.processes";
   const before = Number((await scene.ask(beats))[0]![0]);
-  await until(async () => Number((await scene.ask(beats))[0]![0]) > before + 0.2, "signs of life");
+  await until(async () => Number((await scene.ask(beats))[0]![0]) > before + 0.2, "heartbeats are sent");
   await writing.sweep();
   assert.equal((await toArray(there.blobs.all(bucket))).length, 1);
   assertBytes(await collect(found.bytes.chunks()), bytes);
@@ -139,7 +139,7 @@ test("garbage of a deleted bucket is removed by the next collection of any proce
   await until(async () => {
     await blobs.recover();
     return (await scene.ask("SELECT entry FROM store.dead")).length === 0;
-  }, "it is removed");
+  }, "the garbage is removed");
   assert.deepEqual(await scene.ask("SELECT name FROM store.blobs"), []);
   assert.deepEqual(await scene.ask("SELECT bucket FROM store.gone"), []);
   assert.equal(existsSync(join(scene.directory, staged.id.split(".")[0]!)), false);

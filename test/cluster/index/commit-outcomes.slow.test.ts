@@ -119,7 +119,7 @@ async function eventually(ask: () => Promise<unknown>): Promise<void> {
       return false;
     }
   };
-  await until(answers, "it answers again");
+  await until(answers, "the database responds again");
 }
 
 test("a PostgreSQL server killed under load and restarted has every acknowledged change", async (t) => {
@@ -176,7 +176,7 @@ test("a strict read waits for a commit that only the true primary can make; a de
       return true;
     }
   };
-  await until(isHeld, "the setting is in force");
+  await until(isHeld, "the setting is active");
   assert.equal((await usual.records.object(bucket, "a"))?.key, "a");
   const reads = Array.from({ length: 20 }, () => strict.records.object(bucket, "a"));
   for (const read of await Promise.allSettled(reads)) assert.equal(read.status, "rejected");

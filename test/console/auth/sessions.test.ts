@@ -27,7 +27,7 @@ test("a session ends by expiry, by signing out, and with its token", async (t) =
   clock.time += 1;
   assert.equal(await sessions.find(second.id), undefined);
   const third = (await sessions.open(token))!;
-  assert.equal((await documents.list("console session")).length, 1, "what is over is forgotten");
+  assert.equal((await documents.list("console session")).length, 1, "ended sessions are deleted");
   assert.equal(await tokens.revoke(info.id), true);
   assert.equal(await sessions.find(third.id), undefined);
   assert.equal(await sessions.open(token), undefined);
@@ -47,7 +47,7 @@ test("an expired token cannot sign in, and its sessions end", async (t) => {
   assert.equal(await tokens.revoke("not an id"), false);
 });
 
-test("a server's own token works only on that server, and its sessions on servers with an own token", async (t) => {
+test("the token of store dev ends with its process, and its sessions continue after a restart of store dev", async (t) => {
   const { now, documents, tokens, sessions } = await scene(t);
   const own = newToken();
   assert.equal(await sessions.open(own.token), undefined);

@@ -165,7 +165,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       assert.equal(await putHolds(bucket, "missing", new Headers()), true);
     });
 
-    test("put with If-None-Match: * only creates", async (t) => {
+    test("put with If-None-Match: * stores only if the key does not exist", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const onlyIf = new Headers({ "If-None-Match": "*" });
       assert.ok(await bucket.put("key", "first", { onlyIf }));

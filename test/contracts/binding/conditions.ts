@@ -139,7 +139,7 @@ export function conditionsContract(implementation: Implementation): void {
       assert.equal(await object?.text(), "value");
     });
 
-    test("put with onlyIf: {etagDoesNotMatch: '*'} only creates", async (t) => {
+    test("put with onlyIf: {etagDoesNotMatch: '*'} stores only if the key does not exist", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const onlyIf = { etagDoesNotMatch: "*" };
       assert.ok(await bucket.put("key", "first", { onlyIf }));

@@ -77,7 +77,7 @@ export function putContract(implementation: Implementation): void {
         await bucket.put("a", patterned(size));
         await bucket.put("b", (await bucket.get("a"))!.body);
         assert.equal((await bucket.head("b"))?.etag, digest("md5", patterned(size)));
-        // The body that is read is the one that is replaced.
+        // The put reads the body of the object that it replaces.
         await bucket.put("a", (await bucket.get("a"))!.body);
         assert.equal((await bucket.head("a"))?.etag, digest("md5", patterned(size)));
       }
@@ -172,7 +172,7 @@ export function putContract(implementation: Implementation): void {
       );
     });
 
-    test("a put without metadata keeps none of the previous object's", async (t) => {
+    test("a put without metadata does not keep the metadata of the previous object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { httpMetadata: { contentType: "a/b" }, customMetadata: { a: "b" } });
       await bucket.put("key", "value");

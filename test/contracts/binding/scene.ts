@@ -73,7 +73,7 @@ export interface Scene extends OpenedBucket {
   readonly parts: readonly StoreUploadedPart[];
   /** Checks that the call fails with exactly this error and changes nothing in the store. */
   refuses(expected: ExpectedError, act: () => unknown): Promise<StoreError>;
-  /** The same for a call with an invalid argument. */
+  /** Checks that the call fails with this argument error and changes nothing in the store. */
   refusesArgument(expected: ExpectedArgumentError, act: () => unknown): Promise<Error>;
   /** Checks that the call, whatever its result, changes nothing in the store. */
   unchangedBy<T>(act: () => Promise<T>): Promise<T>;
@@ -233,7 +233,7 @@ export async function rejection(act: () => unknown): Promise<unknown> {
   } catch (error) {
     assert.fail(`thrown synchronously, not rejected: ${String(error)}`);
   }
-  assert.ok(answer instanceof Promise, "the method answers with a promise");
+  assert.ok(answer instanceof Promise, "the method returns a promise");
   const settled = await answer.then(
     () => ({ resolved: true as const }),
     (error: unknown) => ({ resolved: false as const, error }),

@@ -189,7 +189,7 @@ export function ssecContract(implementation: Implementation): void {
       assert.equal(await (await bucket.get("plain"))?.text(), "hello");
     });
 
-    test("an encrypted part that is uploaded again is read as it was uploaded last", async (t) => {
+    test("an encrypted part that is uploaded again is read with its last content", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key", { ssecKey: secret });
       await upload.uploadPart(1, "first", { ssecKey: secret });

@@ -63,7 +63,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     );
   });
 
-  await t.test("empty chunks and single bytes make no difference", async () => {
+  await t.test("empty chunks and chunks of one byte do not change the stored bytes", async () => {
     const bytes = sampleBytes(300);
     async function* source() {
       yield new Uint8Array();

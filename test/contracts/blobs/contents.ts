@@ -23,7 +23,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     });
   }
 
-  await t.test("empty chunks and single bytes make no difference", async () => {
+  await t.test("empty chunks and chunks of one byte do not change the stored bytes", async () => {
     const { bucket, reading } = await newBucket();
     const empty = new Uint8Array(0);
     const bytes = sampleBytes(300);

@@ -76,7 +76,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
       await assert.rejects(
         async () => {
           const reader = await blobs.open(bucket, group, named);
-          assert.notEqual(reader, undefined, "undefined says that no record names them");
+          assert.notEqual(reader, undefined, "undefined would mean that no record names the blobs");
           await collect(reader!.read(lost, { offset: 0, length: 10 })).finally(() => reader!.close());
         },
         { name: "StoreError" },
@@ -129,7 +129,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), []);
   });
 
-  await t.test("blobs are protected from removal from the moment the records are asked", async () => {
+  await t.test("a blob is protected from removal from the start of the lookup in the records", async () => {
     const { bucket, stage } = await newBucket();
     const bytes = sampleBytes(70_000);
     const group = [await stage(bytes), await stage(bytes)];
@@ -146,7 +146,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.equal(await blobs.remove(bucket, ids), true);
   });
 
-  await t.test("an error while asking the records is passed on, and the blobs are released", async () => {
+  await t.test("an error of the lookup in the records is passed on, and the blobs are released", async () => {
     const { bucket, stage } = await newBucket();
     const group = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
     const failure = new Error("the records cannot be asked");

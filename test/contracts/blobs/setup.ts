@@ -54,7 +54,7 @@ export async function share(
         },
         async reading(...group) {
           const reader = await blobs.open(bucket, group, named);
-          assert(reader !== undefined, "the blobs are there");
+          assert(reader !== undefined, "the blobs exist");
           readers.push(reader);
           return reader;
         },

@@ -122,7 +122,7 @@ export const events: Chapter = async (t, shared) => {
     assert.deepEqual(names(await readEvents()), ["s3:ObjectCreated:Put"]);
   });
 
-  await t.test("an expired object has the event of an expiration", async () => {
+  await t.test("the expiration of an object appends an expiration event", async () => {
     await engine.put(bucket, "old/a", sampleBytes(5));
     await readEvents();
     const lifecycle = [{ id: "r", isEnabled: true, prefix: "old/", expire: { days: 1 } }];

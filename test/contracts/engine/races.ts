@@ -94,7 +94,7 @@ export const races: Chapter = async (t, shared) => {
     await Promise.all([write(), read(), read(), read()]);
   });
 
-  await t.test("of a concurrent complete and abort one wins", async () => {
+  await t.test("of a concurrent complete and abort exactly one succeeds", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     let expected = 0;

@@ -29,7 +29,7 @@ export const sources: Chapter = async (t, shared) => {
     const version = (await engine.head(bucket, "a"))?.version;
     await assert.rejects(engine.put(bucket, "a", source, options), { ...failsWith(reason), action: "put" });
     assert.equal((await engine.head(bucket, "a"))?.version, version);
-    assert(source.seen.ended || source.seen.cancelled, "the source is not left hanging");
+    assert(source.seen.ended || source.seen.cancelled, "the source was read to its end or cancelled");
   }
 
   await t.test("a source that is stored is read to its end and not cancelled", async () => {
@@ -158,7 +158,7 @@ export const sources: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "a sender that can write into buffers fills those of the engine, with the same outcomes",
+    "a source that can write into buffers fills the engine's buffers, with the same outcomes",
     async () => {
       const opened = await emptied(shared);
       const { engine } = opened;

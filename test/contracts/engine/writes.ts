@@ -128,7 +128,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.deepEqual(structuredClone(record.checksums.md5!.length), 16);
   });
 
-  await t.test("a delete of several keys is one change: one invalid key and nothing is deleted", async () => {
+  await t.test("a delete of several keys is atomic: with one invalid key nothing is deleted", async () => {
     const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(1));
     await engine.put(bucket, "b", sampleBytes(5000));
@@ -142,7 +142,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.deepEqual((await engine.list(bucket)).objects, []);
   });
 
-  await t.test("encrypted bytes open with their own key only", async () => {
+  await t.test("encrypted bytes can be decrypted only with their own key", async () => {
     const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     for (const size of [0, 10, 70_000]) {

@@ -57,7 +57,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(await records.buckets(), []);
   });
 
-  test('deleting a missing bucket answers "missing"', async (t) => {
+  test('deleting a missing bucket returns "missing"', async (t) => {
     const { records } = await emptyBucket(await open(t));
     assert.equal(await records.deleteBucket("absent"), "missing");
     assert.equal(await records.deleteBucket("bucket"), "deleted");
@@ -117,7 +117,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(await records.objects("other", scan), { entries: [], next: undefined });
   });
 
-  test("every method except the first four rejects with NoSuchBucket when the bucket is missing", async (t) => {
+  test("every method on the contents of a missing bucket rejects with NoSuchBucket", async (t) => {
     const { records } = await emptyBucket(await open(t));
     await rejectsEverywhere(records, "never-made");
     await records.deleteBucket("bucket");

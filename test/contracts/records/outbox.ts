@@ -50,7 +50,7 @@ export const outbox: Chapter = async (t, ports) => {
     assert.deepEqual(await outboxTexts(records, "one"), ["a is gone", "a is gone"]);
   });
 
-  await t.test("entries increase, also after earlier ones were acknowledged", async () => {
+  await t.test("entry numbers increase, even after earlier entries were acknowledged", async () => {
     const { records } = await emptyBucket(ports);
     let last = 0;
     for (let round = 0; round < 3; round++) {
@@ -62,7 +62,7 @@ export const outbox: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("events of one key have the order of its versions, with several writers too", async () => {
+  await t.test("events of one key have the order of its versions, even with several writers", async () => {
     const { records } = await emptyBucket(ports);
     const versions = Array.from({ length: 24 }, (_, i) => `${i}`.padStart(32, "0"));
     await Promise.all(

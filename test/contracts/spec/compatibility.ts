@@ -112,7 +112,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       assertCarries(await listed(bucket, ["customMetadata"]), false, true);
     });
 
-    test("spec 2.12: an item without metadata has an empty one when it is included", async () => {
+    test("spec 2.12: an item without metadata has empty metadata when include asks for it", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       const object = await listed(bucket, ["httpMetadata", "customMetadata"]);

@@ -13,7 +13,7 @@ function keysOf(page: StoreObjects): string[] {
 async function pages(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects[]> {
   const all = [await bucket.list(options)];
   for (let last = all[0]; last?.truncated; last = all.at(-1)) {
-    assert.ok(all.length < 2000, "a listing comes to its end");
+    assert.ok(all.length < 2000, "the listing ends");
     all.push(await bucket.list({ ...options, cursor: last.cursor }));
   }
   return all;
@@ -178,7 +178,11 @@ export function listSentences(implementation: Implementation): void {
       await putAll(bucket, ["a", "b", "c"]);
       const { cursor } = await bucket.list({ limit: 1 });
       assert.deepEqual(keysOf(await bucket.list({ cursor })), ["b", "c"]);
-      assert.deepEqual(keysOf(await bucket.list({ cursor: "" })), ["a", "b", "c"], "an empty one is none");
+      assert.deepEqual(
+        keysOf(await bucket.list({ cursor: "" })),
+        ["a", "b", "c"],
+        "an empty cursor counts as no cursor",
+      );
       for (const foreign of ["a", `${cursor}x`, cursor?.slice(1) ?? ""]) {
         await refused(bucket.list({ cursor: foreign }), "list", 10029);
       }

@@ -133,10 +133,10 @@ export function objectSentences(implementation: Implementation): void {
       versions.push((await bucket.put("other key", "same value")).version);
       versions.push((await putInParts(bucket, "same key", ["same value"])).version);
       versions.push((await putInParts(bucket, "same key", ["same value"])).version);
-      assert.equal(new Set(versions).size, versions.length, "no version twice");
+      assert.equal(new Set(versions).size, versions.length, "every version is unique");
       for (const version of versions) assert.match(version, /^[0-9a-f]{32}$/);
       const sorted = [...versions].sort();
-      assert.notDeepEqual(versions, sorted, "no counter and no clock");
+      assert.notDeepEqual(versions, sorted, "versions are not sorted by time");
       assert.notDeepEqual(versions, sorted.reverse());
     });
 

@@ -125,7 +125,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: head needs no key, and reports which one is needed", async () => {
+    test("spec 2.2: head needs no key, and reports which key is needed", async () => {
       const { bucket } = await open();
       const put = await bucket.put("key", "value", { ssecKey: bytes });
       const object = await mustHead(bucket, "key");

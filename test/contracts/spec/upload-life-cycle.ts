@@ -20,7 +20,7 @@ import {
   uploadParts,
 } from "./support.ts";
 
-/** Neither this handle nor a resumed one can continue. */
+/** Checks that the upload accepts no part and no complete, by this handle and by a resumed one. */
 async function isOver(
   bucket: StoreBucket,
   upload: StoreMultipartUpload,

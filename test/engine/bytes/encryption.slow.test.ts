@@ -223,9 +223,9 @@ test("an encrypted object with the body, part, key or record of another object i
     await forge(mine.record, await copied(other.body));
     await assertRefused(engine, key, "another's body");
     await forge({ ...other.record, key }, await copied(other.body));
-    await assertRefused(engine, key, "another's record and body");
+    await assertRefused(engine, key, "the record and body of another object");
     await forge({ ...mine.record, encryption: other.record.encryption! }, await copied(mine.body));
-    await assertRefused(engine, key, "another's sealed key");
+    await assertRefused(engine, key, "the sealed key of another object");
     await forge(
       { ...mine.record, encryption: { ...mine.record.encryption!, scope: "0".repeat(32) } },
       await copied(mine.body),
@@ -244,7 +244,7 @@ test("an encrypted object with the body, part, key or record of another object i
   await forge(record, { storage: "parts", parts: swapped });
   await assertRefused(engine, "parts", "parts swapped");
   await forge(record, { storage: "parts", parts: [first!, { ...first!, number: 2 }] });
-  await assertRefused(engine, "parts", "a part twice");
+  await assertRefused(engine, "parts", "the same part twice");
   const otherBody = (await found("parts too")).body;
   assert.equal(otherBody.storage, "parts");
   if (otherBody.storage !== "parts") return;
@@ -259,7 +259,7 @@ test("the encrypted bytes of an older version are refused under the newer record
   await engine.put(bucket, "file", bodies.file!, { customerKey });
   const newer = await found("file");
   await forgeBytes(newer.record, newer.body, bytes);
-  await assertRefused(engine, "file", "the version before");
+  await assertRefused(engine, "file", "the previous version");
 });
 
 test("an encrypted object cannot be read with another key or without a key", async (t) => {

@@ -1,4 +1,4 @@
-// The table of how bodies are brought in: one fact changes at a time.
+// How bodies are ingested, by length, kind and load: each row changes one property.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

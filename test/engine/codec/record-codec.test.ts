@@ -79,19 +79,19 @@ describe("an object's record", () => {
     "no checksum": { ...usual, checksums: {} },
     "the other storage class": { ...usual, storageClass: "InfrequentAccess" as const },
     "a time before the epoch": { ...usual, uploaded: -1 },
-    "a part of a millisecond": { ...usual, uploaded: 1.5 },
-    "no time at all": { ...usual, uploaded: 0, size: 0 },
+    "a fraction of a millisecond": { ...usual, uploaded: 1.5 },
+    "time and size zero": { ...usual, uploaded: 0, size: 0 },
     "the largest size": { ...usual, size: Number.MAX_SAFE_INTEGER },
     "a checksum made from parts": { ...usual, checksumParts: 3 },
     "a key with quotes, NUL and a backslash": { ...usual, key: 'a"b\u0000\\c",1]' },
-    "a key of other letters": { ...usual, key: "ключ/鍵/🔑/\u2028\u007f" },
+    "a key with non-ASCII letters": { ...usual, key: "ключ/鍵/🔑/\u2028\u007f" },
     "an empty text": { ...usual, etag: "" },
   };
   for (const [what, record] of Object.entries(others)) {
     test(`an object's record with ${what} is decoded as it was encoded`, () => {
       const text = encodeObject(record);
       assert.deepEqual(decodeObject(text), record);
-      assert.equal(JSON.stringify(JSON.parse(text)), text, "written as JSON writes it");
+      assert.equal(JSON.stringify(JSON.parse(text)), text, "the text equals the output of JSON.stringify");
     });
   }
 

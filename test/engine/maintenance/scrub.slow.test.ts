@@ -97,7 +97,7 @@ test("of two processes one scrubs, and the other resumes where it stopped", asyn
   await a.engine.close();
   assert.equal(await first.ended, "stopped");
   assert.equal(await scrubbing(b.engine).ended, "ended");
-  assert.equal((await b.engine.verify()).lastScrub?.objects, objects, "none was read twice, none left out");
+  assert.equal((await b.engine.verify()).lastScrub?.objects, objects, "every object was read exactly once");
   await b.engine.close();
 });
 

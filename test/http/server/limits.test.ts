@@ -75,7 +75,7 @@ test("the connection limit of an address applies again after most of its connect
   }
 });
 
-/** Connects until the server has closed earlier connections; returns the body it answers. */
+/** Connects until the server has closed earlier connections; returns the body of the response. */
 async function servedAgain(t: TestContext, port: number, address: string): Promise<string> {
   for (;;) {
     const socket = await opened(t, port, address);

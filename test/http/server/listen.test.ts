@@ -29,7 +29,7 @@ const answering = async (request: HttpRequest): Promise<HttpResponse> => {
 test("an idle connection is closed after the idle timeout, before its first request or after", async (t) => {
   const port = await listenTo(t, answering);
   const unused = await converse(port);
-  // The limits of headers and of idle time are equal: either may close the connection, with 408 or without.
+  // The header timeout equals the idle timeout: either may close it, with or without 408.
   assert.match(await restOf(unused), /^(HTTP\/1\.1 408 |$)/);
   // On a busy machine the request may come after the idle timeout.
   await until(async () => {

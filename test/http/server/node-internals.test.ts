@@ -1,5 +1,5 @@
-// Undocumented members of Node: what is probed, and that uploads store the same objects with them
-// and without.
+// Undocumented members of Node: the probe for them, and uploads that store the same objects
+// with and without them.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";

@@ -83,7 +83,7 @@ testBothWays("a chunked body without Content-Length is read whole", async (t) =>
   assert.equal((await ask(port, { method: "PUT", body: chunks() })).text, md5(bytes));
 });
 
-/** Sends the body in pieces, each after the system has taken the one before. */
+/** Sends the body in pieces; each follows when the system has accepted the previous piece. */
 async function sendSlowly(socket: Socket, bytes: Uint8Array, size: number): Promise<void> {
   for (let at = 0; at < bytes.length; at += size) {
     await new Promise((resolve) => socket.write(bytes.subarray(at, at + size), resolve));

@@ -85,7 +85,7 @@ test("a second backup into the same folder copies what is new and removes what w
   await store.close();
   assert.equal(readdirSync(join(backup, "snapshots")).length, 1);
   const left = Object.values(await filesIn(join(backup, "blobs"))).filter((hash) => hash !== "folder");
-  assert.equal(left.length, 2, "no file of bodies that are gone");
+  assert.equal(left.length, 2, "files of deleted bodies are removed");
   await restoreStore(backup, restored);
   assert.deepEqual(await everythingIn(restored), await everythingIn(data));
 });
@@ -100,7 +100,7 @@ test("a backup is refused inside the data, among other files, and over the backu
   const link = `${backup}-link`;
   await symlink(data, link);
   await refused(join(link, "deeper", "still"), /contains the data directory or is inside it/);
-  assert.ok(!existsSync(join(data, "backup")) && !existsSync(join(data, "deeper")), "nothing is made");
+  assert.ok(!existsSync(join(data, "backup")) && !existsSync(join(data, "deeper")), "nothing is created");
   mkdirSync(backup);
   writeFileSync(join(backup, "letter.txt"), "mine");
   await refused(backup, /contains other files, such as "letter\.txt"/);
@@ -123,7 +123,7 @@ test("a restore is refused into a directory that is not empty, and without a bac
   await refused(backup, restored, /There is no backup at/);
   mkdirSync(backup);
   await refused(backup, restored, /There is no backup at/);
-  assert.deepEqual(readdirSync(backup), [], "nothing is left where there is no backup");
+  assert.deepEqual(readdirSync(backup), [], "the refused restore leaves no file");
   await backUpStore(data, backup);
   await refused(backup, data, /is not empty/);
   assert.ok(!existsSync(join(data, "restore.unfinished")));

@@ -33,7 +33,7 @@ export async function whileWriting(
   await store.close();
   const churn = await startChurn(directory, processes);
   try {
-    // Until every lane has written to all its keys.
+    // Wait until every lane has written to all its keys.
     for (let all: Reached[] = []; all.length === 0 || all.some(isFresh); )
       all = [...(await churn.progress()).values()];
     await work(churn);
@@ -88,7 +88,7 @@ async function startWriter(task: ChurnTask): Promise<Writer> {
   const program = fileURLToPath(new URL("./churn-writer.js", import.meta.url));
   const child = fork(program, [JSON.stringify(task)]);
   const over = ended(child);
-  // Reported to the next call.
+  // Not an unhandled rejection: the next call reports the error.
   over.catch(() => {});
   await Promise.race([once(child, "message"), over]);
   return { child, ended: over };

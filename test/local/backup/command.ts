@@ -12,7 +12,7 @@ export interface Ended {
   readonly milliseconds: number;
 }
 
-/** With `killAfter`, the process is killed after so many milliseconds if it still runs. */
+/** With `killAfter`, the process is killed after this many milliseconds if it still runs. */
 export async function runStore(
   args: readonly string[],
   killAfter?: number,

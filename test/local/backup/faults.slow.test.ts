@@ -1,5 +1,5 @@
-// A backup that fails at any of its syncs or new files leaves the previous backup or its own, and a
-// restore that fails leaves a directory that cannot be opened.
+// A backup that fails at any of its syncs or new files leaves the previous backup or a new one.
+// A restore that fails leaves a directory that cannot be opened.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { everythingIn } from "./scene.ts";
 
 const syncs = calls.syncFile | calls.syncDirectory;
 
-/** Runs the command with all calls failing from the nth on, for n = 1, 2, …, until it succeeds. */
+/** Runs the command with all calls from the nth failing, for n = 1, 2, …, until it succeeds. */
 async function failAtEach(
   t: TestContext,
   failing: number,

@@ -62,7 +62,7 @@ test("a backup onto a full disk fails with a clear message and keeps the previou
     assert.deepEqual(await everythingIn(restored), expected);
     disk.empty();
     const { copiedFiles } = await backUpStore(data, place);
-    assert.ok(copiedFiles < 50, "what found room is not copied again");
+    assert.ok(copiedFiles < 50, "files that were already copied are not copied again");
   }));
 
 test("a restore onto a full disk cannot be opened, and resumes when there is space", (t) =>

@@ -34,7 +34,7 @@ test("after kill -9 of a backup only the previous one can be restored, and the n
       const { code } = await runStore(["backup", "--data", data, "--to", backup], after);
       const found = await verifyBackup(backup).catch((error: unknown) => error);
       if (found instanceof BackupError) {
-        assert.equal(made, undefined, "a backup that was complete stays one");
+        assert.equal(made, undefined, "a complete backup stays complete");
         assert.notEqual(code, 0, found.message);
         assert.match(found.message, /never finished|There is no backup at/);
         outcomes.add("refused");
@@ -49,8 +49,8 @@ test("after kill -9 of a backup only the previous one can be restored, and the n
     t.diagnostic(`after the kills: ${[...outcomes].join(", ")}`);
     const { files, copiedFiles } = await backUpStore(data, backup);
     assert.equal(files, 306);
-    if (outcomes.has("whole")) assert.equal(copiedFiles, 0, "what was there is not copied again");
-    assert.equal(readdirSync(join(backup, "snapshots")).length, 1, "nothing is left of the killed runs");
+    if (outcomes.has("whole")) assert.equal(copiedFiles, 0, "existing files are not copied again");
+    assert.equal(readdirSync(join(backup, "snapshots")).length, 1, "files of the killed runs are removed");
     await restoreStore(backup, restored);
     assert.deepEqual(await everythingIn(restored), await everythingIn(data));
   });

@@ -47,7 +47,7 @@ test("deleted bodies of a bucket being backed up are removed only after the back
   assert.deepEqual([files, copiedFiles], [42, 42]);
   await swept;
   const { blobsRemoved } = await store.sweep();
-  assert.ok(blobsRemoved > 0, "what was held is removed by the sweep after");
+  assert.ok(blobsRemoved > 0, "the next sweep removes the leased bodies");
   assert.deepEqual(blobFiles(data), []);
   await store.close();
   await restoreStore(backup, restored);

@@ -71,7 +71,7 @@ test("every file and folder of a backup and of a restored directory has a synced
     const { code, stderr } = await runStore(args, undefined, library.notesBy(notes));
     assert.equal(code, 0, stderr);
     const noted = readFileSync(notes, "utf8");
-    assert.match(noted, new RegExp(`^\\+${root}/.*/records\\.db$`, "m"), "what it makes is noted");
+    assert.match(noted, new RegExp(`^\\+${root}/.*/records\\.db$`, "m"), "created files are recorded");
     const unsynced = unsyncedEntries(noted)
       // A file gets its name when it is complete.
       .map((entry) => entry.replace(/\.partial$/, ""))

@@ -57,6 +57,6 @@ test("under random overwrites the segments take at most twice their live bytes",
     `${highest} bytes at the highest, ${(highest / live).toFixed(2)} times what lives`,
   );
   await engine.sweep();
-  assert.ok(bytesOnDisk() <= bound, "and so they do after the last write");
+  assert.ok(bytesOnDisk() <= bound, "the limit also holds after the last write");
   await engine.close();
 });

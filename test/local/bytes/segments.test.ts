@@ -116,7 +116,7 @@ test("the live bodies of a sparse segment are moved, and its file is removed", a
   for (const key of kept) await assertHolds(engine, key, contentOf(key));
   await engine.delete(bucket, kept);
   await engine.sweep();
-  assert.deepEqual(blobFiles(directory), [], "with the last body the last file goes");
+  assert.deepEqual(blobFiles(directory), [], "the last file is removed with the last body");
   await closeClean(directory, engine);
 });
 
@@ -145,7 +145,7 @@ test("a read in progress completes while bodies are moved and segments removed",
     await reader?.close();
     assert.equal(reader, undefined);
   }
-  assert.ok(moved > 0, "some were moved");
+  assert.ok(moved > 0, "some bodies were moved");
   await closeClean(directory, engine);
 });
 
@@ -219,7 +219,7 @@ test("overwrites and deletes win over concurrent moves, and space stays within i
   }
   const live = [...expected.values()].filter((name) => name !== undefined).length * (size + 4);
   const left = segmentBytes(directory);
-  // The segment being written and the one before it come on top.
+  // The limit also allows for the segment being written and the previous segment.
   assert.ok(left <= 2 * live + 2 * sizes.segments.fileBytes, `${left} bytes of files for ${live} of bodies`);
   t.diagnostic(`${live} bytes live, at most ${most} in files, ${left} in the end`);
   await closeClean(directory, engine);

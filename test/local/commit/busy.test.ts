@@ -1,4 +1,4 @@
-// A put that fails because another process keeps the database locked leaves no bytes behind.
+// A put that fails because another process keeps the database locked leaves no file.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { type TestContext, test } from "node:test";

@@ -36,5 +36,5 @@ test("every file and folder that an acknowledged write needs has a synced direct
     assert.deepEqual(unsynced(), [], "after a completed upload");
   };
   await withAgents(directory, 1, (agent) => work(agent!), { env: library.notesBy(notes) });
-  assert.match(readFileSync(notes, "utf8"), /^\+.*\/the way$/m, "the folders above it were noted");
+  assert.match(readFileSync(notes, "utf8"), /^\+.*\/the way$/m, "the parent folders were recorded");
 });

@@ -1,5 +1,5 @@
 // The first failed sync stops the writes of the process: no later write is acknowledged, reads
-// continue, and after a restart every write acknowledged before is there.
+// continue, and after a restart every write acknowledged before the failure exists.
 import assert from "node:assert/strict";
 import { readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -156,7 +156,7 @@ test("a failed sync of a folder from which a blob was removed stops all writes o
     await agent.ask({ do: "sweep" });
     await failNextSyncOf(folder);
     await agent.ask({ do: "delete", bucket, keys: ["large victim"] });
-    // This sweep or the one in the background removes the file, and that one meets the failure.
+    // Either this sweep or the background sweep removes the file and meets the failure.
     await agent.ask({ do: "sweep" }).catch(() => {});
     await assertFenced(agent);
   });

@@ -123,7 +123,7 @@ function fullDiskTest(name: string, { disk, prefixes }: Filling): void {
         await agent.ask({ do: "sweep" });
         await assertReads(agent, stored);
         // The space of small bodies stays inside the database until a put needs it.
-        if (prefixes[0]![1] === MiB) assert.ok(freeBytes(directory) > before, "deletes have made room");
+        if (prefixes[0]![1] === MiB) assert.ok(freeBytes(directory) > before, "deletes have freed space");
         for (const size of [KiB, MiB]) {
           const key = `new ${size}`;
           await agent.ask({ do: "put", bucket, key, value: { name: "new", size } });
@@ -133,7 +133,7 @@ function fullDiskTest(name: string, { disk, prefixes }: Filling): void {
         await agent.ask({ do: "close" });
       });
       await assertNothingHalfDone(directory);
-      assert.ok(readdirSync(directory).includes("reserve"), "space is set aside again");
+      assert.ok(readdirSync(directory).includes("reserve"), "the space reserve exists again");
       t.diagnostic(`${stored.size} objects left`);
     });
   });

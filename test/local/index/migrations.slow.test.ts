@@ -213,7 +213,7 @@ test("a database with an unknown schema version is refused with a clear message"
   const { engine } = await openEngine(directory);
   const refused = { message: /has schema version 77, this Store knows 4\. Use a newer Store\./ };
   await assert.rejects(engine.head("plain", "any"), refused);
-  assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "the others are not touched by it");
+  assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "other buckets are not affected");
   await engine.close();
 });
 

@@ -122,7 +122,7 @@ for (const kind of kinds) {
         try {
           const outcome = await readDamaged(opened.bucket(name), stored);
           counts[outcome]++;
-          assert.notEqual(outcome, "missing", "answered as missing");
+          assert.notEqual(outcome, "missing", "damage is not reported as a missing object");
         } catch (error) {
           wrong.set(String(error), `bit ${flip.bit} of byte ${flip.offset - start} of the row`);
         }
@@ -131,7 +131,7 @@ for (const kind of kinds) {
     } finally {
       await opened.close();
     }
-    assert.ok(counts.refused > 0, "the flips were seen");
+    assert.ok(counts.refused > 0, "some flips were reported");
     assert.deepEqual(wrong, new Map(), `what came out, with the last flip that did it`);
     t.diagnostic(`${(text - start) * 8} flips: ${JSON.stringify(counts)}`);
   });

@@ -26,7 +26,7 @@ test("after kill -9 during creations and deletions every bucket is complete or a
       for (const report of await runUntilKilled<MakerReport>(killing)) steps += ledger.learn(report);
       await ledger.assertRecovered(directory);
     }
-    assert.ok(steps > rounds, "there was a load");
+    assert.ok(steps > rounds, "the writers were active");
     t.diagnostic(`${rounds} kills, ${steps} acknowledged steps`);
   });
 });

@@ -12,7 +12,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
   describe("error table: uploads", () => {
     row(
       implementation,
-      "10024 NoSuchUpload: unknown, completed or aborted upload, or the right id with another key",
+      "an unknown or aborted upload, or an upload id with another key, is refused with 10024 NoSuchUpload",
       async (scene) => {
         const { bucket, refuses } = scene;
         const message = messageOf(10024);
@@ -48,51 +48,63 @@ export function uploadErrorTableContract(implementation: Implementation): void {
       },
     );
 
-    row(implementation, "10024 NoSuchUpload: completed upload, on the very handle", async ({ bucket }) => {
-      const upload = await bucket.createMultipartUpload("done");
-      const part = await upload.uploadPart(1, "hello");
-      const done = await upload.complete([part]);
-      for (const act of [() => upload.uploadPart(1, "other"), () => upload.complete([part])]) {
-        await assert.rejects(act, { name: "StoreError", code: 10024 });
-      }
-      assert.equal((await bucket.head("done"))?.version, done.version);
-      assert.equal(await textOf(bucket, "done"), "hello");
-    });
-
-    row(implementation, "10024 NoSuchUpload: the right id and key in another bucket", async (scene) => {
-      await scene.store.createBucket("other-bucket");
-      const elsewhere = scene.store.bucket("other-bucket");
-      const upload = elsewhere.resumeMultipartUpload("ongoing", scene.upload.uploadId);
-      for (const act of [
-        () => upload.uploadPart(1, "other"),
-        () => upload.complete([...scene.parts]),
-        () => upload.abort(),
-      ]) {
-        await assert.rejects(act, { name: "StoreError", code: 10024 });
-      }
-    });
-
-    row(implementation, "10025 InvalidPart: not uploaded, other etag, empty list", async (scene) => {
-      const [first, second] = scene.parts as [StoreUploadedPart, StoreUploadedPart];
-      const lists: readonly (readonly StoreUploadedPart[])[] = [
-        [],
-        [first, second, { partNumber: 3, etag: first.etag }],
-        [{ partNumber: 10_000, etag: first.etag }],
-        [first, { partNumber: 2, etag: first.etag }],
-        [{ partNumber: 1, etag: "0".repeat(32) }],
-        [{ partNumber: 1, etag: "" }],
-        [{ partNumber: 1, etag: "not an etag" }],
-      ];
-      for (const parts of lists) await refusesComplete(scene, 10025, parts);
-      const replaced = await scene.bucket.createMultipartUpload("replaced");
-      const old = await replaced.uploadPart(1, "old bytes");
-      await replaced.uploadPart(1, "new bytes");
-      await assert.rejects(() => replaced.complete([old]), { code: 10025 });
-    });
+    row(
+      implementation,
+      "a completed upload is refused with 10024 NoSuchUpload also on its own handle",
+      async ({ bucket }) => {
+        const upload = await bucket.createMultipartUpload("done");
+        const part = await upload.uploadPart(1, "hello");
+        const done = await upload.complete([part]);
+        for (const act of [() => upload.uploadPart(1, "other"), () => upload.complete([part])]) {
+          await assert.rejects(act, { name: "StoreError", code: 10024 });
+        }
+        assert.equal((await bucket.head("done"))?.version, done.version);
+        assert.equal(await textOf(bucket, "done"), "hello");
+      },
+    );
 
     row(
       implementation,
-      "10048 InvalidPart: binding complete: sizes differ, last larger, duplicate numbers",
+      "an upload id and key used in another bucket are refused with 10024 NoSuchUpload",
+      async (scene) => {
+        await scene.store.createBucket("other-bucket");
+        const elsewhere = scene.store.bucket("other-bucket");
+        const upload = elsewhere.resumeMultipartUpload("ongoing", scene.upload.uploadId);
+        for (const act of [
+          () => upload.uploadPart(1, "other"),
+          () => upload.complete([...scene.parts]),
+          () => upload.abort(),
+        ]) {
+          await assert.rejects(act, { name: "StoreError", code: 10024 });
+        }
+      },
+    );
+
+    row(
+      implementation,
+      "complete with missing parts, wrong etags or an empty list is refused with 10025 InvalidPart",
+      async (scene) => {
+        const [first, second] = scene.parts as [StoreUploadedPart, StoreUploadedPart];
+        const lists: readonly (readonly StoreUploadedPart[])[] = [
+          [],
+          [first, second, { partNumber: 3, etag: first.etag }],
+          [{ partNumber: 10_000, etag: first.etag }],
+          [first, { partNumber: 2, etag: first.etag }],
+          [{ partNumber: 1, etag: "0".repeat(32) }],
+          [{ partNumber: 1, etag: "" }],
+          [{ partNumber: 1, etag: "not an etag" }],
+        ];
+        for (const parts of lists) await refusesComplete(scene, 10025, parts);
+        const replaced = await scene.bucket.createMultipartUpload("replaced");
+        const old = await replaced.uploadPart(1, "old bytes");
+        await replaced.uploadPart(1, "new bytes");
+        await assert.rejects(() => replaced.complete([old]), { code: 10025 });
+      },
+    );
+
+    row(
+      implementation,
+      "complete with parts of different sizes or duplicate numbers is refused with 10048 InvalidPart",
       async ({ bucket, unchangedBy, refuses }) => {
         const upload = await bucket.createMultipartUpload("kept");
         const of3 = await upload.uploadPart(1, "333");
@@ -117,7 +129,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10029 InvalidRequest: SSE-C key of a part missing, other than at create, or not applicable",
+      "a part with a missing, different or inapplicable SSE-C key is refused with 10029 InvalidRequest",
       async ({ bucket, upload, refuses }) => {
         const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: secret });
         const expected = { code: 10029, action: "uploadPart" };

@@ -12,7 +12,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
   describe("error table: writing", () => {
     row(
       implementation,
-      "10012 MetadataTooLarge: custom metadata over 8,192 UTF-8 bytes, names + values",
+      "custom metadata with names and values over 8,192 UTF-8 bytes is refused with 10012 MetadataTooLarge",
       async ({ bucket, refuses }) => {
         const tooLarge = [
           { a: "b".repeat(8192) },
@@ -42,7 +42,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10013 IncompleteBody: body ended before its declared length",
+      "a body that ends before its declared length is refused with 10013 IncompleteBody",
       async ({ bucket, upload, refuses }) => {
         for (const size of [0, 5, 9, 9000]) {
           const declared = size < 10 ? 10 : 10_000;
@@ -62,7 +62,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10020 InvalidObjectName: key over 1,024 UTF-8 bytes, or with a lone surrogate",
+      "a key over 1,024 UTF-8 bytes or with a lone surrogate is refused with 10020 InvalidObjectName",
       async ({ bucket, refuses }) => {
         const message = messageOf(10020);
         const wrong = [
@@ -88,7 +88,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10027 (delete batch): delete of more than 1000 keys",
+      "delete of more than 1000 keys in one call is refused with 10027",
       async ({ bucket, refuses }) => {
         const expected = { code: 10027, action: "delete", message: messageOf(10027) };
         const keys = ["kept", "sealed", ...Array.from({ length: 999 }, (_, i) => `missing-${i}`)];
@@ -98,33 +98,40 @@ export function writeErrorTableContract(implementation: Implementation): void {
       },
     );
 
-    row(implementation, "10037 BadDigest: checksum mismatch", async ({ bucket, refuses }) => {
-      for (const [algorithm, name] of [
-        ["md5", "MD5"],
-        ["sha1", "SHA-1"],
-        ["sha256", "SHA-256"],
-        ["sha384", "SHA-384"],
-        ["sha512", "SHA-512"],
-      ] as const) {
-        const given = digest(algorithm, "something else");
-        const bodies = ["value", watchedStream(["val", "ue"]).stream];
-        for (const body of bodies) {
-          const error = await refuses({ code: 10037, action: "put" }, () =>
-            bucket.put("kept", body, { [algorithm]: given }),
-          );
-          const lines = error.message.split("\n");
-          assert.equal(lines.length, 3);
-          assert.match(lines[0] ?? "", new RegExp(`^put: The ${name} checksum you specified did not match`));
-          assert.match(lines[0] ?? "", /checksum you specified did not match what we received\.$/);
-          assert.ok(lines[1]?.endsWith(given), lines[1]);
-          assert.ok(lines[2]?.endsWith(`${digest(algorithm, "value")} (10037)`), lines[2]);
+    row(
+      implementation,
+      "a put whose checksum does not match is refused with 10037 BadDigest",
+      async ({ bucket, refuses }) => {
+        for (const [algorithm, name] of [
+          ["md5", "MD5"],
+          ["sha1", "SHA-1"],
+          ["sha256", "SHA-256"],
+          ["sha384", "SHA-384"],
+          ["sha512", "SHA-512"],
+        ] as const) {
+          const given = digest(algorithm, "something else");
+          const bodies = ["value", watchedStream(["val", "ue"]).stream];
+          for (const body of bodies) {
+            const error = await refuses({ code: 10037, action: "put" }, () =>
+              bucket.put("kept", body, { [algorithm]: given }),
+            );
+            const lines = error.message.split("\n");
+            assert.equal(lines.length, 3);
+            assert.match(
+              lines[0] ?? "",
+              new RegExp(`^put: The ${name} checksum you specified did not match`),
+            );
+            assert.match(lines[0] ?? "", /checksum you specified did not match what we received\.$/);
+            assert.ok(lines[1]?.endsWith(given), lines[1]);
+            assert.ok(lines[2]?.endsWith(`${digest(algorithm, "value")} (10037)`), lines[2]);
+          }
         }
-      }
-    });
+      },
+    );
 
     row(
       implementation,
-      "10062 InvalidStorageClass: neither Standard nor InfrequentAccess",
+      "a storage class other than Standard or InfrequentAccess is refused with 10062 InvalidStorageClass",
       async ({ store, bucket, refuses }) => {
         for (const wrong of ["", "standard", "STANDARD", "Glacier", "__proto__"]) {
           const storageClass = wrong as StoreStorageClass;
@@ -144,7 +151,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "100100 EntityTooLarge: single put or part over 5,363,466,240 B",
+      "a single put or part over 5,363,466,240 bytes is refused with 100100 EntityTooLarge",
       async ({ bucket, upload, refuses }) => {
         assert.equal(limits.singleWriteBytes, 5_363_466_240);
         const message = messageOf(100100);

@@ -6,7 +6,7 @@ import type { Implementation } from "../../../support/stores.ts";
 import { digest, furnish, otherSecret, rejection, type Scene, secret } from "../scene.ts";
 import { messageOf } from "./reason-table.ts";
 
-/** A test of one row, on a bucket with content whose upload in flight must survive. */
+/** Tests one row on a bucket with content, and checks that its upload in flight stays usable. */
 export function row(implementation: Implementation, name: string, body: (scene: Scene) => Promise<void>) {
   test(name, async (t) => {
     const scene = await furnish(t, implementation);
@@ -19,7 +19,7 @@ export function errorTableContract(implementation: Implementation): void {
   describe("error table: buckets", () => {
     row(
       implementation,
-      "10005 InvalidBucketName: not 3-63 of a-z 0-9 . -, alphanumeric at both ends, or two dots together, or an IP address",
+      "an invalid bucket name (length, characters, ends, two dots, IP address) is refused with 10005 InvalidBucketName",
       async ({ store, refuses }) => {
         const names = [
           "",
@@ -56,7 +56,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10006 NoSuchBucket: every operation in a bucket that does not exist",
+      "every operation on a bucket that does not exist is refused with 10006 NoSuchBucket",
       async ({ store, refuses }) => {
         const bucket = store.bucket("no-such-bucket");
         const upload = bucket.resumeMultipartUpload("key", "id");
@@ -83,7 +83,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10006 NoSuchBucket: a bucket that was deleted, until it is created again",
+      "a deleted bucket is refused with 10006 NoSuchBucket until it is created again",
       async ({ store }) => {
         await store.createBucket("short-lived");
         const bucket = store.bucket("short-lived");
@@ -99,7 +99,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10008 BucketNotEmpty: a bucket that holds an object is not deleted",
+      "deleting a bucket that contains an object is refused with 10008 BucketNotEmpty",
       async ({ store, name, refuses }) => {
         await refuses({ code: 10008, action: "deleteBucket", message: messageOf(10008) }, () =>
           store.deleteBucket(name),
@@ -107,58 +107,88 @@ export function errorTableContract(implementation: Implementation): void {
       },
     );
 
-    row(implementation, "10073 BucketConflict: bucket name taken", async ({ store, name, refuses }) => {
-      await refuses({ code: 10073, action: "createBucket" }, () => store.createBucket(name));
-      await refuses({ code: 10073, action: "createBucket" }, () =>
-        store.createBucket(name, { storageClass: "InfrequentAccess" }),
-      );
-    });
+    row(
+      implementation,
+      "creating a bucket that exists is refused with 10073 BucketConflict",
+      async ({ store, name, refuses }) => {
+        await refuses({ code: 10073, action: "createBucket" }, () => store.createBucket(name));
+        await refuses({ code: 10073, action: "createBucket" }, () =>
+          store.createBucket(name, { storageClass: "InfrequentAccess" }),
+        );
+      },
+    );
   });
 
   describe("error table: reading", () => {
-    row(implementation, "10003 AccessDenied: wrong SSE-C key", async ({ bucket, refuses }) => {
-      const expected = { code: 10003, action: "get", message: messageOf(10003) };
-      await refuses(expected, () => bucket.get("sealed", { ssecKey: otherSecret }));
-      await refuses(expected, () =>
-        bucket.get("sealed", { ssecKey: otherSecret, range: { offset: 1, length: 1 } }),
-      );
-    });
-
-    row(implementation, "10007 NoSuchKey: null in the binding", async ({ bucket, unchangedBy }) => {
-      assert.equal(await unchangedBy(() => bucket.head("missing")), null);
-      assert.equal(await unchangedBy(() => bucket.get("missing")), null);
-      assert.equal(await unchangedBy(() => bucket.delete("missing")), undefined);
-    });
-
-    row(implementation, "10022 InvalidMaxKeys: list limit negative or not a number", async (scene) => {
-      const expected = { code: 10022, action: "list", message: messageOf(10022) };
-      for (const limit of [
-        -1,
-        -1000,
-        Number.NEGATIVE_INFINITY,
-        Number.NaN,
-        "ten",
-        "2 keys",
-        "0x2",
-        "-1",
-        {},
-      ]) {
-        await scene.refuses(expected, () => scene.loose.list({ limit }));
-      }
-    });
-
-    row(implementation, "10029 InvalidRequest: invalid cursor", async ({ bucket, refuses }) => {
-      const { cursor } = await bucket.list({ limit: 1 });
-      assert.ok(cursor);
-      const foreign = ["foreign", "kept", "-1", "0", `${cursor}A`, cursor.slice(1), `${cursor}=`, "💥", "\0"];
-      for (const cursor of foreign) {
-        await refuses({ code: 10029, action: "list" }, () => bucket.list({ cursor }));
-      }
-    });
+    row(
+      implementation,
+      "get with a wrong SSE-C key is refused with 10003 AccessDenied",
+      async ({ bucket, refuses }) => {
+        const expected = { code: 10003, action: "get", message: messageOf(10003) };
+        await refuses(expected, () => bucket.get("sealed", { ssecKey: otherSecret }));
+        await refuses(expected, () =>
+          bucket.get("sealed", { ssecKey: otherSecret, range: { offset: 1, length: 1 } }),
+        );
+      },
+    );
 
     row(
       implementation,
-      "10029 InvalidRequest: SSE-C key missing or not applicable",
+      "head and get of a missing key return null instead of 10007 NoSuchKey",
+      async ({ bucket, unchangedBy }) => {
+        assert.equal(await unchangedBy(() => bucket.head("missing")), null);
+        assert.equal(await unchangedBy(() => bucket.get("missing")), null);
+        assert.equal(await unchangedBy(() => bucket.delete("missing")), undefined);
+      },
+    );
+
+    row(
+      implementation,
+      "a list limit that is negative or not a number is refused with 10022 InvalidMaxKeys",
+      async (scene) => {
+        const expected = { code: 10022, action: "list", message: messageOf(10022) };
+        for (const limit of [
+          -1,
+          -1000,
+          Number.NEGATIVE_INFINITY,
+          Number.NaN,
+          "ten",
+          "2 keys",
+          "0x2",
+          "-1",
+          {},
+        ]) {
+          await scene.refuses(expected, () => scene.loose.list({ limit }));
+        }
+      },
+    );
+
+    row(
+      implementation,
+      "an invalid list cursor is refused with 10029 InvalidRequest",
+      async ({ bucket, refuses }) => {
+        const { cursor } = await bucket.list({ limit: 1 });
+        assert.ok(cursor);
+        const foreign = [
+          "foreign",
+          "kept",
+          "-1",
+          "0",
+          `${cursor}A`,
+          cursor.slice(1),
+          `${cursor}=`,
+          "💥",
+          "\0",
+        ];
+        for (const cursor of foreign) {
+          await refuses({ code: 10029, action: "list" }, () => bucket.list({ cursor }));
+        }
+      },
+    );
+
+    row(
+      implementation,
+      "get with a missing or inapplicable SSE-C key is refused with 10029 InvalidRequest",
       async ({ bucket, refuses }) => {
         await refuses({ code: 10029, action: "get" }, () => bucket.get("sealed"));
         await refuses({ code: 10029, action: "get" }, () => bucket.get("kept", { ssecKey: secret }));
@@ -168,7 +198,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10031 PreconditionFailed: mapped to null / body-less object in the binding",
+      "a failed condition returns null or an object without a body instead of 10031 PreconditionFailed",
       async ({ bucket, unchangedBy }) => {
         const onlyIf = { etagMatches: "0".repeat(32) };
         assert.equal(await unchangedBy(() => bucket.put("kept", "value", { onlyIf })), null);
@@ -181,7 +211,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "10039 InvalidRange: the range has no byte of the object",
+      "a range that contains no byte of the object is refused with 10039 InvalidRange",
       async ({ bucket, refuses }) => {
         const expected = { code: 10039, action: "get", message: messageOf(10039) };
         for (const range of [{ offset: 14 }, { offset: 1, length: 0 }, { length: 0 }, { suffix: 0 }]) {

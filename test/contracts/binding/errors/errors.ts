@@ -101,7 +101,7 @@ export function errorsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("the two synchronous methods throw", async (t) => {
+    test("resumeMultipartUpload and writeHttpMetadata throw a TypeError synchronously for invalid arguments", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const object = await bucket.put("key", "value");
       const write = object.writeHttpMetadata.bind(object) as (...args: unknown[]) => void;
