@@ -63,7 +63,7 @@ export async function refusals(
   rows: readonly Row[],
 ): Promise<void> {
   for (const { what, text, at, says } of rows) {
-    await t.test(what, async () => {
+    await t.test(`${what} in ${file} is refused`, async () => {
       const { message, faults } = await refused(file, text);
       assert.equal(faults.length, 1, message);
       const [fault] = faults;
