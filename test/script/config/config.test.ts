@@ -99,7 +99,7 @@ test("TOML, JSON and JSONC give the same configuration, and variables keep their
 
 const least = 'name = "a"\nmain = "src/index.ts"\ncompatibility_date = "2022-08-03"\n';
 
-test("omitted lists and tables are empty", async (t) => {
+test("lists and tables that a configuration omits are empty", async (t) => {
   const { read } = await project(t);
   const { compatibilityFlags, routes, crons, buckets, vars } = await read("store.toml", least);
   assert.deepEqual([compatibilityFlags, routes, crons, buckets, vars], [[], [], [], [], {}]);
@@ -273,7 +273,7 @@ test("an error found after parsing is reported at its position in the configurat
   );
 });
 
-test("a cloned configuration still knows its positions, and a missing key has that of its table", async (t) => {
+test("a cloned configuration keeps its positions, and a missing key has the position of its table", async (t) => {
   const { read } = await project(t);
   const copy = structuredClone(await read("store.json", JSON.stringify(json, null, 2)));
   const at = (...path: (string | number)[]) => {

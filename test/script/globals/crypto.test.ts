@@ -65,7 +65,7 @@ test("timingSafeEqual compares bytes", () => {
   assert.equal(subtle.timingSafeEqual(new DataView(bytes("xabx").buffer, 1, 2), bytes("ab")), true);
 });
 
-test("timingSafeEqual of different lengths, or of anything but bytes, is a TypeError", () => {
+test("timingSafeEqual of different lengths, or of anything but bytes, throws a TypeError", () => {
   assert.throws(() => subtle.timingSafeEqual(new Uint8Array(1), new Uint8Array(2)), TypeError);
   assert.throws(() => subtle.timingSafeEqual("a", "a"), TypeError);
   assert.throws(() => subtle.timingSafeEqual(undefined, new Uint8Array()), TypeError);

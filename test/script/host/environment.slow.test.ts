@@ -19,7 +19,7 @@ LIST = [1, "two", { three = 3 }]
 deep = { deeper = [true] }
 `;
 
-test("env holds buckets, variables with their types, and secrets", async (t) => {
+test("env has buckets, variables with their types, and secrets", async (t) => {
   const source = `
     export default {
       async fetch(request, env) {

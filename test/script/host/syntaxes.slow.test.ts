@@ -1,4 +1,5 @@
-// Scripts in the service-worker syntax, as classes, and with Node compatibility, run by the real server.
+// Scripts in the service-worker syntax, as classes, and with Node compatibility, run by the real
+// server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openScene, scriptScene } from "../scene.ts";

@@ -24,14 +24,14 @@ test("nesting beyond the limit is reported with its position in TOML, JSON and J
   }
 });
 
-test("nesting up to the limit is accepted", async (t) => {
+test("a configuration with nesting up to the limit is accepted", async (t) => {
   const { read } = await project(t);
   const list = `${"[".repeat(60)}${"]".repeat(60)}`;
   const { vars } = await read("store.toml", `${head}[vars]\nA = ${list}\n`);
   assert.equal(JSON.stringify(vars), `{"A":${list}}`);
 });
 
-test("of very many errors the first are reported, with a note that there are more", async (t) => {
+test("of very many configuration errors the first are reported, with a note that there are more", async (t) => {
   const { refused } = await project(t);
   const keys = Array.from({ length: 5000 }, (_, i) => `k${i} = 1`).join("\n");
   const { message, faults } = await refused("store.toml", keys);

@@ -29,7 +29,7 @@ const whole = {
   routes: [{ pattern: "gallery.example.com", custom_domain: true }],
 };
 
-test("a wrangler file in JSON, JSONC and TOML gives buckets, namespaces, variables, routes and schedules", async (t) => {
+test("a wrangler file in JSON, JSONC or TOML defines buckets, namespaces, variables, routes and schedules", async (t) => {
   const files = await project(t);
   for (const name of ["wrangler.json", "wrangler.jsonc"]) {
     const config = readConfig(await files.write(name, JSON.stringify(whole)), { now });
@@ -65,7 +65,7 @@ test("an unknown compatibility flag is accepted with a note", async (t) => {
   assert.deepEqual(notes, ["wrangler.toml: these compatibility flags are not known: nodejs_compta."]);
 });
 
-test("a flag that would keep fetch from private addresses is noted as not enforced", async (t) => {
+test("a flag that blocks fetch to private addresses gets a note that it is not enforced", async (t) => {
   const text = `${least}compatibility_flags = ["global_fetch_strictly_public"]\n`;
   assert.deepEqual((await readToml(await project(t), text)).notes, [
     "wrangler.toml: global_fetch_strictly_public is not enforced: fetch reaches private addresses too.",

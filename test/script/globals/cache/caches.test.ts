@@ -155,7 +155,7 @@ test("cache.put of a 206, of a method other than GET, or with Vary: * throws a T
   assert.equal(await cache.match(url), undefined);
 });
 
-test("requests with other methods match nothing unless ignoreMethod is set", async () => {
+test("cache.match of a method other than GET finds nothing unless ignoreMethod is set", async () => {
   await cache.put(url, kept());
   const head = new script.Request(url, { method: "HEAD" });
   assert.equal(await cache.match(head), undefined);
@@ -178,7 +178,7 @@ test("cache.delete returns whether there was an entry", async () => {
   assert.equal(await cache.match(url), undefined);
 });
 
-test("a range request is answered with 206 and the requested bytes", async () => {
+test("cache.match of a range request returns 206 and the requested bytes", async () => {
   await cache.put(url, kept("0123456789", { "content-length": "10", etag: '"e"' }));
   const ranges: [string, number, string | null, string][] = [
     ["bytes=0-3", 206, "bytes 0-3/10", "0123"],
@@ -196,7 +196,7 @@ test("a range request is answered with 206 and the requested bytes", async () =>
   }
 });
 
-test("If-Range returns the range only when the etag or date matches", async () => {
+test("cache.match with If-Range returns the range only when the etag or date matches", async () => {
   const modified = "Thu, 01 Jan 2015 00:00:00 GMT";
   await cache.put(url, kept("0123", { etag: '"e"', "last-modified": modified }));
   const statusFor = async (condition: string) =>
@@ -208,7 +208,7 @@ test("If-Range returns the range only when the etag or date matches", async () =
   assert.equal(await statusFor("Thu, 01 Jan 2016 00:00:00 GMT"), 200);
 });
 
-test("a matching If-None-Match or If-Modified-Since is answered with 304", async () => {
+test("cache.match with a matching If-None-Match or If-Modified-Since returns 304", async () => {
   await cache.put(url, kept("x", { etag: 'W/"e"', "last-modified": "Thu, 01 Jan 2015 00:00:00 GMT" }));
   const statusFor = async (headers: Record<string, string>) => (await cache.match(get(headers)))!.status;
   assert.equal(await statusFor({ "if-none-match": '"x", "e"' }), 304);

@@ -154,7 +154,7 @@ test("an abort signal aborts the fetch", async () => {
   await assert.rejects(script.fetch(origin, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
 });
 
-test("invalid arguments reject instead of throwing", async () => {
+test("fetch with invalid arguments rejects instead of throwing", async () => {
   const fetching = script.fetch("/relative");
   await assert.rejects(fetching, TypeError);
 });

@@ -40,7 +40,7 @@ test("Headers are constructed from an object, a list of pairs, other Headers and
   assert.throws(() => new script.Headers(null), TypeError);
 });
 
-test("a copy of headers is independent", () => {
+test("changing a copy of Headers does not change the original", () => {
   const first = new script.Headers({ a: "1" });
   first.append("set-cookie", "x=1");
   const second = new script.Headers(first);
@@ -62,7 +62,7 @@ test("header names ignore case, and values of one name are joined", () => {
   assert.equal(headers.get("accept"), null);
 });
 
-test("Set-Cookie values are not joined", () => {
+test("Headers do not join Set-Cookie values", () => {
   const headers = new script.Headers();
   headers.append("Set-Cookie", "a=1");
   headers.append("x", "y");

@@ -81,7 +81,7 @@ test("headers can be converted to an object, a list and a Map", () => {
   );
 });
 
-test("a clone stays readable while the original is sent", async () => {
+test("a cloned response stays readable while the original is sent", async () => {
   const response = new Response(streamOf("a", "b"), { headers: { "x-a": "1" } });
   const clone = response.clone();
   const { body } = describeResponse(response);

@@ -162,7 +162,7 @@ test("the end tag handler runs after the content, and can change the end tag", a
   assert.equal(removed, "<x>12");
 });
 
-test("handlers run in order of registration and see earlier changes", async () => {
+test("HTMLRewriter handlers run in order of registration and see earlier changes", async () => {
   const html = await new script.HTMLRewriter()
     .on("x", { element: (element: Element) => element.setAttribute("a", "1").append("1") })
     .on("*", { element: (element: Element) => element.setAttribute("a", `${element.getAttribute("a")}2`) })
@@ -172,7 +172,7 @@ test("handlers run in order of registration and see earlier changes", async () =
   assert.equal(html, `<x a="12">13</x>`);
 });
 
-test("handlers are called for elements inside of removed elements, but cannot restore them", async () => {
+test("HTMLRewriter handlers are called for elements in removed elements, but cannot restore them", async () => {
   let seen = 0;
   const html = await new script.HTMLRewriter()
     .on("x", { element: (element: Element) => element.remove() })
@@ -212,7 +212,7 @@ test("content that is not a string is refused with a correction", async () => {
   await assert.rejects(stream, /await response\.text\(\)/);
 });
 
-test("handlers are called with their object as this", async () => {
+test("HTMLRewriter handlers are called with their object as this", async () => {
   class Counter {
     count = 0;
     element(): void {

@@ -16,7 +16,7 @@ test("a text node ends with an empty chunk that has lastInTextNode set", async (
   assert.deepEqual(seen, ["b &amp; c", "|", "d", "|"]);
 });
 
-test("text arrives in chunks and never with a partial character", async () => {
+test("text handlers receive chunks without partial characters", async () => {
   const { seen, text } = pieces();
   const bytes = Buffer.from("<x>aé🎉b</x>");
   const parts = [...bytes].map((byte) => Buffer.from([byte]));
@@ -27,7 +27,7 @@ test("text arrives in chunks and never with a partial character", async () => {
   assert.deepEqual(seen, ["a", "é", "🎉", "b", "|"]);
 });
 
-test("bytes that are not valid UTF-8 stay unchanged", async () => {
+test("HTMLRewriter leaves bytes that are not valid UTF-8 unchanged", async () => {
   const { seen, text } = pieces();
   const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x3c, 0x62, 0x3e, 0xe2, 0x82]);
   const response = new script.HTMLRewriter().onDocument({ text }).transform(new script.Response(bytes));
@@ -75,7 +75,7 @@ test("element handlers run before document handlers, each once per chunk", async
   assert.equal(order.length, 6);
 });
 
-test("comments can be read and changed", async () => {
+test("comment handlers can read and change comments", async () => {
   const change = (html: string, handler: (comment: Comment) => unknown) =>
     rewrite(html, "x", { comments: handler });
   const seen: string[] = [];

@@ -73,7 +73,7 @@ test("startTls starts TLS on a plain connection", async (t) => {
   assert.throws(() => secured.startTls(), /secureTransport: "starttls"/);
 });
 
-test("addresses without a port, and text instead of bytes, are refused", async (t) => {
+test("sockets refuse addresses without a port, and text instead of bytes", async (t) => {
   for (const address of ["localhost", "localhost:0", "localhost:99999", "http://a:80/"]) {
     assert.throws(() => connect(address), TypeError, address);
   }
