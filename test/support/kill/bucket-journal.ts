@@ -22,7 +22,7 @@ export interface BucketLedger {
   learn(report: MakerReport): number;
   /** Records a report read after the cut: its step may or may not have taken effect. */
   learnInDoubt(report: MakerReport): void;
-  /** Opens the directory, compares it with the reports, closes it; returns the objects read. */
+  /** Opens the directory, compares it with the reports, closes it; returns the object count. */
   assertRecovered(directory: string): Promise<number>;
 }
 

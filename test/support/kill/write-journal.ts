@@ -25,7 +25,7 @@ export interface Ledger {
   learn(report: Report): number;
   /** Records a report read after the cut: its write may or may not have taken effect. */
   learnInDoubt(report: Report): void;
-  /** Opens the directory, compares it with the reports, closes it; returns the objects read. */
+  /** Opens the directory, compares it with the reports, closes it; returns the object count. */
   assertRecovered(directory: string): Promise<number>;
 }
 
