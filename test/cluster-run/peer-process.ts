@@ -1,4 +1,4 @@
-// The second Store process on the cluster: executes the orders that it gets as messages.
+// The second Store process on the cluster: executes the orders that it receives as messages.
 import { openStore } from "../../src/index.ts";
 import type { ClusterPlace } from "./open-cluster.ts";
 

@@ -48,7 +48,7 @@ export async function looksRight(page: Page, name: string): Promise<void> {
       const overhang = await page.evaluate<number>(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth",
       );
-      assert.ok(overhang <= 0, `${name}, ${width}: ${overhang} pixels are beside the screen`);
+      assert.ok(overhang <= 0, `${name}, ${width}: the page is ${overhang} pixels wider than the screen`);
     }
   }
   await page.setViewportSize(wide);

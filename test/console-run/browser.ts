@@ -22,7 +22,7 @@ export const topics = [
 export type Topic = (typeof topics)[number];
 
 export function titleOf(topic: Topic): string {
-  return `${topic}, in a browser`;
+  return `${topic}: the console works in Chromium`;
 }
 
 export function missingPackages(): string[] {
@@ -31,7 +31,7 @@ export function missingPackages(): string[] {
 
 export const launchOptions = {
   executablePath: place,
-  // Show scroll bars, as users have them.
+  // Show scroll bars, as for users.
   ignoreDefaultArgs: ["--hide-scrollbars"],
   // Chromium's sandbox does not work in containers or for root.
   args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
@@ -44,7 +44,7 @@ export const complaints: string[] = [];
 export function inBrowser(topic: Topic, run: (t: TestContext, browser: Browser) => Promise<void>): void {
   const skip = existsSync(place)
     ? false
-    : "Chromium is not installed, and not to be installed from Debian here";
+    : "Chromium is not installed and cannot be installed from Debian here";
   test(titleOf(topic), { skip, timeout: 900_000 }, async (t) => {
     const browser = await chromium.launch(launchOptions);
     t.after(() => browser.close());

@@ -1,5 +1,5 @@
-// `npm run test:console`: installs Debian's Chromium and tests the console in it; screenshots are in
-// build/console/. Without a browser the tests are skipped with a warning.
+// `npm run test:console`: installs Debian's Chromium and tests the console in it. Screenshots are
+// written to build/console/. Without a browser the tests are skipped with a warning.
 import { parseArgs } from "node:util";
 import { installFromDebian } from "../support/debian.ts";
 import { toldRun } from "../support/optional-tests.ts";

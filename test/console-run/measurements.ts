@@ -1,5 +1,5 @@
-// `npm run test:console -- --bars`: measures load times of the first page and of a large bucket, and the
-// memory of a large upload. No assertions; some numbers are in docs/console.md.
+// `npm run test:console -- --bars`: measures load times of the first page and of a large bucket,
+// and the memory of a large upload. No assertions; some numbers are in docs/console.md.
 import { createWriteStream } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -130,7 +130,7 @@ async function tabBytes(): Promise<number> {
         /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
       most = Math.max(most, Number(resident) * 1024);
     } catch {
-      // The process has ended meanwhile.
+      // The process has already ended.
     }
   }
   return most;

@@ -50,7 +50,7 @@ export async function consoleScene(
     const page = await context.newPage();
     page.on("pageerror", (error) => complaints.push(String(error.stack)));
     page.on("console", (message) => {
-      // The browser also logs refused requests and blocked scripts, which the tests check themselves.
+      // The browser also logs refused requests and blocked scripts, which tests cause on purpose.
       const isWanted = /^(Failed to load resource|Blocked script execution)/.test(message.text());
       if (message.type() === "error" && !isWanted) complaints.push(message.text());
     });

@@ -23,7 +23,7 @@ export function programPath(name: ClientName): string {
 
 /** Title of the test of a client. */
 export function testTitle(name: ClientName): string {
-  return `${name} does its everyday jobs against Store`;
+  return `${name} works with Store`;
 }
 
 /** Debian packages that are not installed yet. */

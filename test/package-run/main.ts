@@ -1,5 +1,5 @@
-// `npm run test:package`: packs the package, installs it in an empty folder where no compiler is to be found, and runs it.
-// Without a registry nothing can be installed, which is told loudly and is no failure.
+// `npm run test:package`: packs the package, installs it in an empty folder without a compiler in
+// PATH, and runs it. If no registry is reachable, the test is skipped with a warning.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ import { root } from "../cli/store.ts";
 const mostBytes = 60 * 1000 * 1000;
 const unreachable = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/;
 
-/** As npm would publish it, of what the sources are now. */
+/** Packs the current sources as npm would publish them; returns the path of the archive. */
 async function pack(folder: string): Promise<string> {
   const tsc = join(root, "node_modules", ".bin", "tsc");
   const built = join(folder, "store");
@@ -47,7 +47,7 @@ async function pack(folder: string): Promise<string> {
   return join(folder, (await readdir(folder)).find((name) => name.endsWith(".tgz"))!);
 }
 
-/** Node, npm and a shell, and nothing else that is not named by its whole path. */
+/** A folder for PATH with only Node, npm and a shell. */
 async function bareBin(folder: string): Promise<string> {
   const bin = join(folder, "bin");
   await mkdir(bin);
@@ -79,8 +79,8 @@ test("the packed package installs in an empty folder without a compiler, and run
   const installed = spawnSync("npm", args, { cwd: empty, env, encoding: "utf8" });
   const seconds = (performance.now() - began) / 1000;
   if (installed.status !== 0 && unreachable.test(installed.stderr)) {
-    console.error("\nNOT TESTED: the packed package could not be installed: no registry can be reached.\n");
-    t.skip("no registry can be reached");
+    console.error("\nNOT TESTED: the packed package could not be installed: no registry is reachable.\n");
+    t.skip("no registry is reachable");
     return;
   }
   assert.equal(installed.status, 0, installed.stderr);
@@ -109,7 +109,7 @@ test("the packed package installs in an empty folder without a compiler, and run
   assert.ok((await stat(service)).isFile());
 });
 
-/** A server starts, answers, and ends in order. */
+/** Asserts that the server starts, answers requests and exits with code 0. */
 async function serves(program: string, options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }) {
   const server = spawn(program, ["serve", "--s3-port", "0", "--console-port", "0"], options);
   const ended = once(server, "close") as Promise<[number | null]>;

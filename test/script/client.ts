@@ -1,5 +1,5 @@
-// An HTTP client that hides nothing: whole answers, headers as they came, bodies from anything, and bare
-// sockets for what no client would send.
+// An HTTP client that returns complete responses with raw headers, and plain sockets for requests
+// that no HTTP client would send.
 import { once } from "node:events";
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -11,20 +11,20 @@ export interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** A connection of its own unless given. */
+  /** Default: a new connection for this request. */
   readonly agent?: Agent;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as they came. */
+  /** Names and values in alternation, as received. */
   readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly text: string;
 }
 
-/** No server under test keeps a client waiting longer than this. */
+/** Timeout of a request without any progress, in milliseconds. */
 const patience = 30_000;
 
 export async function ask(port: number, asked: Asked): Promise<Answer> {
@@ -36,22 +36,22 @@ export async function ask(port: number, asked: Asked): Promise<Answer> {
   return { status: incoming.statusCode!, headers, rawHeaders, bytes, text: bytes.toString() };
 }
 
-/** The answer's head, with its body to be read or left. */
+/** Resolves with the head of the response; the caller may read the body or not. */
 export async function open(port: number, asked: Asked): Promise<IncomingMessage> {
   const { path = "/", method = "GET", headers = {}, body, agent } = asked;
   const outgoing = request({ host: "127.0.0.1", port, path, method, headers, agent: agent ?? false });
   outgoing.setTimeout(patience, () =>
-    outgoing.destroy(new Error(`Nothing moved for ${patience} ms: ${method} ${path}`)),
+    outgoing.destroy(new Error(`No progress for ${patience} ms: ${method} ${path}`)),
   );
   const response = once(outgoing, "response") as Promise<[IncomingMessage]>;
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) outgoing.end(body);
-  // A server may answer before it has read all, and what is left of the body then does not matter.
+  // A server may answer before it has read the whole body, so errors of sending are ignored.
   else pipeline(Readable.from(body, { objectMode: false }), outgoing).catch(() => {});
   const [incoming] = await response;
   return incoming;
 }
 
-/** A connection on which these lines were sent. */
+/** Opens a connection and sends these lines. */
 export async function converse(port: number, ...lines: string[]): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
@@ -59,7 +59,7 @@ export async function converse(port: number, ...lines: string[]): Promise<Socket
   return socket;
 }
 
-/** All that comes until the other side ends it. */
+/** Everything received until the server closes the connection. */
 export async function restOf(socket: Socket): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of socket) pieces.push(piece as Buffer);

@@ -1,10 +1,10 @@
-// The other examples, end to end: Basic authentication, a pre-shared key, multipart uploads.
+// End-to-end tests of examples: Basic authentication, a pre-shared key and multipart uploads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleBytes } from "../support/bytes.ts";
 import { example, openScene } from "./scene.ts";
 
-test("examples/basic-auth asks for name and password, and only then shows the bucket", async (t) => {
+test("examples/basic-auth serves the bucket only with the right name and password", async (t) => {
   const scene = await openScene(t);
   const configs = [example("basic-auth")];
   await scene.secret("PASSWORD", "pässword", configs[0]);
@@ -68,7 +68,7 @@ test("examples/pre-shared-key serves only requests with the key", async (t) => {
   assert.deepEqual([refused.status, refused.headers.allow], [405, "PUT, GET"]);
 });
 
-test("examples/multipart uploads in parts, in any order, and aborts", async (t) => {
+test("examples/multipart uploads parts in any order, completes and aborts uploads", async (t) => {
   const scene = await openScene(t);
   const { ask } = await scene.start("serve", { configs: [example("multipart")] });
   const create = async (key: string) => {
@@ -92,7 +92,7 @@ test("examples/multipart uploads in parts, in any order, and aborts", async (t) 
     parts.map(({ partNumber }) => partNumber),
     [3, 1, 2],
   );
-  assert.equal((await ask("/large")).status, 404, "nothing is seen before it is complete");
+  assert.equal((await ask("/large")).status, 404, "the object does not exist before the upload is complete");
 
   const complete = `/large?action=complete&uploadId=${uploadId}`;
   const empty = await ask({ method: "POST", path: complete, body: "[]" });

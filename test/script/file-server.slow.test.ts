@@ -1,4 +1,4 @@
-// The file server among the examples: ranges, conditions and caching, as any HTTP client may ask for them.
+// End-to-end test of examples/file-server: ranges, conditional requests and caching.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { sampleBytes } from "../support/bytes.ts";
 import type { Asked } from "./client.ts";
 import { example, openScene } from "./scene.ts";
 
-test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9110 has them", async (t) => {
+test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9110 requires", async (t) => {
   const scene = await openScene(t);
   const body = sampleBytes(100_000);
   const store = await openStore(join(scene.directory, ".store"));
@@ -26,7 +26,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
   const later = new Date(uploaded.getTime() + 60_000).toUTCString();
   const earlier = new Date(uploaded.getTime() - 60_000).toUTCString();
 
-  await t.test("200 with type, caching, etag, date and length", async () => {
+  await t.test("GET returns 200 with content type, caching, etag, date and length", async () => {
     const { status, headers, bytes } = await get({});
     assert.equal(status, 200);
     assert.ok(bytes.equals(body));
@@ -38,7 +38,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     assert.equal(headers["last-modified"], uploaded.toUTCString());
   });
 
-  await t.test("HEAD tells the same without a body", async () => {
+  await t.test("HEAD returns the same headers as GET without a body", async () => {
     const { headers: got, bytes } = await get({}, { method: "HEAD" });
     const { headers } = await get({});
     const { date: _, ...same } = headers;
@@ -46,7 +46,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     assert.equal(bytes.length, 0);
   });
 
-  await t.test("a folder is its index", async () => {
+  await t.test("the path of a folder returns its index.html", async () => {
     assert.equal((await ask("/")).text, "<h1>home</h1>");
     assert.equal((await ask("/docs/")).text, "<h1>docs</h1>");
   });
@@ -58,7 +58,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     ["bytes=-500", 99_500, 99_999],
     ["bytes=99990-200000", 99_990, 99_999],
   ] as const) {
-    await t.test(`206 for ${range}`, async () => {
+    await t.test(`Range: ${range} returns 206`, async () => {
       const { status, headers, bytes } = await get({ Range: range });
       assert.equal(status, 206);
       assert.equal(headers["content-range"], `bytes ${first}-${last}/100000`);
@@ -68,7 +68,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
   }
 
   for (const range of ["bytes=100000-", "bytes=200000-300000", "bytes=-0"]) {
-    await t.test(`416 for ${range}`, async () => {
+    await t.test(`Range: ${range} returns 416`, async () => {
       const { status, headers } = await get({ Range: range });
       assert.deepEqual([status, headers["content-range"]], [416, "bytes */100000"]);
     });
@@ -93,7 +93,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
   for (const [status, headers] of rows) {
     const said = Object.entries(headers).map((pair) => pair.join(": "));
     await t.test(
-      `${status} for ${said
+      `GET returns ${status} for ${said
         .join(", ")
         .replaceAll(etag, "its etag")
         .replace(/\w{3}, .* GMT/, "a date")}`,
@@ -106,7 +106,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     );
   }
 
-  await t.test("404 for what is not there, 405 for what is not read", async () => {
+  await t.test("a missing object returns 404, and PUT returns 405", async () => {
     assert.equal((await ask("/none")).status, 404);
     const { status, headers } = await ask({ method: "PUT", path, body: "x" });
     assert.deepEqual([status, headers.allow], [405, "GET, HEAD"]);

@@ -1,4 +1,4 @@
-// What the system knows of a process: its children, its memory, the files it holds.
+// Reads children, memory and open files of a process from /proc.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export function childrenOf(pid: number): number[] {
@@ -10,12 +10,12 @@ export function descendantsOf(pid: number): number[] {
   try {
     return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
     return [];
   }
 }
 
-/** Those that run scripts, or wait for one. */
+/** Child processes that run a script or are spare. */
 export function scriptProcesses(pid: number): number[] {
   return childrenOf(pid).filter((child) => commandOf(child).includes("script/host/worker"));
 }
@@ -29,17 +29,17 @@ function commandOf(pid: number): string {
 }
 
 export function isAlive(pid: number): boolean {
-  // One that has ended and was not yet asked how has no command any more.
+  // A zombie process has an empty command line.
   return commandOf(pid) !== "";
 }
 
-/** In bytes. */
+/** Resident memory in bytes. */
 export function residentMemory(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Number(kibibytes) * 1024;
 }
 
-/** Paths of the files below the folder that it holds open. */
+/** Paths of the open files of the process below the folder. */
 export function openFiles(pid: number, directory: string): string[] {
   return readdirSync(`/proc/${pid}/fd`)
     .map((descriptor) => {
@@ -53,11 +53,11 @@ export function openFiles(pid: number, directory: string): string[] {
     .sort();
 }
 
-/** Waits for what nobody tells: the system is asked again and again. */
+/** Polls until the condition holds; throws after a minute. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Timed out while waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

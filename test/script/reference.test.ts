@@ -1,15 +1,15 @@
-// The reference script of spec 4 and the authorized one of spec 5, as served: every row of their tables.
+// The reference script of spec 4 and the authorized script of spec 5, served by the real server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleBytes } from "../support/bytes.ts";
 import { example, openScene } from "./scene.ts";
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode} serves the reference script to the letter (spec 4)`, async (t) => {
+  test(`store ${mode} serves the reference script exactly as specified (spec 4)`, async (t) => {
     const scene = await openScene(t);
     const { ask } = await scene.start(mode, { configs: [example("reference")] });
 
-    await t.test("PUT stores the body under the path without its slash and says so", async () => {
+    await t.test("PUT stores the body under the path without its leading slash and confirms it", async () => {
       const answer = await ask({
         method: "PUT",
         path: "/a/b c.txt".replace(" ", "%20"),
@@ -26,7 +26,7 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual([status, bytes.length, headers["content-length"]], [200, 0, "0"]);
     });
 
-    await t.test("GET gives the object with its etag", async () => {
+    await t.test("GET returns the object with its etag", async () => {
       const body = sampleBytes(300_000);
       await ask({ method: "PUT", path: "/cat-pic.jpg", body });
       const { status, bytes, headers } = await ask("/cat-pic.jpg");
@@ -36,12 +36,12 @@ for (const mode of ["dev", "serve"] as const) {
       assert.equal(headers["content-length"], "300000");
     });
 
-    await t.test("GET of a key that is not there is a 404 with its text", async () => {
+    await t.test("GET of a missing key returns 404 with the specified text", async () => {
       const { status, text } = await ask("/none");
       assert.deepEqual([status, text], [404, "Object Not Found"]);
     });
 
-    await t.test("DELETE deletes, and says so whether or not the key was there", async () => {
+    await t.test("DELETE deletes the key and confirms it, whether or not the key existed", async () => {
       for (let i = 0; i < 2; i++) {
         const { status, text } = await ask({ method: "DELETE", path: "/cat-pic.jpg" });
         assert.deepEqual([status, text], [200, "Deleted!"]);
@@ -50,14 +50,14 @@ for (const mode of ["dev", "serve"] as const) {
     });
 
     for (const method of ["POST", "PATCH", "OPTIONS", "PROPFIND"]) {
-      await t.test(`${method} is a 405 that names what is allowed`, async () => {
+      await t.test(`${method} returns 405 with the allowed methods`, async () => {
         const { status, headers } = await ask({ method, path: "/key" });
         assert.deepEqual([status, headers.allow], [405, "PUT, GET, DELETE"]);
       });
     }
   });
 
-  test(`store ${mode} serves the authorized script to the letter (spec 5)`, async (t) => {
+  test(`store ${mode} serves the authorized script exactly as specified (spec 5)`, async (t) => {
     const scene = await openScene(t);
     const configs = [example("authorized")];
     const server = await scene.start(mode, { configs });
@@ -69,7 +69,7 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual([status, text], [403, "Forbidden"]);
     };
 
-    await t.test("an unset secret refuses every header, and none", async () => {
+    await t.test("without the secret, requests with any header value or none are forbidden", async () => {
       await forbidden(put({}));
       for (const value of ["", "undefined", "null"]) await forbidden(put({ "X-Custom-Auth-Key": value }));
     });
@@ -77,37 +77,37 @@ for (const mode of ["dev", "serve"] as const) {
     await scene.secret("AUTH_KEY_SECRET", "swordfish", configs[0]);
     await server.told(/has new secrets: reloaded/);
 
-    await t.test("PUT without the header is forbidden", () => forbidden(put({})));
-    await t.test("PUT with a wrong value is forbidden", async () => {
+    await t.test("PUT without the authorization header is forbidden", () => forbidden(put({})));
+    await t.test("PUT with a wrong value of the authorization header is forbidden", async () => {
       for (const value of ["wrong", "swordfis", "swordfish ish", "SWORDFISH"]) {
         await forbidden(put({ "X-Custom-Auth-Key": value }));
       }
     });
-    await t.test("PUT with the value in another header is forbidden", () =>
+    await t.test("PUT with the right value in another header is forbidden", () =>
       forbidden(put({ "X-Auth-Key": "swordfish", Authorization: "swordfish" })),
     );
-    await t.test("nothing was stored so far", async () => {
+    await t.test("forbidden requests have stored nothing", async () => {
       assert.equal((await ask("/cat-pic.jpg")).status, 404);
     });
-    await t.test("PUT with the right value succeeds", async () => {
+    await t.test("PUT with the right value of the authorization header succeeds", async () => {
       const { status, text } = await put({ "X-Custom-Auth-Key": "swordfish" });
       assert.deepEqual([status, text], [200, "Put cat-pic.jpg successfully!"]);
     });
-    await t.test("GET of a key that is not on the list is forbidden, though it is there", async () => {
+    await t.test("GET of an existing key that is not on the allow list is forbidden", async () => {
       assert.equal((await put({ "X-Custom-Auth-Key": "swordfish" }, "/secret.txt")).status, 200);
       await forbidden(ask("/secret.txt"));
     });
-    await t.test("GET of a key on the list gives what is stored", async () => {
+    await t.test("GET of a key on the allow list returns the object", async () => {
       const { status, text } = await ask("/cat-pic.jpg");
       assert.deepEqual([status, text], [200, "meow"]);
     });
-    await t.test("DELETE needs the header too", async () => {
+    await t.test("DELETE needs the authorization header", async () => {
       const headers = { "X-Custom-Auth-Key": "swordfish" };
       await forbidden(ask({ method: "DELETE", path: "/cat-pic.jpg" }));
       assert.equal((await ask({ method: "DELETE", path: "/cat-pic.jpg", headers })).text, "Deleted!");
       assert.equal((await ask("/cat-pic.jpg")).status, 404);
     });
-    await t.test("any other method is never allowed", async () => {
+    await t.test("other methods are forbidden also with the authorization header", async () => {
       const headers = { "X-Custom-Auth-Key": "swordfish" };
       for (const method of ["POST", "PATCH", "OPTIONS"])
         await forbidden(ask({ method, path: "/k", headers }));

@@ -1,5 +1,5 @@
-// A folder with scripts in it, the servers started on them, and the commands called beside: all by the real
-// `store` command. When the test ends, servers are ended and the folder is gone.
+// A temporary folder with scripts, and servers started on them with the real `store` command. After
+// the test, servers are stopped and the folder is deleted.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,9 +12,9 @@ export interface Scene {
   readonly directory: string;
   readonly shell: Shell;
   write(name: string, content: string | Uint8Array): Promise<string>;
-  /** A server on the configurations, those of the scene's folder unless given. */
+  /** Starts a server. Default configuration: the one in the scene's folder. */
   start(mode: "dev" | "serve", options?: StartOptions): Promise<Server>;
-  /** Sets a secret by the command, its value by stdin. */
+  /** Sets a secret with `store secret put`. */
   secret(name: string, value: string, config?: string): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function openScene(t: Pick<TestContext, "after">): Promise<Scene> {
   };
 }
 
-/** One script with a bucket as env.BUCKET, its handlers as an expression. */
+/** A scene with one script, which has a bucket as env.BUCKET. */
 export async function scriptScene(
   t: Pick<TestContext, "after">,
   source: string,
@@ -60,11 +60,11 @@ export async function scriptScene(
 export interface WrittenScript {
   readonly name?: string;
   readonly source: string;
-  /** Further lines of the configuration, tables last. */
+  /** More lines of the configuration; tables must come last. */
   readonly config?: string;
 }
 
-/** At the top of the scene, or under a name in a folder of it. The path of its configuration. */
+/** Writes a script, into a subfolder if it has a name; returns the path of its configuration. */
 export async function writeScript(
   scene: Scene,
   { name, source, config = "" }: WrittenScript,
@@ -93,7 +93,7 @@ export function configText(name: string, further: string): string {
   ].join("\n");
 }
 
-/** The configuration of an example. */
+/** Path of an example's configuration. */
 export function example(name: string): string {
   return join(root, "examples", name, "store.toml");
 }

@@ -1,4 +1,4 @@
-// A started `store dev` or `store serve`: where it answers, what it tells, and its end.
+// Starts `store dev` or `store serve`, sends requests to it, reads its log and stops it.
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { join } from "node:path";
 import { type Outcome, outcomeOf, type Shell } from "../cli/store.ts";
@@ -14,7 +14,7 @@ export interface StartOptions {
 export interface Server {
   readonly port: number;
   readonly pid: number;
-  /** What it said when it was ready. */
+  /** The JSON line that the server prints when it is ready. */
   readonly announced: {
     readonly url: string;
     readonly s3: { readonly url: string };
@@ -22,17 +22,17 @@ export interface Server {
     readonly scripts: readonly { readonly name: string }[];
   };
   ask(asked: Asked | string): Promise<Answer>;
-  /** All it told so far: its own words and the consoles of its scripts. */
+  /** The output so far: lines of the server and console output of its scripts. */
   log(): string;
-  /** Waits until something is told that matches, behind what was told before `from`. */
+  /** Waits until the log matches the pattern; `from` is the offset where the search starts. */
   told(pattern: RegExp, from?: number): Promise<RegExpExecArray>;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
-  /** After a test, whatever state it is in. */
+  /** Ends the server after a test, in any state. */
   end(): Promise<void>;
 }
 
-/** How long a server may take for anything it is waited for. */
+/** Timeout for log lines and for the end of a server, in milliseconds. */
 const patience = 60_000;
 
 export async function startServer(
@@ -80,7 +80,7 @@ export async function startServer(
       const forced = setTimeout(() => child.kill("SIGKILL"), patience);
       await outcome;
       clearTimeout(forced);
-      // A script that blocks does not see that its supervisor is gone.
+      // A script that blocks its event loop does not notice that its supervisor has ended.
       for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
     },
   };
@@ -107,7 +107,7 @@ function listenTo(child: ChildProcessWithoutNullStreams): Pick<Server, "log" | "
     told: (pattern, from = 0) =>
       new Promise((resolve, reject) => {
         const fail = (why: string) => end(() => reject(new Error(`${pattern} ${why}:\n${text}`)));
-        const late = setTimeout(() => fail("was not told"), patience);
+        const late = setTimeout(() => fail("was not logged in time"), patience);
         const end = (settle: () => void) => {
           clearTimeout(late);
           waiting.delete(look);
@@ -116,7 +116,8 @@ function listenTo(child: ChildProcessWithoutNullStreams): Pick<Server, "log" | "
         const look = () => {
           const match = pattern.exec(text.slice(from));
           if (match !== null) end(() => resolve(match));
-          else if (child.exitCode !== null || child.signalCode !== null) fail("was not told before the end");
+          else if (child.exitCode !== null || child.signalCode !== null)
+            fail("was not logged before the server ended");
         };
         waiting.add(look);
         look();

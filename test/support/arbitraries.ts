@@ -1,4 +1,4 @@
-// Records to test with where every field matters: whatever the types allow.
+// fast-check generators of records with any values that their types allow.
 import fc from "fast-check";
 import type { Body } from "../../src/engine/records.ts";
 import { allAlgorithms, checksumLengths } from "../../src/model/checksum.ts";
@@ -13,10 +13,10 @@ import type {
 import type { PartRecord, UploadRecord } from "../../src/model/upload.ts";
 import { emptyMd5 } from "./samples.ts";
 
-/** Any well-formed string: astral code points, controls and NUL among them. */
+/** Any well-formed string, including astral code points, control characters and NUL. */
 export const wellFormed = (maxLength: number) => fc.string({ unit: "binary", maxLength });
 
-/** Any string a script can hold, lone surrogates among them: metadata has no UTF-8 form to keep to. */
+/** Any JavaScript string, including lone surrogates: metadata need not be valid UTF-8. */
 const anyText = fc.oneof(
   wellFormed(12),
   fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)), maxLength: 4 }),
@@ -67,7 +67,7 @@ const encryption: fc.Arbitrary<Encryption> = fc.record(
     sealedKey: bytes(60),
     sealedChecksums: bytes(80),
   },
-  // Objects of earlier versions, and those of parts, have no sealed checksums.
+  // Objects made of parts, and objects of earlier versions, have no sealed checksums.
   { requiredKeys: ["keyMd5", "scope", "sealedKey"] },
 );
 
@@ -80,7 +80,7 @@ const metadata: fc.Arbitrary<Metadata> = fc
     })),
   );
 
-/** Up to what can be counted exactly: sizes do not stop at 32 bits. */
+/** Sizes up to the largest safe integer: they are not limited to 32 bits. */
 const size = fc.oneof(fc.nat(), fc.maxSafeNat(), fc.constantFrom(2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1));
 const etag = fc.oneof(
   bytes(16).map(toHex),

@@ -1,10 +1,10 @@
-// Bodies that tell which write they are of, so that a torn or a foreign one is noticed at any block.
+// Bodies that identify their write, so that torn or foreign bytes are detected in any block.
 import { createHash } from "node:crypto";
 
 export const KiB = 1024;
 export const MiB = 1024 * KiB;
 
-/** One write of a key: what names it, and how many bytes it had. */
+/** One write of a key: its unique name and its number of bytes. */
 export interface Value {
   readonly name: string;
   readonly size: number;
@@ -12,7 +12,7 @@ export interface Value {
 
 export function bytesOf(key: string, { name, size }: Value): Buffer {
   const pattern = `${createHash("sha256").update(`${key}\n${name}\n${size}`).digest("hex")} ${name} `;
-  // An odd length, so that no two blocks of a body are alike.
+  // The pattern has an odd length, so that no two blocks of a body are equal.
   return Buffer.alloc(size, pattern.length % 2 === 1 ? pattern : `${pattern}.`);
 }
 
@@ -22,11 +22,11 @@ export function digestOf(bytes: Uint8Array): string {
 
 export interface StreamOptions {
   readonly chunk?: number;
-  /** Called before every chunk with where it begins; what it throws, the stream fails with. */
+  /** Called with the offset of every chunk before it is sent. If it throws, the stream fails. */
   readonly before?: (offset: number) => void | Promise<void>;
 }
 
-/** A stream of the bytes that gives a chunk only when it is asked for one. */
+/** A stream that produces each chunk only when it is pulled. */
 export function streamOf(bytes: Uint8Array, { chunk = 64 * KiB, before }: StreamOptions = {}) {
   let at = 0;
   return new ReadableStream<Uint8Array>(

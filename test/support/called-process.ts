@@ -1,8 +1,9 @@
-// A process of its own that answers calls over IPC: load, probes and writers stay out of the test's event loop.
+// Starts a process that answers calls over IPC, so that load, probes and writers do not run in the
+// event loop of the test.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-/** What the other process can be asked for. Arguments and results are plain JSON. */
+/** Functions that the other process provides. Arguments and results are plain JSON. */
 export type Calls = Readonly<Record<string, (given: never) => Promise<unknown>>>;
 
 export interface CalledProcess<C extends Calls> {
@@ -56,7 +57,7 @@ export function startCalledProcess<C extends Calls>(program: string): CalledProc
   };
 }
 
-/** In the other process: answers calls until the parent is gone. */
+/** Called in the other process: answers calls until the parent process ends. */
 export function answerCalls(calls: Calls): void {
   process.on("message", async ({ id, name, given }: Question) => {
     let reply: Reply;

@@ -1,4 +1,4 @@
-// Makes a certificate for localhost that signs itself, byte by byte: with any dates, and without a tool beside.
+// Creates self-signed certificates for localhost with any validity dates, without an external tool.
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import type { PairText } from "../../src/http/tls/certificate.ts";
 
@@ -19,7 +19,7 @@ export function makeCertificate(options: CertificateOptions = {}): PairText {
   const alternatives = sequence(tagged(0x82, Buffer.from(name)), tagged(0x87, Buffer.from([127, 0, 0, 1])));
   const facts = sequence(
     tagged(0xa0, number(Buffer.from([2]))),
-    // Positive, whatever the first byte.
+    // The leading 1 keeps the serial number positive for any random bytes.
     number(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ...[algorithm, who, sequence(time(from), time(until)), who],
     publicKey.export({ type: "spki", format: "der" }),

@@ -1,4 +1,4 @@
-// Compiles a project as its author would, with this package installed.
+// Compiles a project with tsc as a user would, with this package installed.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, symlink } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { Project } from "./projects.ts";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const run = promisify(execFile);
 
-/** The defaults of `tsc --init`, with the types of the web and without Node's. */
+/** The defaults of `tsc --init`, with the DOM types and without the types of Node. */
 export const webOptions = {
   strict: true,
   noEmit: true,
@@ -24,10 +24,10 @@ export const webOptions = {
   moduleResolution: "bundler",
 };
 
-/** The same for a project that uses the ecosystem's types of the runtime instead. */
+/** The same options for a project that uses @cloudflare/workers-types. */
 export const workerOptions = { ...webOptions, lib: ["es2023"], types: ["@cloudflare/workers-types"] };
 
-/** Fails with the compiler's output. */
+/** Fails with the compiler's output if the project does not compile. */
 export async function compile({ directory, write }: Project, compilerOptions: object): Promise<void> {
   await mkdir(join(directory, "node_modules"), { recursive: true });
   await link(root, join(directory, "node_modules", "store-server"));

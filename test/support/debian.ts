@@ -1,34 +1,35 @@
-// Installs what is not there yet, as Debian packages it. What cannot be installed is told in the package manager's
-// own words; whoever asked looks at what is there then, and says what was not tested.
+// Installs missing Debian packages. apt-get prints its own errors; the caller checks afterwards
+// which packages are installed, and reports what was not tested.
 import { spawnSync } from "node:child_process";
 
-/** Asked again after each try: what it names is wanted and not there. */
+/** `missing` returns the packages that are not installed; it is called again after each attempt. */
 export function installFromDebian(missing: () => readonly string[]): void {
   const wanted = missing();
   if (wanted.length === 0) return;
   const root = asRoot();
   if (root === undefined) {
-    console.error(`Cannot install ${wanted.join(", ")}: this is not root, and sudo is not there or asks`);
+    console.error(`Cannot install ${wanted.join(", ")}: this needs root, or sudo without a password.`);
     return;
   }
   const until = Date.now() + patienceMilliseconds;
   if (install(root, wanted, until)) return;
-  // Its lists may be old or not there at all. One by one then, so that one package does not keep out the others.
+  // The package lists may be old or missing. After the update the packages are installed one by
+  // one, so that one failure does not prevent the others.
   aptGet(root, ["update"], until);
   for (const name of missing()) install(root, [name], until);
 }
 
-/** For all of it: without a network each package would be waited for. */
+/** Timeout for all packages together: without a network, each package would wait for its own. */
 const patienceMilliseconds = 6 * 60_000;
 
-/** What to put in front of a command so that root runs it. */
+/** Words to put before a command so that root runs it; undefined if that is not possible. */
 export function asRoot(): readonly string[] | undefined {
   if (process.getuid?.() === 0) return [];
   return spawnSync("sudo", ["-n", "true"]).status === 0 ? ["sudo", "-n"] : undefined;
 }
 
 function install(root: readonly string[], names: readonly string[], until: number): boolean {
-  // A package's settings that are there already stay as they are.
+  // Existing configuration files of a package are kept.
   const settings = ["-o", "Dpkg::Options::=--force-confold"];
   return aptGet(root, ["install", "--yes", "--no-install-recommends", ...settings, ...names], until);
 }

@@ -1,20 +1,20 @@
-// A TCP proxy that does to connections what networks do: refuses them, falls silent, cuts them, damages bytes.
+// A TCP proxy that injects network faults: it refuses connections, stalls, cuts and corrupts them.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 
 export type Fault =
-  /** What comes is taken and never answered. */
+  /** The request is accepted and dropped, so it is never answered. */
   | { readonly kind: "silent" }
-  /** The answer's first bytes pass, then nothing more comes. */
+  /** The first `after` bytes of the response pass, then nothing more is sent. */
   | { readonly kind: "silent within"; readonly after: number }
-  /** The answer's first bytes pass, then the connection is cut. 0: the request was taken, its answer is lost. */
+  /** The first `after` bytes of the response pass, then the connection is cut. 0: none of them. */
   | { readonly kind: "cut answer"; readonly after: number }
-  /** The request's first bytes pass, then the connection is cut. */
+  /** The first `after` bytes of the request pass, then the connection is cut. */
   | { readonly kind: "cut request"; readonly after: number }
-  /** The answer comes in drops of so many bytes. */
+  /** The response is sent in chunks of `drop` bytes. */
   | { readonly kind: "slow answer"; readonly drop: number }
-  /** The byte at this place of the request, or of the answer, is another. */
+  /** One bit of the byte at this offset of the request or response is flipped. */
   | { readonly kind: "flip request"; readonly at: number }
   | { readonly kind: "flip answer"; readonly at: number };
 
@@ -22,16 +22,16 @@ export interface FaultProxy {
   readonly port: number;
   /** Connections accepted so far. */
   readonly accepted: number;
-  /** Faults that have happened. */
+  /** Faults that have happened so far. */
   readonly happened: number;
-  /** The next connections have these faults, one each; connections that are kept are cut first. */
+  /** Applies one fault to each of the next connections; open connections are cut first. */
   plan(...faults: Fault[]): void;
-  /** Every connection has it until told otherwise. */
+  /** Applies the fault to every later connection without a planned fault; undefined: none. */
   planAlways(fault: Fault | undefined): void;
   untilHappened(faults: number): Promise<void>;
-  /** Waits until its clients have given up every connection. */
+  /** Waits until all connections are closed. */
   untilLeft(): Promise<void>;
-  /** Nobody listens; or somebody does again. */
+  /** Closes the listening socket and all connections; `accept` listens again on the same port. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
 }
@@ -123,7 +123,7 @@ export async function startFaultProxy(t: Pick<TestContext, "after">, target: num
   };
 }
 
-/** What happens to one direction of a connection, at which byte. */
+/** The fault of one direction of a connection, and its offset in bytes. */
 interface OneWay {
   readonly does: "silence" | "cut" | "flip" | "drip";
   readonly at: number;

@@ -1,4 +1,4 @@
-// A store with one of everything that a copy must carry, and all that its ports tell of it.
+// Fills a store with every kind of data that a copy must include, and reads its contents back.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createEngine } from "../../src/engine/create.ts";
@@ -8,13 +8,13 @@ import type { Ports } from "./ports.ts";
 import { plain } from "./samples.ts";
 
 export const customerKey = randomBytes(32);
-/** In parts of this size, so that one is in parts without being large. */
+/** A small part size, so that an object in parts need not be large. */
 const partBytes = 70_000;
 
 export const sealedBody = sampleBytes(150_000);
 export const partsBody = sampleBytes(2 * partBytes + 10);
 
-/** Fills the store behind the ports; the ports stay open. */
+/** Fills the store of the ports, which stay open. */
 export async function fill({ records, blobs }: Ports): Promise<void> {
   let now = 1_700_000_000_000;
   const engine = createEngine({ records: unclosed(records), blobs: unclosed(blobs), now: () => now++ });
@@ -70,12 +70,12 @@ async function startUpload(engine: Engine): Promise<void> {
   await engine.abortUpload("photos", ended);
 }
 
-/** Who closes an engine closes its ports; here they are used on. */
+/** Closing an engine closes its ports, but the tests continue to use them. */
 function unclosed<T extends { close(): Promise<void> }>(port: T): T {
   return { ...port, close: async () => {} };
 }
 
-/** Everything but what only the one side can know: the names of its blobs. */
+/** All records without the names of blobs, which differ between a store and its copy. */
 export async function contentsOf({ records }: Ports): Promise<unknown> {
   const buckets = [];
   for (const { name } of await records.buckets()) {
@@ -104,7 +104,7 @@ function withoutNames(found: unknown): unknown {
   return JSON.parse(JSON.stringify(found, (name, value) => (name === "blob" ? value.size : value)));
 }
 
-/** The engine over the ports finds nothing damaged and nothing that belongs to nobody. */
+/** The engine's verification finds no damaged and no orphaned data. */
 export async function assertSound({ records, blobs }: Ports): Promise<void> {
   const engine = createEngine({ records: unclosed(records), blobs: unclosed(blobs) });
   const { damages } = await engine.verify();

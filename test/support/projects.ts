@@ -1,4 +1,4 @@
-// Projects to test with: a folder with a configuration and a script, gone after the test.
+// Temporary projects for tests: a folder with a configuration and a script.
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,15 +10,15 @@ import { temporaryDirectory } from "./stores.ts";
 export interface Project {
   readonly directory: string;
   write(name: string, content: string | Uint8Array): Promise<string>;
-  /** What becomes of this configuration. */
+  /** Writes and parses this configuration. */
   read(name: string, content: string | Uint8Array): Promise<ScriptConfig>;
-  /** The error it is refused with. */
+  /** Writes this configuration, which must be refused, and returns the error. */
   refused(name: string, content: string | Uint8Array): Promise<ConfigError>;
 }
 
 export const now = () => Date.UTC(2026, 10, 15, 23, 59);
 
-/** With a script at src/index.ts. */
+/** Creates a project with an empty script at src/index.ts. */
 export async function project(t: TestContext): Promise<Project> {
   const directory = await temporaryDirectory(t);
   async function write(name: string, content: string | Uint8Array): Promise<string> {
@@ -40,22 +40,22 @@ export async function project(t: TestContext): Promise<Project> {
         assert.ok(error instanceof ConfigError, String(error));
         return error;
       }
-      return assert.fail(`was taken: ${String(content)}`);
+      return assert.fail(`was accepted: ${String(content)}`);
     },
   };
 }
 
-/** One fault of a configuration, and what is told of it. */
+/** A configuration with one fault, and the expected report. */
 export interface Row {
   readonly what: string;
   readonly text: string;
   /** `line:column` */
   readonly at: string;
-  /** What the message and the hint say, among the rest. */
+  /** Texts that the message or its hint contains. */
   readonly says: readonly string[];
 }
 
-/** Each row is refused with one fault, at its place, in its words, with its line shown and marked. */
+/** Asserts that each row is refused with one fault, its position, its texts and its marked line. */
 export async function refusals(
   t: TestContext,
   { refused }: Project,
@@ -63,7 +63,7 @@ export async function refusals(
   rows: readonly Row[],
 ): Promise<void> {
   for (const { what, text, at, says } of rows) {
-    await t.test(what, async () => {
+    await t.test(`${what} in ${file} is refused`, async () => {
       const { message, faults } = await refused(file, text);
       assert.equal(faults.length, 1, message);
       const [fault] = faults;

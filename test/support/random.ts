@@ -1,8 +1,8 @@
-// Chance that can be repeated: every random test runs from a seed, and a failure names it.
+// Reproducible random numbers: every random test has a seed, and a failure reports it.
 import { randomInt } from "node:crypto";
 
 export interface Random {
-  /** 0 up to, not with, the given number. */
+  /** Returns an integer from 0 to `end` - 1. */
   below(end: number): number;
   between(first: number, last: number): number;
   pick<T>(items: readonly T[]): T;
@@ -10,7 +10,7 @@ export interface Random {
 
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
-  // mulberry32: small, fast, and the same everywhere.
+  // mulberry32: small, fast, and with the same results on every machine.
   function next(): number {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -25,7 +25,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Runs from a seed of its own, or from the one in STORE_TEST_SEED to see a failure again. */
+/** Runs with a new seed, or with the seed in STORE_TEST_SEED to reproduce a failure. */
 export async function seeded(work: (random: Random, seed: number) => Promise<void>): Promise<void> {
   const given = process.env.STORE_TEST_SEED;
   const seed = given === undefined ? randomInt(2 ** 31) : Number(given);

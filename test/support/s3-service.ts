@@ -1,4 +1,4 @@
-// A real S3 service to keep bytes on: our own S3 API in this process, on a store in memory.
+// An S3 service for the blobs of a cluster: our own S3 API in this process, on a store in memory.
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -10,11 +10,11 @@ import { createS3Handler } from "../../src/s3/handler.ts";
 export interface S3Service {
   readonly port: number;
   readonly engine: Engine;
-  /** Its bucket. */
+  /** The existing bucket of the service. */
   readonly bucket: string;
-  /** Of a shelf on it, by this port or that of a proxy before it. */
+  /** URL of a blob backend on this service, through `port`, which may be the port of a proxy. */
   shelfUrl(options?: { readonly port?: number; readonly prefix?: string; readonly bucket?: string }): string;
-  /** The keys of what it holds. */
+  /** Keys of all objects in the bucket. */
   keys(): Promise<string[]>;
 }
 

@@ -1,4 +1,4 @@
-// Records to test with where only their names and places matter.
+// Sample records for tests in which only names and body locations matter.
 import { randomBytes } from "node:crypto";
 import type { Body, BodyPart, Mutation } from "../../src/engine/records.ts";
 import type { ObjectRecord } from "../../src/model/object.ts";
@@ -63,7 +63,7 @@ export function putObject(key: string, body: Body = inline(""), version = random
   return { kind: "put object", record: objectRecord(key, { version }), body };
 }
 
-/** The same value with every byte array plain: a port may answer with a Buffer. */
+/** Replaces every Buffer by a plain Uint8Array, because a port may return either. */
 export function plain<T>(value: T): T {
   return structuredClone(value);
 }

@@ -1,4 +1,4 @@
-// The real implementations every contract runs on, each opened fresh and closed after the test.
+// The stores on which the contracts run, each newly created and closed after the test.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export const implementations: readonly Implementation[] = [
   },
 ];
 
-/** A directory that is gone after the test; close what is open in it before the test ends. */
+/** A directory that is deleted after the test. The test must close all files in it first. */
 export async function temporaryDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "store-test-"));
   t.after(() => rm(directory, { recursive: true, force: true }));

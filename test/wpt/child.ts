@@ -1,5 +1,5 @@
-// Runs one test file in this process: sets up the global scope, loads the checkout's own harness and the
-// test's scripts, and writes each result to descriptor 3 as a line of JSON.
+// Runs one test file in this process: sets up the global scope, loads the checkout's own harness
+// and the test's scripts, and writes each result to descriptor 3 as a line of JSON.
 import { readFileSync, writeSync } from "node:fs";
 import { basename } from "node:path";
 import { runInThisContext } from "node:vm";
@@ -50,7 +50,7 @@ function defineScope(): void {
     location,
     META_TITLE: run.title,
     GLOBAL: { isWindow: () => false, isWorker: () => true, isShadowRealm: () => false },
-    // What undici's setGlobalOrigin sets: the base of relative URLs.
+    // The global origin of undici, which is the base of relative URLs.
     [Symbol.for("undici.globalOrigin.1")]: location,
   };
   // The interface tests refuse a global scope of unknown kind.

@@ -1,11 +1,11 @@
-// Tests that Node's own classes pass and the classes of scripts fail, with the reason. A failure that is not
-// listed here fails the run.
+// Tests that Node's own classes pass and the classes of scripts fail, with the reason. A failure
+// that is not listed here fails the run.
 
 export interface Difference {
   /** Beginning of the test file's path. */
   readonly file: string;
   readonly test: string | RegExp;
-  /** "deliberate": a rule of the runtime wants it. A number: only Node versions below it fail. */
+  /** "deliberate": the scripts' platform requires it. `nodeBelow`: only older Node versions. */
   readonly cause: "deliberate" | { readonly nodeBelow: number };
   readonly reason: string;
 }
@@ -40,11 +40,11 @@ const deliberate: readonly Difference[] = [
     file: "fetch/api/basic/historical.any.js",
     test: "Headers object no longer has a getAll() method",
     cause: "deliberate",
-    reason: 'what real scripts use: headers.getAll("Set-Cookie")',
+    reason: 'real scripts use headers.getAll("Set-Cookie")',
   },
 ];
 
-/** Classes that scripts take from Node, in versions that have these faults. */
+/** Failures of Node's own classes in older versions, where scripts use these classes. */
 const olderNode: readonly Difference[] = [
   older("url/", /./, "the URL parser and its IDNA tables are Node's own"),
   older("encoding/legacy-mb-schinese/", /./, "ICU's tables for gb18030 and gbk"),
@@ -67,7 +67,7 @@ function older(file: string, test: RegExp, reason: string): Difference {
   return { file, test, cause: { nodeBelow: 24 }, reason };
 }
 
-/** Those that apply to a major version of Node. */
+/** Returns the differences that apply to a major version of Node. */
 export function differencesFor(nodeMajor: number): readonly Difference[] {
   return [
     ...deliberate,

@@ -1,6 +1,6 @@
-// `npm run test:wpt -- --wpt DIR`: runs web-platform-tests in the global scope of scripts and on Node's own
-// classes, and compares the two. Exits 1 when a test fails on the classes of scripts alone and the
-// difference is not listed in differences.ts.
+// `npm run test:wpt -- --wpt DIR`: runs web-platform-tests in the global scope of scripts and on
+// Node's own classes, and compares the results. Exits 1 if a test fails only on the classes of
+// scripts and the difference is not listed in differences.ts.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

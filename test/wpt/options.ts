@@ -22,7 +22,7 @@ scope of scripts, and the same tests on Node's own classes.
   --only FOLDER  run only this folder, for example streams or fetch/api/headers; may be repeated
   --json         print all results as JSON`;
 
-/** Undefined when the arguments are wrong or name no checkout: the caller prints the usage. */
+/** Returns undefined if the arguments are invalid or lack --wpt; the caller prints the usage. */
 export function parseOptions(args: readonly string[]): RunOptions | undefined {
   try {
     const { values } = parseArgs({

@@ -1,4 +1,4 @@
-// The report of a run: totals by folder, then what fails and why.
+// The report of a run: totals by folder, then the failed tests with their reasons.
 import type { ComparedTest, Verdict } from "./compare.ts";
 import { folders } from "./test-files.ts";
 
@@ -6,7 +6,7 @@ export interface Totals {
   readonly folder: string;
   readonly script: { readonly passed: number; readonly failed: number };
   readonly node: { readonly passed: number; readonly failed: number };
-  /** Tests that fail on both sides in a file that asked for a handler. */
+  /** Tests that fail on both sides in a file that requested a Python handler. */
   readonly notRunnable: number;
 }
 

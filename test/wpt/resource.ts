@@ -1,5 +1,5 @@
-// Reads files of a checkout as its own server would give them out: with placeholders filled in, and with
-// the headers of a `.headers` file.
+// Reads files of a checkout as its own server would serve them: with placeholders replaced, and
+// with the headers of a `.headers` file.
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 
@@ -23,7 +23,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".xml": "text/xml",
 };
 
-/** Undefined when there is no such file. `path` has no leading slash. */
+/** Returns undefined if the file does not exist. `path` has no leading slash. */
 export function readResource(checkout: string, path: string, port: number): Resource | undefined {
   if (path.split("/").includes("..")) return undefined;
   const bytes = readIfThere(join(checkout, aliases[path] ?? path));

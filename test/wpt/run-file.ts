@@ -1,4 +1,4 @@
-// Runs one test file in a process of its own, with a time limit.
+// Runs one test file in its own process, with a timeout.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
@@ -19,7 +19,7 @@ export interface RunnerOptions {
   readonly classes: "script" | "node";
 }
 
-/** Tests without a result by then are unfinished; a process that blocks is killed some time later. */
+/** Then tests without a result are unfinished; a process that blocks is killed some time later. */
 const limits = { normal: 30_000, long: 90_000 } as const;
 const killGraceMilliseconds = 30_000;
 
@@ -40,7 +40,7 @@ export async function runFile(run: TestRun, options: RunnerOptions): Promise<Fil
   clearTimeout(timer);
   server.close();
   const results = distinct(
-    // Some tests are named after URLs, and each run has a port of its own.
+    // Some tests are named after URLs, and the port differs in each run.
     (await output)
       .replaceAll(`:${server.port}`, ":PORT")
       .split("\n")
@@ -59,7 +59,7 @@ function parseResult(line: string): TestResult {
   return { name: String(name), outcome, message: String(message) };
 }
 
-/** Numbers the tests of one name, so that two runs can be compared test by test. */
+/** Numbers tests with the same name, so that two runs can be compared test by test. */
 function distinct(results: readonly TestResult[]): TestResult[] {
   const counts = new Map<string, number>();
   return results.map((result) => {

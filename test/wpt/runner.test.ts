@@ -1,4 +1,4 @@
-// The web-platform-tests run itself, on a small checkout with a harness of three functions.
+// Tests the web-platform-tests runner on a small checkout with a harness of three functions.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ for (const [name, text] of Object.entries(files)) {
   writeFileSync(join(checkout, name), text);
 }
 
-test("without a checkout the run explains how to get one and exits with 2", () => {
+test("without a checkout, test:wpt prints how to get one and exits with code 2", () => {
   for (const args of [[], ["--wpt", join(checkout, "common")], ["--unknown"]]) {
     const { status, stderr } = run(...args);
     assert.equal(status, 2);
@@ -60,7 +60,7 @@ test("without a checkout the run explains how to get one and exits with 2", () =
   assert.equal(run("--wpt", checkout, "--only", "nothing").status, 2);
 });
 
-test("every test runs with both sets of classes and is counted by its result in each", () => {
+test("every web-platform test runs on both sets of classes and is counted by both results", () => {
   const { status, stdout } = run("--wpt", checkout, "--json");
   assert.equal(status, 0);
   const { tests, totals } = JSON.parse(stdout) as {
@@ -79,13 +79,13 @@ test("every test runs with both sets of classes and is counted by its result in 
   assert.deepEqual([all.script, all.notRunnable], [{ passed: 4, failed: 1 }, 1]);
 });
 
-test("the report names folders, and --only limits them", () => {
+test("the web-platform-tests report lists folders, and --only limits the run to some of them", () => {
   const { stdout } = run("--wpt", checkout, "--only", "url");
   assert.match(stdout, /^url +1 +0 +1 +0 +0$/m);
   assert.doesNotMatch(stdout, /fetch\/api/);
 });
 
-test("a test that fails only on the classes of scripts is unexpected unless it is listed", () => {
+test("a web-platform test that fails only on the classes of scripts is unexpected unless listed", () => {
   const file = "fetch/api/request/request-init-stream.any.js";
   const listed = "It is error to omit .duplex when the body is a ReadableStream.";
   const results = (outcome: "passed" | "failed") => ({
@@ -99,7 +99,7 @@ test("a test that fails only on the classes of scripts is unexpected unless it i
   );
 });
 
-test("a file with variants is run once for each, after its scripts", () => {
+test("a web-platform test file with variants runs once per variant, after its scripts", () => {
   const text = "// META: script=../a.js\n// META: variant=?x\n// META: variant=?y\n// META: timeout=long\n";
   const runs = runsOf("url/b/c.any.js", text);
   assert.deepEqual(

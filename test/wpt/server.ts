@@ -1,5 +1,5 @@
-// A static file server for a checkout, on loopback. The checkout's Python handlers are not run: a request
-// for one is answered 501 and noted, so that tests which need it can be told apart.
+// A static file server for a checkout, on loopback. The checkout's Python handlers are not run: a
+// request for a handler is answered 501 and recorded, so that tests which need it are recognized.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -13,7 +13,7 @@ export interface TestRun {
   readonly length: "normal" | "long";
 }
 
-/** Folders that are run; other folders of fetch/api test the network layer of a browser. */
+/** Folders to run. Other folders of fetch/api test the network layer of a browser. */
 export const folders: readonly string[] = [
   "fetch/api/headers",
   "fetch/api/body",

@@ -1,4 +1,4 @@
-// The sentences of the spec on PostgreSQL and Ceph.
+// The contract of the spec on PostgreSQL and Ceph.
 import { specContract } from "../../contracts/spec.ts";
 import { clusterStore } from "../cluster-pair.ts";
 

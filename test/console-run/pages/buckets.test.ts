@@ -1,4 +1,4 @@
-// The page of buckets.
+// Browser tests of the buckets page.
 import assert from "node:assert/strict";
 import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";

@@ -1,5 +1,5 @@
-// Hostile content: keys, metadata, content types and bodies with scripts, and pages of other origins.
-// A script that runs would leave a mark, and none may be found.
+// Browser tests of hostile content: scripts in keys, metadata, content types and bodies, and pages
+// of other origins. Every script sets `__ran` if it runs, and no test may find it set.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// The page of access keys.
+// Browser tests of the access keys page.
 import assert from "node:assert/strict";
 import { ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { until } from "../../script/inside.ts";

@@ -1,4 +1,4 @@
-// The page of metrics.
+// Browser tests of the metrics page.
 import assert from "node:assert/strict";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { looksRight, picture } from "../appearance.ts";

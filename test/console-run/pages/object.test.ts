@@ -1,4 +1,4 @@
-// The page of one object: metadata, previews, links and editing.
+// Browser tests of the page of one object: metadata, previews, links and editing.
 import assert from "node:assert/strict";
 import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
@@ -32,7 +32,7 @@ inBrowser("An object", async (t, browser) => {
     await looksRight(page, "object");
   });
 
-  await t.test("metadata is changed only if the object was not changed meanwhile", async () => {
+  await t.test("metadata is saved only if the object was not changed meanwhile", async () => {
     const page = await scene.open(place("notes/todo.json"));
     await page.keyboard.press("e");
     await page.getByLabel("Cache-Control").fill("max-age=60");

@@ -1,4 +1,4 @@
-// The list of a bucket's objects: folders, flat view, search, keyboard, and deletion of many.
+// Browser tests of the object list: folders, flat view, search, keyboard and bulk deletion.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { looksRight } from "../appearance.ts";

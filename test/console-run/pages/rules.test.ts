@@ -1,4 +1,4 @@
-// The page of a bucket's rules.
+// Browser tests of the page of a bucket's lifecycle and CORS rules.
 import assert from "node:assert/strict";
 import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";

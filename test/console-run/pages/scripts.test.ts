@@ -1,4 +1,4 @@
-// The page of scripts.
+// Browser tests of the scripts page.
 import assert from "node:assert/strict";
 import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";

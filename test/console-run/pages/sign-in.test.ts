@@ -1,4 +1,4 @@
-// Signing in and out: by the link that `dev` prints, and by a typed token.
+// Browser tests of signing in with the link that `dev` prints and with a typed token.
 import assert from "node:assert/strict";
 import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
@@ -7,7 +7,7 @@ import { consoleScene } from "../scene.ts";
 inBrowser("Signing in", async (t, browser) => {
   const scene = await consoleScene(t, browser);
 
-  await t.test("the link of dev signs in, and the token is removed from the URL immediately", async () => {
+  await t.test("the link that dev prints signs in, and the token is removed from the URL", async () => {
     const { page, context } = await scene.openSignedOut();
     await page.goto(`${scene.url}/#token=${scene.token}`);
     await page.getByRole("heading", { name: "Buckets" }).waitFor();

@@ -1,5 +1,5 @@
-// Uploads from the page: selected and dropped files, folders, parts, cancel, retry, resume after a
-// reload; and the page of uploads in progress.
+// Browser tests of uploads: selected and dropped files, folders, parts, cancel, retry, resume after
+// a reload, and the page of uploads in progress.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -83,7 +83,7 @@ inBrowser("Uploading", async (t, browser) => {
     const sent: string[] = [];
     await page.route(/uploads\/part\?/, async (route) => {
       const number = new URL(route.request().url()).searchParams.get("number")!;
-      // The first part arrives; the others never do.
+      // Only the first part is uploaded.
       if (isCut && number !== "1") return;
       sent.push(number);
       await route.continue();

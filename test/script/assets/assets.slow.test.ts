@@ -1,4 +1,5 @@
-// Static assets served without a script, by the real server: contents, conditions, ranges, methods, hostile paths.
+// Static assets served by the real server without a script: contents, conditional requests, ranges,
+// methods and hostile paths.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
@@ -35,7 +36,7 @@ test("assets are served with type, etag and caching, also without a script", asy
   });
   const server = await scene.start("serve");
 
-  await t.test("a page at its canonical path", async () => {
+  await t.test("a page is served at its canonical path, and other paths redirect to it", async () => {
     const { status, headers, text } = await server.ask("/");
     assert.equal(status, 200);
     assert.equal(text, "<h1>Home</h1>");
@@ -46,7 +47,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.deepEqual([redirected.status, redirected.headers.location], [307, "/?a=1"]);
   });
 
-  await t.test("content types by extension, and none where the extension says nothing", async () => {
+  await t.test("the content type follows the extension, and is omitted without an extension", async () => {
     assert.equal((await server.ask("/app.js")).headers["content-type"], "text/javascript; charset=utf-8");
     assert.equal((await server.ask("/style.css")).headers["content-type"], "text/css; charset=utf-8");
     const license = await server.ask("/LICENSE");
@@ -55,7 +56,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.deepEqual([empty.status, empty.headers["content-length"], empty.text], [200, "0", ""]);
   });
 
-  await t.test("names beyond ASCII at their encoded path, others redirected to it", async () => {
+  await t.test("a non-ASCII name is served at its encoded path; other encodings redirect to it", async () => {
     const path = "/gr%C3%B6%C3%9Fe/s%C3%BC%C3%9F%20%26%20100%25.txt";
     assert.equal((await server.ask(path)).text, "UTF-8");
     const other = await server.ask(path.replace("%26", "&"));
@@ -63,7 +64,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.equal((await server.ask("/.well-known/security.txt")).text, "Contact: us");
   });
 
-  await t.test("conditions on the etag", async () => {
+  await t.test("If-Match and If-None-Match are compared with the etag of an asset", async () => {
     const { etag } = (await server.ask("/app.js")).headers;
     const conditional = (headers: Record<string, string>) => server.ask({ path: "/app.js", headers });
     for (const value of [etag!, `W/${etag}`, `"other", ${etag}`, "*"]) {
@@ -76,7 +77,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.equal((await conditional({ "if-match": etag! })).status, 200);
   });
 
-  await t.test("ranges, of small files and of large ones", async () => {
+  await t.test("range requests return the requested bytes of small and large assets", async () => {
     for (const path of ["/app.js", "/big.bin"]) {
       const whole = (await server.ask(path)).bytes;
       const ask = (range: string, headers = {}) => server.ask({ path, headers: { range, ...headers } });
@@ -109,14 +110,14 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.equal((await server.ask({ path: "/missing", method: "POST", body: "x" })).status, 404);
   });
 
-  await t.test("what is not there is a 404, and folders are never listed", async () => {
+  await t.test("a missing asset is a 404, and folders are never listed", async () => {
     for (const path of ["/missing", "/.well-known/", "/.well-known", "/app.js/", "/App.js"]) {
       assert.equal((await server.ask(path)).status, 404, path);
     }
   });
 });
 
-test("no path leads out of the assets directory", async (t) => {
+test("no request path reaches a file outside of the assets directory", async (t) => {
   const scene = await siteScene(t, { "a/index.html": "a", "own.txt": "own", "x\\y": "backslash" });
   const outside = await scene.write("secret.txt", "secret");
   const link = (target: string, name: string) => symlink(target, join(scene.directory, "public", name));
@@ -189,7 +190,7 @@ test("a project folder as assets directory does not publish the store's data or 
   assert.match(server.log(), /\.store: not served: it holds the store's data or secrets/);
 });
 
-test("a file that is replaced by a link after the start is not served", async (t) => {
+test("a file that is replaced by a symbolic link after the start is not served", async (t) => {
   const scene = await siteScene(t, { "swap/a.txt": "a", "b.txt": "b" });
   const outside = await scene.write("outside/a.txt", "secret");
   const server = await scene.start("serve");
@@ -202,7 +203,7 @@ test("a file that is replaced by a link after the start is not served", async (t
   assert.equal((await server.ask("/b.txt")).status, 404);
 });
 
-test("_headers, _redirects and .assetsignore apply, are not served, and their faults are logged once", async (t) => {
+test("_headers, _redirects and .assetsignore apply, are not served, and their errors are logged once", async (t) => {
   const scene = await siteScene(
     t,
     {
@@ -234,7 +235,7 @@ test("_headers, _redirects and .assetsignore apply, are not served, and their fa
   assert.equal(server.log().match(/_redirects:2: A rule has two or three words/g)?.length, 1);
 });
 
-test("a file that changes while it is sent ends its connection", async (t) => {
+test("a response is aborted when its file changes while it is sent", async (t) => {
   const size = 64 * 1024 * 1024;
   const scene = await siteScene(t, {});
   const file = join(scene.directory, "public/big.bin");
@@ -256,7 +257,7 @@ test("a file that changes while it is sent ends its connection", async (t) => {
   assert.deepEqual([status, bytes.length, bytes[0]], [200, size, 98]);
 });
 
-test("store serve serves a file that was changed in place, and new files after a restart", async (t) => {
+test("store serve serves changed files immediately, and new files after a restart", async (t) => {
   const scene = await siteScene(t, { "a.txt": "before" });
   const server = await scene.start("serve");
   const before = await server.ask("/a.txt");
@@ -271,7 +272,7 @@ test("store serve serves a file that was changed in place, and new files after a
   assert.equal((await again.ask("/b.txt")).text, "new");
 });
 
-test("store dev sees changed, new and removed files with the next request", async (t) => {
+test("store dev detects changed, new and removed assets at the next request", async (t) => {
   const scene = await siteScene(t, { "a.txt": "one" });
   const server = await scene.start("dev");
   const publicFolder = join(scene.directory, "public");
@@ -298,7 +299,7 @@ async function seesRuleFile(scene: Scene, server: Server): Promise<void> {
   await server.told(/_headers:3: A header is written/);
 }
 
-test("faults of the directory are reported before anything is served", async (t) => {
+test("a missing assets directory is reported before the server starts", async (t) => {
   const scene = await openScene(t);
   await scene.write("store.toml", config(""));
   const { code, stderr } = await scene.shell.run(["dev"]);

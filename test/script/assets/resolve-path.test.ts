@@ -1,4 +1,4 @@
-// Which asset a path stands for: every kind of html_handling and not_found_handling, without a server.
+// Resolution of request paths to assets, for every html_handling and not_found_handling.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resolvePath } from "../../../src/script/assets/resolve-path.ts";
@@ -28,7 +28,7 @@ function resolved(
   return found.kind === "redirect" ? `→ ${found.path}` : `${found.status} ${found.path}`;
 }
 
-/** A path, and what it gives with auto, force and drop. */
+/** A path, and its result with auto-, force- and drop-trailing-slash. */
 const matrix: readonly (readonly [string, string, string, string])[] = [
   ["/", "200 /index.html", "200 /index.html", "200 /index.html"],
   ["/index", "→ /", "→ /", "→ /"],
@@ -56,7 +56,7 @@ const matrix: readonly (readonly [string, string, string, string])[] = [
   ["/missing", "nothing", "nothing", "nothing"],
 ];
 
-test("html_handling decides where pages are served and what redirects to them", () => {
+test("html_handling decides at which paths pages are served and which paths redirect to them", () => {
   for (const [path, auto, force, drop] of matrix) {
     assert.equal(resolved(path, "auto-trailing-slash"), auto, `auto ${path}`);
     assert.equal(resolved(path, "force-trailing-slash"), force, `force ${path}`);
@@ -70,7 +70,7 @@ test("with html_handling none, every file is served at its own path and nothing 
   }
 });
 
-test("every redirect leads to the asset itself, never to another redirect", () => {
+test("every redirect leads directly to an asset, never to another redirect", () => {
   for (const html of ["auto-trailing-slash", "force-trailing-slash", "drop-trailing-slash"] as const) {
     for (const [path] of matrix) {
       const [, target] = /^→ (.*)/.exec(resolved(path, html)) ?? [];
@@ -79,7 +79,7 @@ test("every redirect leads to the asset itself, never to another redirect", () =
   }
 });
 
-test("single-page-application answers every other path with /index.html", () => {
+test("single-page-application answers every path without an asset with /index.html", () => {
   assert.equal(
     resolved("/missing/deep", "auto-trailing-slash", "single-page-application"),
     "200 /index.html",
@@ -89,7 +89,7 @@ test("single-page-application answers every other path with /index.html", () => 
   assert.equal(resolvePath("/missing", new Set(["/a"]), rules), undefined);
 });
 
-test("404-page answers with the nearest 404.html up the tree", () => {
+test("404-page answers with the 404.html of the nearest parent folder", () => {
   const pages = new Set(["/404.html", "/docs/404.html", "/docs/old/a.html"]);
   const rules = { htmlHandling: "auto-trailing-slash", notFoundHandling: "404-page" } as const;
   const nearest = (path: string) => resolvePath(path, pages, rules);

@@ -1,4 +1,4 @@
-// Static assets beside a script: which of the two answers, and what env.ASSETS gives.
+// Static assets together with a script: which of the two answers, and responses of env.ASSETS.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openScene, type Scene } from "../scene.ts";
@@ -29,7 +29,7 @@ async function siteScene(t: Pick<TestContext, "after">, site: Site): Promise<Sce
 
 const navigation = { "sec-fetch-mode": "navigate" };
 
-test("assets answer first, and the script answers what is not an asset", async (t) => {
+test("assets answer first, and the script answers requests without a matching asset", async (t) => {
   const scene = await siteScene(t, {});
   const server = await scene.start("serve");
   assert.equal((await server.ask("/")).text, "home");
@@ -42,7 +42,7 @@ test("assets answer first, and the script answers what is not an asset", async (
   assert.equal((await server.ask({ path: "/", headers: { host: "127.9999.1.1" } })).status, 400);
 });
 
-test("a browser that navigates gets the page for what was not found, by the compatibility date", async (t) => {
+test("a navigating browser gets the not-found page, depending on the compatibility date", async (t) => {
   const assets = 'not_found_handling = "single-page-application"';
   const scene = await siteScene(t, { assets });
   const server = await scene.start("serve");
@@ -57,7 +57,7 @@ test("a browser that navigates gets the page for what was not found, by the comp
   );
 });
 
-test("run_worker_first = true gives every request to the script", async (t) => {
+test("run_worker_first = true sends every request to the script", async (t) => {
   const scene = await siteScene(t, { assets: "run_worker_first = true" });
   const server = await scene.start("serve");
   assert.equal((await server.ask("/page")).text, "script: GET /page ");
@@ -120,7 +120,7 @@ test("env.ASSETS.fetch returns assets for any host and applies their rules", asy
   assert.deepEqual([passed.status, passed.text], [404, "not here"]);
 });
 
-test("the announcement names the assets and their binding", async (t) => {
+test("the server's start message names the assets and their binding", async (t) => {
   const scene = await siteScene(t, { assets: 'binding = "ASSETS"' });
   const server = await scene.start("serve");
   const [script] = server.announced.scripts as readonly { readonly assets?: object }[];

@@ -1,4 +1,4 @@
-// A Workers Site: the script reads the files of a folder through a namespace, by a manifest that it imports.
+// Workers Sites: a script reads the files of a folder through a namespace and an imported manifest.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openScene, type Scene } from "../scene.ts";
@@ -26,7 +26,7 @@ async function openSite(t: Pick<TestContext, "after">, source: string, config = 
   return scene;
 }
 
-test("a script in the module syntax serves the files of its site, and no others", async (t) => {
+test("a script in the module syntax serves only the files of its site", async (t) => {
   const scene = await openSite(
     t,
     `import manifest from "__STATIC_CONTENT_MANIFEST";
@@ -69,13 +69,13 @@ addEventListener("fetch", (event) => {
 
 const script = "export default { fetch: () => new Response() };\n";
 
-test("patterns of a site have no effect, and a note names them", async (t) => {
+test("include and exclude patterns of a site have no effect, and a note names them", async (t) => {
   const scene = await openSite(t, script, `${head}${site}include = ["*.css"]\n`);
   const { log } = await scene.start("dev");
   assert.match(log(), /^wrangler\.toml: the script can read every file of its site: site\.include/m);
 });
 
-test("beside assets, or without its folder, a site is not read, and the message names it", async (t) => {
+test("a site is not served together with assets, and a site without its folder is refused", async (t) => {
   const beside = await openSite(t, script, `${head}assets = { directory = "public" }\n${site}`);
   const { log } = await beside.start("dev");
   assert.match(log(), /its site is not served beside its assets/);

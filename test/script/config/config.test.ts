@@ -1,4 +1,4 @@
-// Reading a script's configuration: what is taken, how it is found, and the whole of some messages.
+// Parsing of a script's configuration: accepted forms, lookup of the file, and complete messages.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -89,7 +89,7 @@ function expected(directory: string, file: string) {
   };
 }
 
-test("the three forms say the same, and variables keep their types", async (t) => {
+test("TOML, JSON and JSONC give the same configuration, and variables keep their types", async (t) => {
   const { read, directory } = await project(t);
   assert.deepEqual(await read("store.toml", whole), expected(directory, "store.toml"));
   assert.deepEqual(await read("store.json", JSON.stringify(json)), expected(directory, "store.json"));
@@ -99,13 +99,13 @@ test("the three forms say the same, and variables keep their types", async (t) =
 
 const least = 'name = "a"\nmain = "src/index.ts"\ncompatibility_date = "2022-08-03"\n';
 
-test("what is not given is empty", async (t) => {
+test("lists and tables that a configuration omits are empty", async (t) => {
   const { read } = await project(t);
   const { compatibilityFlags, routes, crons, buckets, vars } = await read("store.toml", least);
   assert.deepEqual([compatibilityFlags, routes, crons, buckets, vars], [[], [], [], [], {}]);
 });
 
-test("a byte order mark, other line ends and a date without quotes are taken", async (t) => {
+test("a byte order mark, CRLF line ends and a date without quotes are accepted", async (t) => {
   const { read } = await project(t);
   const windows = `\ufeff${least.replace('"2022-08-03"', "2026-11-01").replaceAll("\n", "\r\n")}`;
   assert.equal((await read("store.toml", windows)).compatibilityDate, "2026-11-01");
@@ -113,13 +113,13 @@ test("a byte order mark, other line ends and a date without quotes are taken", a
   assert.equal((await read("store.json", marked)).name, "photos");
 });
 
-test("JSON's null and dates in quotes are variables like any other", async (t) => {
+test("null and dates in quotes are accepted as values of variables in JSON", async (t) => {
   const { read } = await project(t);
   const vars = { NOTHING: null, SINCE: "2026-11-01", constructor: "mine", E: 1e21 };
   assert.deepEqual((await read("store.json", JSON.stringify({ ...json, vars }))).vars, vars);
 });
 
-test("inline tables and dotted keys say the same as headers", async (t) => {
+test("inline tables and dotted keys are equivalent to table headers", async (t) => {
   const { read } = await project(t);
   const inline = `${least}
     store_buckets = [{ binding = "A", bucket_name = "aaa" }, { binding = "B", bucket_name = "bbb" }]
@@ -134,7 +134,7 @@ test("inline tables and dotted keys say the same as headers", async (t) => {
   assert.deepEqual([crons, vars], [["0 0 1 * *"], { X: { y: 1 }, Z: true }]);
 });
 
-test("a folder's configuration is found when there is exactly one", async (t) => {
+test("the configuration of a folder is found if there is exactly one", async (t) => {
   const { directory, write } = await project(t);
   assert.throws(() => findConfig(directory), { name: "ConfigError", message: /store init/ });
   for (const name of ["store.json", "store.toml", "store.jsonc"]) {
@@ -149,7 +149,7 @@ test("a folder's configuration is found when there is exactly one", async (t) =>
   });
 });
 
-test("a file that cannot be read is reported by name", async (t) => {
+test("a configuration file that cannot be read is reported by name", async (t) => {
   const { directory, write } = await project(t);
   assert.throws(() => readConfig(join(directory, "store.toml")), {
     name: "ConfigError",
@@ -162,13 +162,13 @@ test("a file that cannot be read is reported by name", async (t) => {
   assert.throws(() => readConfig(join(directory, "store.yaml")), ConfigError);
 });
 
-test("a file that is not UTF-8 is reported at its first invalid byte", async (t) => {
+test("a configuration file that is not UTF-8 is reported at its first invalid byte", async (t) => {
   const { refused } = await project(t);
   const { message } = await refused("store.toml", Buffer.concat([Buffer.from('name = "a'), Buffer.of(0xe9)]));
   assert.match(message, /store\.toml:1:10: The file is not UTF-8/);
 });
 
-test("the message is the whole text to print", async (t) => {
+test("the message of a configuration error has the position, the line and a mark", async (t) => {
   const { refused, directory } = await project(t);
   const { message } = await refused("store.toml", `${least}\n[[store_bukets]]\nbinding = "PHOTOS"\n`);
   assert.equal(
@@ -181,7 +181,7 @@ test("the message is the whole text to print", async (t) => {
   );
 });
 
-test("all faults are reported in one run, in file order", async (t) => {
+test("all errors of a configuration are reported together, in file order", async (t) => {
   const { refused, directory } = await project(t);
   const text = [
     'name = "My Photos"',
@@ -231,7 +231,7 @@ ${file}:4:11: The binding "my-photos" is not a JavaScript identifier: a binding 
   );
 });
 
-test("the mark lines up with its token after tabs and wide letters, and in a line that is cut", async (t) => {
+test("the mark of an error is aligned with its token after tabs, wide letters and in truncated lines", async (t) => {
   const { refused } = await project(t);
   const tabs = await refused("store.toml", `${least}[vars]\n\t"日本" = 2026-11-01\n`);
   assert.deepEqual(tabs.message.split("\n").slice(1, 3), [
@@ -249,7 +249,7 @@ test("the mark lines up with its token after tabs and wide letters, and in a lin
   assert.equal(part!.indexOf("false"), under!.indexOf("^"));
 });
 
-test("a fault that is found later is reported at its position in the file", async (t) => {
+test("an error found after parsing is reported at its position in the configuration file", async (t) => {
   const { read, directory } = await project(t);
   const config = await read("store.toml", whole);
   const bucket = configErrorFor(
@@ -273,7 +273,7 @@ test("a fault that is found later is reported at its position in the file", asyn
   );
 });
 
-test("a copy of a configuration reports positions too, and a missing key is reported where it would be", async (t) => {
+test("a cloned configuration keeps its positions, and a missing key has the position of its table", async (t) => {
   const { read } = await project(t);
   const copy = structuredClone(await read("store.json", JSON.stringify(json, null, 2)));
   const at = (...path: (string | number)[]) => {
@@ -287,7 +287,7 @@ test("a copy of a configuration reports positions too, and a missing key is repo
   assert.equal(at("nothing", 4), "1:1");
 });
 
-test("today is the date that is suggested when none is given", async (t) => {
+test("the current date is suggested as the missing compatibility date", async (t) => {
   const { write, directory } = await project(t);
   const file = await write("store.toml", 'name = "a"\nmain = "src/index.ts"\n');
   const before = new Date().toISOString().slice(0, 10);

@@ -1,10 +1,10 @@
-// Cron expressions: what they mean, when they come next, and how one that is none is refused.
+// Cron expressions: their next runs, and how invalid expressions are refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { nextRun, parseCron } from "../../../src/script/config/cron.ts";
 
-/** The next runs, without the seconds. */
+/** Start times of the next runs, without seconds. */
 function runs(expression: string, after: string, count: number): string[] {
   const cron = parseCron(expression);
   const found: string[] = [];
@@ -39,9 +39,9 @@ const comes: readonly (readonly [expression: string, after: string, ...runs: str
   ["  0  12\t* nov-DEC/1 *  ", "2026-10-15T00:00", "2026-11-01T12:00"],
 ];
 
-test("an expression comes at the minutes it names, in UTC", async (t) => {
+test("a cron expression runs at the minutes that it names, in UTC", async (t) => {
   for (const [expression, after, ...expected] of comes) {
-    await t.test(`"${expression}" after ${after}`, () => {
+    await t.test(`"${expression}" has the expected next runs after ${after}`, () => {
       assert.deepEqual(runs(expression, after, expected.length), expected);
     });
   }
@@ -75,15 +75,15 @@ const refused: readonly (readonly [expression: string, words: RegExp])[] = [
   ["0 0 31 4,6,9,11 *", /never comes: no month it names has a day 31/],
 ];
 
-test("an expression that is none is refused with what is wrong in it", async (t) => {
+test("an invalid cron expression is refused with the reason", async (t) => {
   for (const [expression, message] of refused) {
-    await t.test(`"${expression}"`, () => {
+    await t.test(`the cron expression "${expression}" is refused`, () => {
       assert.throws(() => parseCron(expression), { name: "RangeError", message });
     });
   }
 });
 
-test("the next run is the first matching full minute after the instant", () => {
+test("the next run is the first matching full minute after the given time", () => {
   const field = (first: number, last: number) =>
     fc.oneof(
       fc.constant("*"),
@@ -104,7 +104,7 @@ test("the next run is the first matching full minute after the instant", () => {
       assert.ok(next.getTime() > after.getTime());
       assert.equal(next.getTime() % 60_000, 0);
       assert.ok(cron.minutes.has(next.getUTCMinutes()) && cron.hours.has(next.getUTCHours()));
-      // Asked from any instant before it, the answer is the same.
+      // From any later start before the next run, the result is the same.
       const between = after.getTime() + Math.floor((next.getTime() - after.getTime() - 1) / 2);
       assert.equal(nextRun(cron, new Date(between)).getTime(), next.getTime());
     }),
@@ -112,7 +112,7 @@ test("the next run is the first matching full minute after the instant", () => {
   );
 });
 
-test("an instant that is none has no next run", () => {
+test("an invalid or the last possible date has no next run", () => {
   const cron = parseCron("* * * * *");
   assert.throws(() => nextRun(cron, new Date(Number.NaN)), RangeError);
   assert.throws(() => nextRun(cron, new Date(8.64e15)), RangeError);

@@ -1,4 +1,4 @@
-// Rate limiters and datasets of a wrangler file: scripts use them without a service of that platform.
+// Rate limiters and datasets of a wrangler file, which Store emulates.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig } from "../../../src/script/config/config.ts";
@@ -7,7 +7,7 @@ import { openScene } from "../scene.ts";
 
 const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
 
-test("rate limiters of both forms and datasets are read, and dropped data points are announced", async (t) => {
+test("rate limiters in both notations and datasets are parsed, with a note that data points are dropped", async (t) => {
   const { write } = await project(t);
   const text = `${least}
 ratelimits = [{ name = "LIMITER", namespace_id = "1", simple = { limit = 20, period = 60 } }]
@@ -28,7 +28,7 @@ simple = { limit = 5, period = 10 }
   assert.deepEqual(config.notes, ["wrangler.toml: data points written to POINTS are dropped."]);
 });
 
-test("a rate limiter without a limit, or with another period, is refused with what to write", async (t) => {
+test("a rate limiter without a limit or with an unsupported period is refused with a correction", async (t) => {
   const { write } = await project(t);
   const faulty = ["", ", simple = { limit = 0, period = 60 }", ", simple = { limit = 5, period = 30 }"];
   for (const simple of faulty) {
@@ -40,7 +40,7 @@ test("a rate limiter without a limit, or with another period, is refused with wh
   }
 });
 
-test("the name of a rate limiter cannot be another binding's name too", async (t) => {
+test("a rate limiter with the name of another binding is refused", async (t) => {
   const { write } = await project(t);
   const text = `${least}ratelimits = [{ name = "X", simple = { limit = 1, period = 10 } }]\n[vars]\nX = "1"\n`;
   const file = await write("wrangler.toml", text);
@@ -57,7 +57,7 @@ const source = `export default {
 };
 `;
 
-test("a script is limited, writes data points, and finds its buckets by the names of their classes", async (t) => {
+test("a script can use a rate limiter and a dataset, and each binding has its class name", async (t) => {
   const scene = await openScene(t);
   await scene.write("src/index.ts", source);
   await scene.write(
@@ -81,7 +81,7 @@ analytics_engine_datasets = [{ binding = "POINTS" }]
     },
     tag: "[object R2Bucket]",
   });
-  // A period may end between two requests, and not twice in three.
+  // At most one period can end during the three requests.
   const statuses = [first.status, (await server.ask("/")).status, (await server.ask("/")).status];
   assert.ok(statuses.includes(429), String(statuses));
 });

@@ -1,4 +1,4 @@
-// The rules for what stands in a script's env, for routes and for triggers, and all of it in JSON's terms.
+// Errors in buckets, variables, routes and triggers of a configuration, in TOML and JSON.
 import { test } from "node:test";
 import { project, type Row, refusals } from "../../support/projects.ts";
 
@@ -8,13 +8,13 @@ const bucket = (binding: string, bucketName: string) =>
 
 const rows: readonly Row[] = [
   {
-    what: "a bucket under one pair of brackets",
+    what: "a bucket table in single brackets",
     text: `${least}[store_buckets]\nbinding = "A"\n`,
     at: "4:1",
     says: ['"store_buckets" must be a list, not a table.', "    [[store_buckets]]\n"],
   },
   {
-    what: "buckets that are texts",
+    what: "a list of bucket names instead of tables",
     text: `${least}store_buckets = ["a"]\n`,
     at: "4:18",
     says: ['"store_buckets[0]" must be a table, not a string.'],
@@ -26,7 +26,7 @@ const rows: readonly Row[] = [
     says: ['"binding" is missing in store_buckets.', 'binding = "PHOTOS"'],
   },
   {
-    what: "a bucket without a name",
+    what: "a bucket without a bucket_name",
     text: `${least}store_buckets = [{ binding = "A" }]\n`,
     at: "4:18",
     says: ['"bucket_name" is missing in store_buckets.', "existing bucket"],
@@ -51,13 +51,13 @@ const rows: readonly Row[] = [
     says: ['"class" is a reserved word of JavaScript', 'binding = "_class"'],
   },
   {
-    what: "a binding that only modules reserve",
+    what: "a binding that is a reserved word only in modules",
     text: bucket('"await"', '"aaa"'),
     at: "5:11",
     says: ["is a reserved word"],
   },
   {
-    what: "a binding that would be a prototype",
+    what: "a binding named __proto__",
     text: bucket('"__proto__"', '"aaa"'),
     at: "5:11",
     says: ["a meaning of its own", 'binding = "_proto__"'],
@@ -69,21 +69,21 @@ const rows: readonly Row[] = [
     says: ["is empty", 'binding = "BUCKET"'],
   },
   {
-    what: "a bucket's name in capitals",
+    what: "a bucket_name with capital letters",
     text: bucket('"A"', '"My_Photos"'),
     at: "6:15",
     says: ["cannot be a bucket's name: it is 3 to 63 lowercase letters", 'bucket_name = "my-photos"'],
   },
-  { what: "a bucket's name of two letters", text: bucket('"A"', '"ab"'), at: "6:15", says: ["3 to 63"] },
-  { what: "a bucket's name with two dots", text: bucket('"A"', '"a..b"'), at: "6:15", says: ["no two dots"] },
+  { what: "a bucket_name of two letters", text: bucket('"A"', '"ab"'), at: "6:15", says: ["3 to 63"] },
+  { what: "a bucket_name with two dots", text: bucket('"A"', '"a..b"'), at: "6:15", says: ["no two dots"] },
   {
-    what: "an address as a bucket's name",
+    what: "an IP address as bucket_name",
     text: bucket('"A"', '"10.0.0.1"'),
     at: "6:15",
     says: ["no IP address"],
   },
   {
-    what: "a binding twice",
+    what: "a binding that is used twice",
     text: `${bucket('"A"', '"aaa"')}[[store_buckets]]\nbinding = "A"\nbucket_name = "bbb"\n`,
     at: "8:11",
     says: ['"A" is already the name of a bucket binding, on line 5.'],
@@ -101,27 +101,27 @@ const rows: readonly Row[] = [
     says: ['"A" is already the name of a variable, on line 4.'],
   },
   {
-    what: "variables that are a text",
+    what: "a string instead of the vars table",
     text: `${least}vars = "x"\n`,
     at: "4:8",
     says: ['"vars" must be a table, not a string.', "    [vars]\n"],
   },
   {
-    what: "a variable that is a date",
+    what: "a variable with a date as value",
     text: `${least}[vars]\nSINCE = 2026-11-01\n`,
     at: "5:9",
     says: ["A date has no type of its own in env.", 'Write it in quotes: "2026-11-01"'],
   },
   {
-    what: "a date and time deep in a variable",
+    what: "a variable with a nested date and time",
     text: `${least}[vars]\nDEEP = [1, { at = 2026-11-01 10:00:00Z }]\n`,
     at: "5:19",
     says: ['"2026-11-01 10:00:00Z"'],
   },
-  { what: "a variable that is no number", text: `${least}vars.X = nan\n`, at: "4:10", says: ["nan is not"] },
-  { what: "an endless variable", text: `${least}vars.X = -inf\n`, at: "4:10", says: ["-inf is not"] },
+  { what: "a variable with value nan", text: `${least}vars.X = nan\n`, at: "4:10", says: ["nan is not"] },
+  { what: "a variable with value -inf", text: `${least}vars.X = -inf\n`, at: "4:10", says: ["-inf is not"] },
   {
-    what: "a variable that would be the prototype",
+    what: "a variable named __proto__",
     text: `${least}[vars]\n"__proto__" = { a = 1 }\n`,
     at: "5:1",
     says: ['A variable cannot be called "__proto__".'],
@@ -133,32 +133,32 @@ const rows: readonly Row[] = [
     says: ["not a table"],
   },
   {
-    what: "a route that is none",
+    what: "a route with a scheme",
     text: `${least}routes = [\n  "a.example/*",\n  "https://b.example/*",\n]\n`,
     at: "6:3",
     says: ["A route has no scheme: write b.example/*"],
   },
   {
-    what: "triggers that are a list",
+    what: "a list instead of the triggers table",
     text: `${least}triggers = []\n`,
     at: "4:12",
     says: ["not a list", "[triggers]"],
   },
   {
-    what: "one cron expression without brackets",
+    what: "a cron expression that is not in a list",
     text: `${least}triggers.crons = "0 0 * * *"\n`,
     at: "4:18",
     says: ['Write: crons = ["0 0 * * *"]'],
   },
   {
-    what: "a cron expression of four fields",
+    what: "a cron expression with four fields",
     text: `${least}[triggers]\ncrons = ["* * * * *", "*/5 * * *"]\n`,
     at: "5:23",
     says: ["has 4 fields, and a cron expression has five", 'every five minutes: "*/5 * * * *"'],
   },
 ];
 
-test("each broken rule for buckets, variables, routes and triggers is reported with position, reason and fix", async (t) => {
+test("each error in buckets, variables, routes and triggers is reported with position, reason and fix", async (t) => {
   await refusals(t, await project(t), "store.toml", rows);
 });
 
@@ -167,44 +167,44 @@ const object = (entries: string) =>
 
 const jsonRows: readonly Row[] = [
   {
-    what: "a mistyped key",
+    what: "a mistyped top-level key",
     text: object(',\n  "store_bukets": []'),
     at: "5:3",
     says: ['"store_bukets" is not a key of the configuration: did you mean store_buckets?'],
   },
   {
-    what: "a key that belongs elsewhere",
+    what: "a top-level key that belongs in triggers",
     text: object(',\n  "crons": []'),
     at: "5:3",
     says: ['"crons" belongs in "triggers".'],
   },
   {
-    what: "a key of the top in a bucket",
+    what: "a top-level key inside of a bucket",
     text: object(',\n  "store_buckets": [{ "binding": "A", "bucket_name": "aaa", "routes": [] }]'),
     at: "5:61",
     says: ['"routes" belongs in the outermost object.'],
   },
   {
-    what: "a missing key",
+    what: "a missing name",
     text: object("").replace('  "name": "photos",\n', ""),
     at: "1:1",
     says: ['"name" is missing.', "Add this to the object:", '    "name": "'],
   },
   {
-    what: "a missing key of a bucket",
+    what: "a bucket without its bucket_name",
     text: object(',\n  "store_buckets": [\n    { "binding": "A" }\n  ]'),
     at: "6:5",
     says: ["    | ", '"bucket_name" is missing', '"bucket_name": "photos"'],
   },
   { what: "a list instead of an object", text: "\n[]\n", at: "2:1", says: ["must be an object, not a list"] },
   {
-    what: "null instead of a list",
+    what: "null instead of a list of routes",
     text: object(', "routes": null'),
     at: "4:49",
     says: ["a list, not null"],
   },
   {
-    what: "an object of buckets",
+    what: "an object instead of a list of buckets",
     text: object(', "store_buckets": {}'),
     at: "4:56",
     says: ["not an object", "[{"],
@@ -216,7 +216,7 @@ const jsonRows: readonly Row[] = [
     says: ["more digits than can be kept", '"12345678901234567890"'],
   },
   {
-    what: "a number out of all bounds",
+    what: "a number beyond the range of JavaScript",
     text: object(', "vars": { "A": 1e999 }'),
     at: "4:54",
     says: ["1e999"],
@@ -224,6 +224,6 @@ const jsonRows: readonly Row[] = [
   { what: "an empty variable name", text: object(', "vars": { "": 1 }'), at: "4:49", says: ['called "".'] },
 ];
 
-test("each broken rule in JSON is reported in JSON syntax", async (t) => {
+test("each error in a JSON configuration is reported in the terms of JSON", async (t) => {
   await refusals(t, await project(t), "store.json", jsonRows);
 });

@@ -1,4 +1,4 @@
-// Environments: what `--env NAME` inherits from the top of a file, and what it does not.
+// Environments: which keys `--env NAME` inherits from the top level of a configuration.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configErrorFor, type ReadOptions, readConfig } from "../../../src/script/config/config.ts";
@@ -39,7 +39,7 @@ for (const [file, text] of [
   ["wrangler.toml", wrangler],
   ["store.toml", ours],
 ] as const) {
-  test(`${file}: an environment inherits what describes the script, and nothing of its env`, async (t) => {
+  test(`${file}: an environment inherits keys that describe the script, but no bindings or variables`, async (t) => {
     const files = await project(t);
     const staging = await read(files, file, text, { environment: "staging" });
     assert.deepEqual([staging.name, staging.environment], ["gallery-staging", "staging"]);
@@ -58,7 +58,7 @@ for (const [file, text] of [
     assert.equal((await read(files, file, text, { environment: "" })).name, "gallery");
   });
 
-  test(`${file}: a fault that shows later is reported inside the environment`, async (t) => {
+  test(`${file}: an error found after parsing is reported at its position in the environment`, async (t) => {
     const config = await read(await project(t), file, text, { environment: "staging" });
     for (const one of [config, structuredClone(config)]) {
       const { faults } = configErrorFor(one, ["store_buckets", 0, "bucket_name"], "There is no such bucket.");
@@ -66,7 +66,7 @@ for (const [file, text] of [
     }
   });
 
-  test(`${file}: an unknown environment is refused with the nearest and all names`, async (t) => {
+  test(`${file}: an unknown environment is refused with the nearest name and a list of all names`, async (t) => {
     const files = await project(t);
     await assert.rejects(
       read(files, file, text, { environment: "stagng" }),
@@ -80,13 +80,13 @@ for (const [file, text] of [
 const least = 'name = "a"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
 const rows: readonly Row[] = [
   {
-    what: "a mistyped key of an environment that is not used",
+    what: "a mistyped key in an unused environment",
     text: `${least}[env.staging]\nmian = "x"\n`,
     at: "5:1",
     says: ['"mian" is not a key of env.staging: did you mean main?'],
   },
   {
-    what: "a key of the whole file in an environment",
+    what: "a key in an environment that is only allowed at the top level",
     text: `${least}[env.staging]\nrecords = "postgres://x/y"\n`,
     at: "5:1",
     says: ['"records" is not a key of env.staging.'],
@@ -98,14 +98,14 @@ const rows: readonly Row[] = [
     says: ['"env.staging" must be a table, not a string.'],
   },
   {
-    what: "a name that no environment can have",
+    what: "an invalid name of an environment",
     text: `${least}[env."my env"]\n`,
     at: "4:6",
     says: ['An environment cannot be called "my env".', "letters, digits, dashes and underscores"],
   },
 ];
 
-test("each mistake in the environments of a store file is refused at its place", async (t) => {
+test("each mistake in the environments of a store file is reported at its position", async (t) => {
   await refusals(t, await project(t), "store.toml", rows);
 });
 

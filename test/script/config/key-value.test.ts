@@ -1,4 +1,4 @@
-// The key-value namespaces of a configuration: what is taken and what is refused.
+// Key-value namespaces of a configuration: accepted and refused forms.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { project } from "../../support/projects.ts";
@@ -9,7 +9,7 @@ function namespaces(...lines: string[]): string {
   return `${least}${lines.map((line) => `[[kv_namespaces]]\n${line}\n`).join("")}`;
 }
 
-test("namespaces are read from TOML and JSON", async (t) => {
+test("key-value namespaces are parsed from TOML and JSON", async (t) => {
   const { read } = await project(t);
   const expected = [
     { binding: "A", namespace: "0123456789abcdef0123456789abcdef" },
@@ -30,7 +30,7 @@ test("namespaces are read from TOML and JSON", async (t) => {
   assert.deepEqual((await read("store.toml", least)).kvNamespaces, []);
 });
 
-test("faults of namespaces are reported at their place", async (t) => {
+test("errors in key-value namespaces are reported at their position", async (t) => {
   const { refused } = await project(t);
   for (const [text, ...says] of [
     [namespaces('id = "x"'), '"binding" is missing in kv_namespaces'],

@@ -1,10 +1,10 @@
-// Route patterns, and the known word that a mistyped one stands for.
+// Route patterns, and suggestions for mistyped words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest } from "../../../src/model/did-you-mean.ts";
 import { parseRoute } from "../../../src/script/config/route-patterns.ts";
 
-test("a route has a host and a path, with * at their ends alone", () => {
+test("a route pattern has a host and a path, with * only at the start or end", () => {
   const host = (name: string, below = false) => ({ name, below });
   const rows = [
     ["photos.example.com/*", host("photos.example.com"), { prefix: "/", open: true }],
@@ -21,7 +21,7 @@ test("a route has a host and a path, with * at their ends alone", () => {
   }
 });
 
-test("a route that is none is refused with what to write", () => {
+test("an invalid route pattern is refused with a correction", () => {
   const rows = [
     ["", /empty: write host\/path/],
     ["https://a.example/*", /no scheme: write a\.example\/\*$/],
@@ -46,7 +46,7 @@ test("a route that is none is refused with what to write", () => {
   }
 });
 
-test("a mistyped word gets the nearest known word as suggestion, or none when nothing is near", () => {
+test("the nearest known word is suggested for a mistyped word, or none if no word is near", () => {
   const known = ["store_buckets", "compatibility_date", "compatibility_flags", "routes", "name", "dev"];
   const rows = [
     ["store_bukets", "store_buckets"],

@@ -1,4 +1,4 @@
-// Which compatibility dates and flags change a script's runtime.
+// Compatibility dates and flags that change a script's runtime.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runtimeBehaviour } from "../../../src/script/config/runtime-flags.ts";
@@ -20,12 +20,12 @@ const cases: readonly [date: string, flags: readonly string[], expected: object]
 ];
 
 for (const [compatibilityDate, compatibilityFlags, expected] of cases) {
-  test(`${compatibilityDate} with ${compatibilityFlags.join(" and ") || "no flag"}`, () => {
+  test(`compatibility date ${compatibilityDate} with ${compatibilityFlags.join(" and ") || "no flag"} sets the runtime`, () => {
     assert.deepEqual(runtimeBehaviour({ kind: "store", compatibilityDate, compatibilityFlags }), expected);
   });
 }
 
-test("a project with a wrangler file is written for workers", () => {
+test("a project with a wrangler file uses the platform workers", () => {
   const behaviour = (kind: ConfigKind) =>
     runtimeBehaviour({ kind, compatibilityDate: "2026-11-01", compatibilityFlags: [] });
   assert.equal(behaviour("store").platform, "store");

@@ -1,4 +1,4 @@
-// KV namespaces, assets and bundling in files of our own: what is taken, and each mistake at its place.
+// KV namespaces, assets and bundling in store files: accepted forms and reports of mistakes.
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { project, type Row, refusals } from "../../support/projects.ts";
 
 const least = 'name = "a"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
 
-test("a store file has KV namespaces, by id or by the name of the binding", async (t) => {
+test("KV namespaces in a store file are named by their id or by their binding", async (t) => {
   const { read } = await project(t);
   const text = `${least}[[kv_namespaces]]\nbinding = "SETTINGS"\n[[kv_namespaces]]\nbinding = "B"\nid = "shared"\n`;
   assert.deepEqual((await read("store.toml", text)).kvNamespaces, [
@@ -16,7 +16,7 @@ test("a store file has KV namespaces, by id or by the name of the binding", asyn
   ]);
 });
 
-test("a store file has assets with all their settings", async (t) => {
+test("a store file accepts assets with all their settings", async (t) => {
   const { read, directory } = await project(t);
   await mkdir(join(directory, "public"));
   const text = `${least}[assets]
@@ -35,7 +35,7 @@ run_worker_first = ["/api/*", "!/api/docs/*"]
   });
 });
 
-test("a store file configures how the script is bundled", async (t) => {
+test("a store file accepts settings for bundling the script", async (t) => {
   const { read, directory, write } = await project(t);
   await write("tsconfig.json", "{}");
   const text = `${least}tsconfig = "tsconfig.json"
@@ -57,103 +57,103 @@ rules = [{ type = "Text", globs = ["**/*.md"], fallthrough = true }]
 
 const rows: readonly Row[] = [
   {
-    what: "buckets under the name of the other platform",
+    what: "the wrangler key r2_buckets",
     text: `${least}[[r2_buckets]]\nbinding = "A"\n`,
     at: "4:3",
     says: ['"r2_buckets" is not a key of the configuration: did you mean store_buckets?'],
   },
   {
-    what: "one route under the name of the other platform",
+    what: "the wrangler key route",
     text: `${least}route = "a.example.com/*"\n`,
     at: "4:1",
     says: ["did you mean routes?"],
   },
   {
-    what: "a compatibility flag of the other platform",
+    what: "a compatibility flag that only wrangler files accept",
     text: `${least}compatibility_flags = ["streams_enable_constructors"]\n`,
     at: "4:24",
     says: ['There is no compatibility flag "streams_enable_constructors".', "store_list_honor_include"],
   },
   {
-    what: "a namespace without a binding",
+    what: "a KV namespace without a binding",
     text: `${least}[[kv_namespaces]]\nid = "x"\n`,
     at: "4:1",
     says: ['"binding" is missing in kv_namespaces.', 'binding = "SETTINGS"'],
   },
   {
-    what: "a namespace's name with a space",
+    what: "a KV namespace id with a space",
     text: `${least}[[kv_namespaces]]\nbinding = "A"\nid = "my settings"\n`,
     at: "6:6",
     says: ['"my settings" cannot be a namespace\'s name', "1 to 128 letters"],
   },
   {
-    what: "the same name for a namespace and a variable",
+    what: "a variable with the name of a KV binding",
     text: `${least}kv_namespaces = [{ binding = "A" }]\nvars = { A = 1 }\n`,
     at: "5:10",
     says: ['"A" is already the name of a KV binding, on line 4.'],
   },
   {
-    what: "assets without a folder",
+    what: "an assets table without its directory",
     text: `${least}[assets]\nbinding = "A"\n`,
     at: "4:1",
     says: ['"directory" is missing in assets.', 'directory = "./public"'],
   },
   {
-    what: "a folder of assets that is a file",
+    what: "an assets directory that is a regular file",
     text: `${least}[assets]\ndirectory = "src/index.ts"\n`,
     at: "5:13",
     says: ['"src/index.ts" is not a folder.'],
   },
   {
-    what: "a choice that is none",
+    what: "an unknown value of not_found_handling",
     text: `${least}[assets]\ndirectory = "src"\nnot_found_handling = "404"\n`,
     at: "6:22",
     says: ['"not_found_handling" cannot be "404"', "none, 404-page, single-page-application"],
   },
   {
-    what: "a path for the script that does not begin with a slash",
+    what: "a run_worker_first path without a leading slash",
     text: `${least}[assets]\ndirectory = "src"\nrun_worker_first = ["api/*"]\n`,
     at: "6:21",
     says: ['The path "api/*" does not begin with a slash.', '"/api/*"'],
   },
   {
-    what: "paths for the script that are not a list",
+    what: "a run_worker_first path that is not in a list",
     text: `${least}[assets]\ndirectory = "src"\nrun_worker_first = "/api/*"\n`,
     at: "6:20",
     says: ["must be true, false or a list of paths", 'run_worker_first = ["/api/*"]'],
   },
   {
-    what: "a binding of assets without a script",
+    what: "an assets binding without main",
     text: 'name = "a"\ncompatibility_date = "2026-01-01"\n[assets]\ndirectory = "src"\nbinding = "A"\n',
     at: "5:11",
     says: ["Assets that are served without a script have no binding.", "name the script with main"],
   },
   {
-    what: "a rule for a type that is none",
+    what: "a rule with an unknown type",
     text: `${least}[[rules]]\ntype = "Txt"\nglobs = ["*.md"]\n`,
     at: "5:8",
     says: ['Files cannot be imported as "Txt".', "Text, Data, CompiledWasm"],
   },
   {
-    what: "a replacement that is not text",
+    what: "a define value that is not a string",
     text: `${least}define = { DEBUG = true }\n`,
     at: "4:20",
     says: ['"define.DEBUG" must be a string, not a boolean.', 'DEBUG = "true"'],
   },
   {
-    what: "a factory that is not a name",
+    what: "a jsx_factory that is not a function name",
     text: `${least}jsx_factory = "h()"\n`,
     at: "4:15",
     says: ['"h()" is not the name of a function', 'jsx_factory = "h"'],
   },
   {
-    what: "a tsconfig that is not there",
+    what: "a tsconfig file that does not exist",
     text: `${least}tsconfig = "other.json"\n`,
     at: "4:12",
     says: ['There is no file "other.json".', "Looked for"],
   },
 ];
 
-test("each mistake in these keys is refused at its place with what to write", async (t) => {
+test("each mistake in KV namespaces, assets and bundling is reported with position and correction", async (t) => {
   await refusals(t, await project(t), "store.toml", rows);
 });

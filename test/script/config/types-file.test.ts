@@ -1,4 +1,4 @@
-// The types of a script's env: written from its configuration, and judged by the compiler.
+// The types file of a script's env: generated from its configuration and checked by the compiler.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { envTypes, typesFile } from "../../../src/script/config/types-file.ts";
@@ -84,7 +84,7 @@ const allBindings = {
   vars: {},
 } as const;
 
-test("Env has every kind of binding, and one that is not supported is unknown", async (t) => {
+test("Env has every kind of binding, and unsupported bindings have the type unknown", async (t) => {
   const { read } = await project(t);
   const text = envTypes({ ...(await read("store.toml", config)), ...allBindings }, []);
   const env = text.slice(text.indexOf("interface Env {"), text.indexOf("  }\n"));
@@ -126,7 +126,7 @@ export default {
     const limit: number = env.LIMIT + (env.DEBUG ? 1 : 0);
     // @ts-expect-error: a bucket has no such method
     env.PHOTOS.grab("key");
-    // @ts-expect-error: a number is no string
+    // @ts-expect-error: a number is not a string
     env.LIMIT.toUpperCase();
     // @ts-expect-error: no such binding
     env.PHOTO;
@@ -135,7 +135,7 @@ export default {
 };
 `;
 
-test("a script is compiled against it, without importing anything", async (t) => {
+test("a script compiles with the types file without imports", async (t) => {
   const opened = await project(t);
   const env = envTypes(await opened.read("store.toml", config), ["AUTH_KEY_SECRET"]);
   await opened.write(typesFile, env);
@@ -170,7 +170,7 @@ export default {
 } satisfies StoreScript<Env>;
 `;
 
-test("a secret with the name of a variable, or named twice, is declared once", async (t) => {
+test("a secret that is named twice or like a variable is declared once in Env", async (t) => {
   const { read } = await project(t);
   const text = envTypes(await read("store.toml", config), ["TOKEN", "LIMIT", "TOKEN"]);
   assert.deepEqual(text.match(/ (TOKEN|LIMIT): \w+;/g), [" LIMIT: number;", " TOKEN: string;"]);
@@ -196,7 +196,7 @@ export default {
   await compile(opened, webOptions);
 });
 
-test("without a bucket Env is declared for the whole project too", async (t) => {
+test("Env is declared globally also without a bucket", async (t) => {
   const opened = await project(t);
   const bare = config.replace(/\[\[store_buckets\]\][^[]*/, "");
   const env = envTypes(await opened.read("store.toml", bare), []);

@@ -1,4 +1,4 @@
-// What scripts find in crypto beyond Node's own.
+// Additions to Node's crypto for scripts: DigestStream, timingSafeEqual and MD5.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ test("the digest of a stream is the digest of its bytes, for any chunking", asyn
   );
 });
 
-test("a digest takes all bytes and text, by pipe or by hand, and counts them", async () => {
+test("a DigestStream accepts bytes and text, piped or written directly, and counts the bytes", async () => {
   const stream = new DigestStream({ name: "SHA-256" });
   assert.ok(stream instanceof WritableStream);
   await streamOf("a", "b").pipeTo(stream);
@@ -53,7 +53,7 @@ test("the digest of an aborted or failed stream rejects", async () => {
   await assert.rejects(wrong.digest, TypeError);
 });
 
-test("an unknown algorithm is refused with the list of known ones", () => {
+test("a DigestStream of an unknown algorithm is refused with a list of the supported algorithms", () => {
   assert.throws(() => new DigestStream("SHA-3"), { name: "NotSupportedError", message: /SHA-3.*SHA-256/ });
 });
 
@@ -65,19 +65,19 @@ test("timingSafeEqual compares bytes", () => {
   assert.equal(subtle.timingSafeEqual(new DataView(bytes("xabx").buffer, 1, 2), bytes("ab")), true);
 });
 
-test("timingSafeEqual of different lengths, or of anything but bytes, is a TypeError", () => {
+test("timingSafeEqual of different lengths, or of anything but bytes, throws a TypeError", () => {
   assert.throws(() => subtle.timingSafeEqual(new Uint8Array(1), new Uint8Array(2)), TypeError);
   assert.throws(() => subtle.timingSafeEqual("a", "a"), TypeError);
   assert.throws(() => subtle.timingSafeEqual(undefined, new Uint8Array()), TypeError);
 });
 
-test("the rest of crypto works as before", async () => {
+test("the other members of crypto work as in Node", async () => {
   const digest = await crypto.subtle.digest("SHA-256", Buffer.from("x"));
   assert.equal(hex(digest), createHash("sha256").update("x").digest("hex"));
   assert.equal(crypto.randomUUID().length, 36);
 });
 
-test("subtle.digest knows MD5, by name and as an object", async () => {
+test("subtle.digest supports MD5, as a name and as an object", async () => {
   const digest = subtle.digest.bind(subtle) as (algorithm: unknown, data: unknown) => Promise<ArrayBuffer>;
   const expected = createHash("md5").update("hello").digest("hex");
   const bytes = new TextEncoder().encode("hello");

@@ -1,4 +1,4 @@
-// What a script finds in its global scope.
+// The global scope of scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/open.ts";
@@ -33,7 +33,7 @@ test("an IdentityTransformStream passes bytes through and refuses other chunks",
   await reading;
 });
 
-test("an IdentityTransformStream waits for its reader", async () => {
+test("an IdentityTransformStream applies backpressure until it is read", async () => {
   const { readable, writable } = new script.IdentityTransformStream();
   const writer = writable.getWriter();
   let written = 0;
@@ -42,7 +42,7 @@ test("an IdentityTransformStream waits for its reader", async () => {
     await writer.close();
   })();
   await new Promise(setImmediate);
-  assert.ok(written < 2, `${written} pieces were taken before anybody read`);
+  assert.ok(written < 2, `${written} chunks were accepted before the first read`);
   assert.equal((await new script.Response(readable).arrayBuffer()).byteLength, 5);
   await writing;
 });

@@ -1,5 +1,5 @@
-// The globals of scripts, installed in this process: node:test gives every test file a process of its own, so
-// that nobody else sees them.
+// Installs the globals of scripts in this process. node:test runs every test file in its own
+// process, so other tests are not affected.
 import type { ScriptCache, ScriptCacheStorage } from "../../../src/script/globals/cache/caches.ts";
 import type { DigestStream } from "../../../src/script/globals/crypto.ts";
 import type { ScriptHeaders } from "../../../src/script/globals/fetch/headers.ts";
@@ -9,7 +9,7 @@ import type { HTMLRewriter } from "../../../src/script/globals/html-rewriter/htm
 import { installGlobals } from "../../../src/script/globals/install.ts";
 import type { IdentityTransformStream } from "../../../src/script/globals/streams.ts";
 
-/** Node's own, from before. */
+/** Node's own classes, saved before the installation. */
 export const node = {
   Headers: globalThis.Headers,
   Request: globalThis.Request,
@@ -23,7 +23,7 @@ export const cacheBytes = 100_000;
 
 installGlobals({ cacheBytes, now: () => clock.now });
 
-/** Types of what a script finds that Node does not have, or has in a stricter form. */
+/** Types of the globals that Node lacks or types more strictly. */
 export interface ScriptGlobals {
   readonly Headers: new (init?: unknown) => ScriptHeaders;
   readonly Request: new (input: unknown, init?: unknown) => Request & Pick<ScriptRequest, "cf">;
@@ -47,7 +47,7 @@ export interface ScriptGlobals {
 
 export const script = globalThis as unknown as ScriptGlobals;
 
-/** A request as the host hands it to a script. */
+/** A request as the host passes it to a script. */
 export function incoming(given: Partial<IncomingRequest> = {}): Request & Pick<ScriptRequest, "cf"> {
   return createRequest({
     method: "GET",
@@ -58,7 +58,7 @@ export function incoming(given: Partial<IncomingRequest> = {}): Request & Pick<S
   }) as Request & Pick<ScriptRequest, "cf">;
 }
 
-/** A stream of these pieces, one a read; tells what happened to it. */
+/** A stream that returns one of these pieces per read. */
 export function streamOf(...pieces: (string | Uint8Array)[]): ReadableStream<Uint8Array> {
   const left = pieces.map((piece) => new Uint8Array(Buffer.from(piece as string)));
   return new ReadableStream({

@@ -1,4 +1,4 @@
-// Methods of the language that older Node versions lack. On newer ones the same tests run against Node's own.
+// JavaScript methods that older Node versions lack. On newer versions the tests run on Node's own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./installed.ts";
@@ -28,7 +28,7 @@ test("iterator methods are lazy, chain, and close their source", () => {
   assert.deepEqual(log, ["closed"]);
 });
 
-test("iterator methods that end: reduce, some, every, find, forEach, flatMap, from", () => {
+test("the iterator methods reduce, some, every, find, forEach, flatMap and from work", () => {
   const few = () => lazy([1, 2, 3].values());
   const sum = (a: unknown, b: unknown) => (a as number) + (b as number);
   assert.deepEqual([few().reduce!(sum), few().reduce!(sum, 10)], [6, 16]);
@@ -56,7 +56,7 @@ test("iterator methods that end: reduce, some, every, find, forEach, flatMap, fr
   assert.throws(() => lazy([].values()).reduce!(sum), TypeError);
 });
 
-test("sets can be combined", () => {
+test("sets have union, intersection, difference and comparison methods", () => {
   const set = (...values: unknown[]) => new Set(values) as unknown as Methods;
   const [a, b] = [set(1, 2, 3), set(3, 4)];
   assert.deepEqual([...(a.union!(b) as Iterable<number>)], [1, 2, 3, 4]);
@@ -71,7 +71,7 @@ test("sets can be combined", () => {
   assert.throws(() => a.union!([1]), TypeError);
 });
 
-test("promises can be made with their functions, and from a call", async () => {
+test("Promise.withResolvers and Promise.try create promises", async () => {
   const { promise, resolve } = statics(Promise).withResolvers!() as {
     promise: Promise<unknown>;
     resolve: (value: unknown) => void;
@@ -85,7 +85,7 @@ test("promises can be made with their functions, and from a call", async () => {
   await assert.rejects(statics(Promise).try!(failing) as Promise<never>, RangeError);
 });
 
-test("values can be grouped, and arrays built from async iterables", async () => {
+test("Object.groupBy and Map.groupBy group values, and Array.fromAsync reads async iterables", async () => {
   const kind = (value: unknown) => ((value as number) % 2 === 0 ? "even" : "odd");
   assert.deepEqual({ ...(statics(Object).groupBy!([1, 2, 3], kind) as object) }, { odd: [1, 3], even: [2] });
   const groups = statics(Map).groupBy!([1, 2, 3], kind) as Map<string, number[]>;
@@ -102,7 +102,7 @@ test("values can be grouped, and arrays built from async iterables", async () =>
   assert.deepEqual(await statics(Array).fromAsync!({ length: 1, 0: "x" }), ["x"]);
 });
 
-test("bytes become base64 and hex, and come back", () => {
+test("bytes are converted to base64 and hex, and back", () => {
   const bytes = new Uint8Array([251, 255, 0, 1]);
   const methods = bytes as unknown as Methods;
   assert.deepEqual([methods.toBase64!(), methods.toHex!()], ["+/8AAQ==", "fbff0001"]);
@@ -117,7 +117,7 @@ test("bytes become base64 and hex, and come back", () => {
   assert.throws(() => statics(Uint8Array).fromHex!("abc"), SyntaxError);
 });
 
-test("errors are recognised, patterns escaped, and buffers transferred", () => {
+test("Error.isError, RegExp.escape and ArrayBuffer.transfer work", () => {
   assert.deepEqual([statics(Error).isError!(new TypeError()), statics(Error).isError!({})], [true, false]);
   const escaped = statics(RegExp).escape!("1+1=2 (a-b)") as string;
   assert.match("1+1=2 (a-b)", new RegExp(`^${escaped}$`));

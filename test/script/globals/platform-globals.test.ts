@@ -1,4 +1,4 @@
-// Globals of the platform that scripts are written for, beyond fetch, streams and crypto.
+// Globals of the Workers platform other than fetch, streams and crypto.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ErrorEvent } from "../../../src/script/globals/event-classes.ts";
@@ -21,7 +21,7 @@ interface Scope {
 }
 const scope = globalThis as unknown as Scope;
 
-test("self is the global scope, and the documented classes are there", () => {
+test("self is the global scope, and the documented classes are defined", () => {
   assert.equal(scope.self, globalThis);
   const classes = [
     ...["ExtendableEvent", "FetchEvent", "ScheduledEvent", "CustomEvent", "ErrorEvent", "CloseEvent"],
@@ -58,7 +58,7 @@ test("events of any type can be listened for, dispatched and removed", () => {
   assert.throws(() => scope.addEventListener("fetch", 1), /takes a function or an object with a handleEvent/);
 });
 
-test("listeners for fetch can be added once, until a signal, and not twice", () => {
+test("fetch listeners support once and signal, and are not added twice", () => {
   const seen: string[] = [];
   const abort = new AbortController();
   const twice = () => seen.push("kept");
@@ -75,7 +75,7 @@ test("listeners for fetch can be added once, until a signal, and not twice", () 
   assert.deepEqual(seen, ["once", "until", "kept", "kept"]);
 });
 
-test("reportError reaches the error listeners", () => {
+test("reportError calls the error listeners", () => {
   const seen: unknown[] = [];
   const listener = (event: ErrorEvent) => {
     seen.push(event.error, event.message);
@@ -88,7 +88,7 @@ test("reportError reaches the error listeners", () => {
   assert.deepEqual(seen, [error, "reported"]);
 });
 
-test("URLPattern matches, and is loaded when it is first used", () => {
+test("URLPattern matches URLs", () => {
   const pattern = new scope.URLPattern({ pathname: "/users/:id" });
   assert.deepEqual({ ...pattern.exec("https://example.com/users/7")?.pathname.groups }, { id: "7" });
   assert.equal(pattern.exec("https://example.com/other"), null);

@@ -1,4 +1,4 @@
-// Web classes that older Node versions lack or get wrong, as a script finds them on every version.
+// Web classes that older Node versions lack or implement incorrectly, as scripts see them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliCompressSync, brotliDecompressSync, deflateRawSync, gzipSync } from "node:zlib";
@@ -18,7 +18,7 @@ async function through(bytes: Uint8Array, stream: object): Promise<Uint8Array> {
 
 const large = Buffer.from("store ".repeat(100_000));
 
-test("compression streams take every format, and what they write is read back", async () => {
+test("compression streams support every format, and their output can be decompressed", async () => {
   for (const format of ["brotli", "deflate", "deflate-raw", "gzip"] as Format[]) {
     const packed = await through(large, new CompressionStream(format));
     assert.ok(packed.length < large.length / 10);
@@ -30,7 +30,7 @@ test("compression streams take every format, and what they write is read back", 
   assert.deepEqual(Buffer.from(unpacked), large);
 });
 
-test("data that is cut short, damaged or followed by other data is a TypeError", async () => {
+test("decompressing truncated, damaged or trailing data fails with a TypeError", async () => {
   const packed = gzipSync("hello");
   for (const bytes of [
     packed.subarray(0, -3),
@@ -82,7 +82,7 @@ test("single-byte encodings are decoded as in the standard", () => {
   assert.equal(new TextDecoder().decode(), "");
 });
 
-test("a blob is cut at fractions as at the nearest even number", async () => {
+test("Blob.slice rounds fractions as the standard requires: halves to the nearest even number", async () => {
   const blob = new Blob(["abcd"]) as Blob & { textStream(): ReadableStream<string> };
   assert.equal(await blob.slice(1.5, 3.5).text(), "cd");
   assert.equal(await blob.slice(0, 0.5).text(), "");
@@ -93,7 +93,7 @@ test("a blob is cut at fractions as at the nearest even number", async () => {
   assert.equal(text, "abcd");
 });
 
-test("buffers are transferred, and lists made from asynchronous iterators", async () => {
+test("ArrayBuffer.transfer and Array.fromAsync work on every Node version", async () => {
   const buffer = Uint8Array.of(1, 2, 3).buffer as ArrayBuffer & {
     transfer(length?: number): ArrayBuffer;
     readonly detached: boolean;

@@ -1,4 +1,5 @@
-// Clients that go away in the middle: nothing half done is kept, no file stays open, and the next is served.
+// Clients that disconnect during a request: nothing incomplete is stored, no file stays open, and
+// later requests are served.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, realpathSync } from "node:fs";
@@ -54,11 +55,11 @@ for (const mode of ["dev", "serve"] as const) {
     const { ask, port, told } = await scene.start(mode);
     const data = realpathSync(join(scene.directory, ".store"));
     await ask({ method: "PUT", path: "/large", body: large });
-    // All that will ever be opened for good is open: some of every kind, in every process.
+    // Warm up every process, so that files which stay open are open before descriptors are counted.
     const pids = new Set<number>();
     const count = mode === "dev" ? 1 : availableParallelism();
     await until(async () => {
-      // The requests of one connection reach one process.
+      // All requests of one connection reach the same process.
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       await ask({ method: "PUT", path: "/warm", body: large.subarray(0, 1_000_000), agent });
       await ask({ path: "/large", agent });
@@ -71,7 +72,7 @@ for (const mode of ["dev", "serve"] as const) {
         .flatMap((pid) => openFiles(pid, join(data, "buckets")))
         .filter((path) => path.includes("/blobs/"));
     const descriptors = () => [...pids].map((pid) => readdirSync(`/proc/${pid}/fd`).length);
-    await until(() => blobFiles(data).length === 2, "what was overwritten is removed");
+    await until(() => blobFiles(data).length === 2, "the overwritten blobs are removed");
     await until(() => bodies().length === 0, "no body is open");
     const before = descriptors();
     const nothingLeft = async () => {
@@ -81,7 +82,7 @@ for (const mode of ["dev", "serve"] as const) {
     };
 
     for (const framing of ["Content-Length: 20000000", "Transfer-Encoding: chunked"]) {
-      await t.test(`midway through a PUT with ${framing}`, async () => {
+      await t.test(`a PUT with ${framing} that the client aborts leaves no file`, async () => {
         const socket = await converse(port, "PUT /broken HTTP/1.1", "Host: a", framing, "");
         const chunk = large.subarray(0, 4_000_000);
         if (framing.startsWith("Transfer")) socket.write(`${chunk.length.toString(16)}\r\n`);
@@ -94,22 +95,22 @@ for (const mode of ["dev", "serve"] as const) {
       });
     }
 
-    await t.test("midway through a GET", async () => {
+    await t.test("a client that disconnects during a GET leaves no open file", async () => {
       const incoming = await open(port, { path: "/large" });
       await once(incoming, "readable");
-      assert.equal(bodies().length, 1, "it is being read");
+      assert.equal(bodies().length, 1, "the body is being read");
       incoming.destroy();
       await nothingLeft();
     });
 
-    await t.test("midway through many GETs at once", async () => {
+    await t.test("clients that disconnect during many concurrent GETs leave no open file", async () => {
       const all = await Promise.all(Array.from({ length: 20 }, () => open(port, { path: "/large" })));
       assert.equal(bodies().length, 20);
       for (const incoming of all) incoming.destroy();
       await nothingLeft();
     });
 
-    await t.test("before the script has answered", async () => {
+    await t.test("a client that disconnects before the script has answered leaves no open file", async () => {
       const socket = await converse(port, "GET /late HTTP/1.1", "Host: a", "");
       await told(/late begins/);
       socket.destroy();
@@ -117,20 +118,20 @@ for (const mode of ["dev", "serve"] as const) {
       await nothingLeft();
     });
 
-    await t.test("from a stream of the script's own, which is told", async () => {
+    await t.test("the script's own stream is cancelled when its client disconnects", async () => {
       const incoming = await open(port, { path: "/endless" });
       await once(incoming, "readable");
       incoming.destroy();
       await told(/endless was cancelled/);
     });
 
-    await t.test("the signal of its request tells a script that waits", async () => {
+    await t.test("the signal of a request is aborted when its client disconnects", async () => {
       const socket = await converse(port, "GET /watched HTTP/1.1", "Host: a", "", "");
       await told(/watching/);
       socket.destroy();
       await told(/the client of the request is gone: AbortError/);
     });
 
-    assert.ok((await ask("/large")).bytes.equals(large), "and the object is there as it was");
+    assert.ok((await ask("/large")).bytes.equals(large), "the object is unchanged");
   });
 }

@@ -1,4 +1,4 @@
-// What a script finds: its env of buckets, variables and secrets, what it imports, and the request.
+// The environment of a script: env with buckets, variables and secrets, imports, and the request.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openScene, scriptScene, writeScript } from "../scene.ts";
@@ -19,7 +19,7 @@ LIST = [1, "two", { three = 3 }]
 deep = { deeper = [true] }
 `;
 
-test("env holds buckets, variables with their types, and secrets", async (t) => {
+test("env has buckets, variables with their types, and secrets", async (t) => {
   const source = `
     export default {
       async fetch(request, env) {
@@ -48,10 +48,10 @@ test("env holds buckets, variables with their types, and secrets", async (t) => 
       API_KEY: "s3cr3t\nof two lines",
     },
   });
-  assert.doesNotMatch(log(), /s3cr3t/, "a secret's value is never told");
+  assert.doesNotMatch(log(), /s3cr3t/, "the value of a secret is never logged");
 });
 
-test("env may be changed and copied: a copy keeps its buckets, and what was set stays set", async (t) => {
+test("env can be changed and copied: copies keep their buckets, and changes persist", async (t) => {
   const source = `
     export default {
       async fetch(request, env) {
@@ -138,7 +138,7 @@ test("a script imports TypeScript, npm packages, node: modules, text, HTML and W
   });
 });
 
-test("a script finds the request as it was sent, and the globals of the platform", async (t) => {
+test("a script receives the request as it was sent, and has the globals of the platform", async (t) => {
   const source = `
     export default {
       async fetch(request, env, ctx) {

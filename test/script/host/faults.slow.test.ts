@@ -1,5 +1,5 @@
-// What becomes of a script's faults: a 500 and a line in the log that shows where, or, before anything is
-// served, a message and exit code 1.
+// Errors in scripts: a 500 and a log line with the source position, or, before the server starts, a
+// message and exit code 1.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../inside.ts";
@@ -55,14 +55,14 @@ export function fail(message: string): never {
 `;
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: a fault of a script is a 500 and a line in the log, and the next request is served`, async (t) => {
+  test(`store ${mode}: an error in a script is a 500 and a log line, and later requests are served`, async (t) => {
     const scene = await scriptScene(t, faulty);
     await scene.write("src/fail.ts", failing);
     const { ask, told } = await scene.start(mode);
     const where = `${scene.directory}/src/fail.ts:4:9`;
     const shown = (text: string) => (mode === "dev" ? text : "Internal Server Error");
 
-    await t.test("an error, with its place in the source", async () => {
+    await t.test("a thrown error is logged with its position in the source", async () => {
       const { status, text } = await ask("/throw");
       assert.equal(status, 500);
       assert.ok(text.includes(shown("TypeError: thrown")), text);
@@ -74,7 +74,7 @@ for (const mode of ["dev", "serve"] as const) {
       ["/nothing", "must return a Response, not undefined"],
       ["/string", "a string"],
     ] as const) {
-      await t.test(`${path}: ${words}`, async () => {
+      await t.test(`a request to ${path} is answered 500 and logged as "${words}"`, async () => {
         const { status, text } = await ask(path);
         assert.equal(status, 500);
         assert.ok(text.includes(shown(words)), text);
@@ -91,10 +91,10 @@ for (const mode of ["dev", "serve"] as const) {
         assert.equal((await ask(path)).text, "answered");
         await told(words);
       }
-      // Which of several processes accepts a connection is up to the kernel.
+      // With several processes, the kernel decides which of them accepts a connection.
       await until(async () => (await ask("/")).text === pid, "the process answers again");
     });
-    await t.test("a body that fails under way breaks off, and the log says why", async () => {
+    await t.test("a body that fails while it is sent aborts the response and is logged", async () => {
       await assert.rejects(ask("/body"), /aborted|socket hang up/);
       await told(/Error: broke off/);
       const begun = await Promise.allSettled([ask("/chunks")]);
@@ -104,12 +104,12 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-/** What it says when it cannot start. */
+/** Starts a server that must fail to start; returns its stderr. */
 async function refused(scene: Scene, mode: string): Promise<string> {
   const args = [mode, "--port", "0", "--s3-port", "0", "--console-port", "0", "--create-buckets", "--json"];
   const { code, stdout, stderr } = await scene.shell.run(args, { environment: { TMPDIR: scene.directory } });
   assert.deepEqual([code, stdout], [1, ""], stderr);
-  assert.doesNotMatch(stderr, /host\/worker|node:internal|STORE_DEBUG/, "nothing of our own insides");
+  assert.doesNotMatch(stderr, /host\/worker|node:internal|STORE_DEBUG/, "no frames of the server are shown");
   return stderr;
 }
 
@@ -120,29 +120,29 @@ const starts: readonly (readonly [what: string, source: string, says: RegExp])[]
     /^error: src\/index\.ts:3:11: Expected identifier but found "="\n {2}3 \| {5}const = 1;\n {4}\| {11}\^\n$/m,
   ],
   [
-    "an import that cannot be found is named",
+    "an import that cannot be resolved is named",
     'import { x } from "not-installed";\nexport default { fetch: () => new Response(x) };\n',
     /^error: src\/index\.ts:1:19: Could not resolve "not-installed"\n.*\n.* \^{15}\n {2}Is it installed\? npm install not-installed\n$/m,
   ],
   [
-    "a script without a default export is told what to export",
+    "a script without a default export is refused with an example",
     "export const fetch = () => new Response();\n",
     /script "script" must export its handlers by default: export default \{ fetch\(\) \{\} \}/,
   ],
   [
-    "an error at the top of a script is shown with its place",
+    "an error at the top level of a script is shown with its position",
     '\nthrow new RangeError("at the top");\nexport default {};\n',
     /RangeError: at the top\n +at .*src\/index\.ts:2:7/,
   ],
   [
-    "a script that exits while it loads says how",
+    "a script that exits while it loads is reported with its exit code",
     "process.exit(3);\nexport default {};\n",
     /ended before it was ready: exit code 3/,
   ],
 ];
 
 for (const [what, source, says] of starts) {
-  test(`before anything is served, ${what}, with exit code 1`, async (t) => {
+  test(`before the server starts, ${what}, with exit code 1`, async (t) => {
     assert.match(await refused(await scriptScene(t, source), "serve"), says);
   });
 }
@@ -152,7 +152,7 @@ test("loading a script that never finishes is aborted after a deadline", async (
   assert.match(await refused(scene, "dev"), /Script "script" did not finish loading in time/);
 });
 
-test("a missing bucket and a port in use are reported with what to do", async (t) => {
+test("a missing bucket and a port in use are reported with a solution", async (t) => {
   const scene = await openScene(t);
   await writeScript(scene, { source: "export default { fetch: () => new Response() };" });
   const missing = await scene.shell.fails(1, [

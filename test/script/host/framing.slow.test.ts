@@ -1,5 +1,5 @@
-// A script's headers never frame its response: the server announces the true length or sends chunks, whatever
-// Content-Length, Transfer-Encoding and the like the script has set or copied from another message.
+// The server alone frames responses: it sends the true length or chunks, regardless of framing
+// headers such as Content-Length and Transfer-Encoding that a script sets or copies.
 import assert from "node:assert/strict";
 import { Agent } from "node:http";
 import { test } from "node:test";
@@ -82,7 +82,7 @@ for (const mode of ["dev", "serve"] as const) {
   test(`store ${mode}: the server frames every response`, async (t) => {
     const scene = await scriptScene(t, source);
     const server = await scene.start(mode);
-    // One connection for all of them: a response with a wrong length would spoil the next one.
+    // One connection for all requests: a response with a wrong length would corrupt the next one.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
     const ask = (asked: Asked) => server.ask({ agent, ...asked });
@@ -99,7 +99,7 @@ for (const mode of ["dev", "serve"] as const) {
       { "Content-Length": "500", "Transfer-Encoding": "chunked" },
     ];
     for (const headers of wrong) {
-      await t.test(`a body is whole with ${JSON.stringify(headers)} set by the script`, async () => {
+      await t.test(`a body is complete with ${JSON.stringify(headers)} set by the script`, async () => {
         for (const path of ["/text", "/fixed"]) {
           const answer = await ask({ path: target(path, headers) });
           assert.deepEqual([answer.status, answer.text], [200, "hello"], path);
@@ -113,7 +113,7 @@ for (const mode of ["dev", "serve"] as const) {
         assert.deepEqual(framingOf(empty), ["0", undefined]);
       });
 
-      await t.test(`204 and 304 carry no length with ${JSON.stringify(headers)}`, async () => {
+      await t.test(`204 and 304 have no length with ${JSON.stringify(headers)} set`, async () => {
         for (const status of [204, 304]) {
           const answer = await ask({ path: target("/null", headers, status) });
           assert.deepEqual([answer.status, answer.text], [status, ""]);
@@ -122,13 +122,13 @@ for (const mode of ["dev", "serve"] as const) {
       });
     }
 
-    await t.test("a header that HTTP cannot carry is a 500, and the connection goes on", async () => {
+    await t.test("an invalid response header is a 500, and the connection stays usable", async () => {
       const answer = await ask({ path: target("/text", { "x-control": "a\u0001b" }) });
       assert.equal(answer.status, 500);
       assert.equal((await ask({ path: target("/text", {}) })).text, "hello");
     });
 
-    await t.test("a response that was made again to add a header keeps its body and length", async () => {
+    await t.test("a response that is copied to add a header keeps its body and length", async () => {
       const answer = await ask({ path: "/wrapped" });
       assert.deepEqual([answer.status, answer.text], [201, '{"hello":"world"}']);
       assert.deepEqual(framingOf(answer), ["17", undefined]);
@@ -136,27 +136,27 @@ for (const mode of ["dev", "serve"] as const) {
       assert.equal(answer.headers["x-first"], "kept");
     });
 
-    await t.test("a text that grew after its headers were copied is sent whole", async () => {
+    await t.test("a text that is longer than its copied Content-Length is sent completely", async () => {
       const answer = await ask({ path: "/longer" });
       assert.equal(answer.text, "hello, world");
       assert.deepEqual(framingOf(answer), ["12", undefined]);
     });
 
-    await t.test("a range with the length of the whole object has the range's length", async () => {
+    await t.test("a range with the Content-Length of the object is sent with its own length", async () => {
       const answer = await ask({ path: "/range" });
       assert.deepEqual([answer.status, answer.text], [206, "world"]);
       assert.deepEqual(framingOf(answer), ["5", undefined]);
       assert.equal(answer.headers["content-range"], "bytes 7-11/12");
     });
 
-    await t.test("a stored gzip body has the length of what is stored", async () => {
+    await t.test("a stored gzip body is sent with its stored length", async () => {
       const answer = await ask({ path: "/gzip" });
       assert.equal(answer.headers["content-encoding"], "gzip");
       assert.equal(answer.headers["content-length"], String(answer.bytes.length));
       assert.equal(gunzipSync(answer.bytes).toString(), "hello");
     });
 
-    await t.test("HEAD without a body keeps a length that is a number, and no other", async () => {
+    await t.test("HEAD without a body keeps a valid Content-Length and drops an invalid one", async () => {
       const head = (headers: Readonly<Record<string, string>>, path = "/null") =>
         ask({ method: "HEAD", path: target(path, headers) });
       assert.deepEqual(framingOf(await head({ "Content-Length": "500" })), ["500", undefined]);
@@ -166,10 +166,10 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual(framingOf(await head({ "Transfer-Encoding": "chunked" })), [undefined, undefined]);
       assert.deepEqual(framingOf(await head({ "Content-Length": "500" }, "/text")), ["5", undefined]);
       assert.deepEqual(framingOf(await head({ "Content-Length": "500" }, "/fixed")), ["5", undefined]);
-      assert.equal((await ask({ path: "/text" })).text, "hello", "and the connection goes on");
+      assert.equal((await ask({ path: "/text" })).text, "hello", "the connection stays usable");
     });
 
-    await t.test("headers of the connection are not the script's", async () => {
+    await t.test("hop-by-hop headers of a script are not sent", async () => {
       const headers = {
         Connection: "close, X-Custom",
         "Keep-Alive": "timeout=1",
@@ -191,11 +191,11 @@ for (const mode of ["dev", "serve"] as const) {
       }
     });
 
-    await t.test("a stream that breaks its announced length is never taken for a whole body", async () => {
+    await t.test("a stream that differs from its announced length is not sent as complete", async () => {
       for (const path of ["/too-short", "/too-long"]) {
         const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ""];
         const received = await restOf(await converse(server.port, ...lines)).catch(() => "");
-        // The connection is cut; the front of dev answers in its place if no byte was sent yet.
+        // The connection is cut; the front process of `store dev` answers 503 if no byte was sent.
         const [head = "", body = ""] = received.split("\r\n\r\n");
         const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
         if (received !== "" && !head.startsWith("HTTP/1.1 503")) assert.ok(body.length < announced, received);

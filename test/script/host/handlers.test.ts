@@ -1,4 +1,4 @@
-// The forms in which a script may give its handlers.
+// The forms in which a script may define its handlers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScriptEvents } from "../../../src/script/globals/events.ts";
@@ -90,7 +90,7 @@ function listening(listeners: Readonly<Record<string, readonly ((event: Listened
   return listenerHandlers(events);
 }
 
-test("the first fetch listener that responds wins, and later ones are not called", async () => {
+test("the first fetch listener that responds is used, and later listeners are not called", async () => {
   const called: string[] = [];
   const handlers = listening({
     fetch: [
@@ -108,14 +108,14 @@ test("the first fetch listener that responds wins, and later ones are not called
   assert.equal(handlers.scheduled, undefined);
 });
 
-test("a fetch event without a response, or with a late one, is reported as an error", async () => {
+test("a fetch event without a response or with a late response is an error", async () => {
   let late: ListenedEvent | undefined;
   const handlers = listening({ fetch: [(event) => (late = event)] });
   assert.throws(() => handlers.fetch!(request, env, context()), /No fetch listener called event.respondWith/);
   assert.throws(() => late!.respondWith(new Response()), /called too late/);
 });
 
-test("what a listener throws reaches the caller", () => {
+test("an error thrown by a fetch listener reaches the caller", () => {
   const failing = listening({
     fetch: [
       () => {
@@ -126,7 +126,7 @@ test("what a listener throws reaches the caller", () => {
   assert.throws(() => failing.fetch!(request, env, context()), /^RangeError: thrown$/);
 });
 
-test("a scheduled event ends with everything given to waitUntil", async () => {
+test("a scheduled event ends after all promises passed to waitUntil", async () => {
   const seen: unknown[] = [];
   const handlers = listening({
     scheduled: [
@@ -143,7 +143,7 @@ test("a scheduled event ends with everything given to waitUntil", async () => {
   await assert.rejects(Promise.resolve(failing.scheduled!(event, env, context())), /^Error: failed$/);
 });
 
-test("each event has a context of its own", () => {
+test("each event has its own context", () => {
   const pending = createPendingWork();
   const [one, other] = [pending.createContext(), pending.createContext()];
   one.props.user = "a";

@@ -1,4 +1,4 @@
-// Requests that name no host: a visitor's fault, answered as one before the script sees them.
+// Requests without a valid Host header are answered as client errors, before the script is called.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasValidHost } from "../../../src/script/host/host-header.ts";
@@ -29,7 +29,7 @@ test("a Host header is valid when a URL can be built from it, with or without a 
   assert.equal(hasValidHost(asked("a", "http://127.9999.1.1/")), false);
 });
 
-test("a script never sees a request without a host, and its log stays empty", async (t) => {
+test("a request without a valid host does not reach the script, and nothing is logged", async (t) => {
   const source = "export default { fetch: (request) => new Response(new URL(request.url).host) };";
   const scene = await scriptScene(t, source);
   const server = await scene.start("dev");

@@ -1,5 +1,5 @@
-// HTTP as scripts speak it: what they answer goes out as they said it, what they are asked comes in as it was
-// sent, on kept connections, through the front of `dev` and without one.
+// HTTP between clients and scripts: requests and responses pass unchanged, also on persistent
+// connections, through the front process of `store dev` and directly.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent } from "node:http";
@@ -100,7 +100,7 @@ for (const mode of ["dev", "serve"] as const) {
       }
     });
 
-    await t.test("HTTP/1.0 may come without a host, and a target may be a whole URL", async () => {
+    await t.test("HTTP/1.0 needs no Host header, and a request target may be an absolute URL", async () => {
       const old = await converse(port, "GET /method HTTP/1.0", "");
       assert.match(await restOf(old), /^HTTP\/1\.1 200 .*x-url: http:\/\/localhost\/method\r\n/s);
       const whole = await converse(
@@ -113,12 +113,12 @@ for (const mode of ["dev", "serve"] as const) {
       assert.match(await restOf(whole), /^HTTP\/1\.1 200 .*x-url: http:\/\/b\.example\/method\r\n/s);
     });
 
-    await t.test("OPTIONS * speaks of the root", async () => {
+    await t.test("OPTIONS * reaches the script as a request to the root path", async () => {
       const socket = await converse(port, "OPTIONS * HTTP/1.1", "Host: a.example", "Connection: close", "");
       assert.match(await restOf(socket), /^HTTP\/1\.1 200 /);
     });
 
-    await t.test("HEAD has the headers of GET and no body; without one, no length is made up", async () => {
+    await t.test("HEAD has the headers of GET, and without a body no Content-Length", async () => {
       const stored = sampleBytes(100_000);
       await ask({ method: "PUT", path: "/put", body: stored });
       const { headers, bytes } = await ask({ method: "HEAD", path: "/stored" });
@@ -129,14 +129,14 @@ for (const mode of ["dev", "serve"] as const) {
       assert.equal(none.headers["transfer-encoding"], undefined);
     });
 
-    await t.test("204 may be given an empty text, and has neither body nor length", async () => {
+    await t.test("204 with an empty string as body is sent without body and length", async () => {
       const { status, headers, text } = await ask("/empty");
       assert.deepEqual([status, text], [204, ""]);
       assert.equal(headers["content-length"], undefined);
       assert.equal(headers["transfer-encoding"], undefined);
     });
 
-    await t.test("status and reason are the script's", async () => {
+    await t.test("status and reason phrase are those of the script", async () => {
       const socket = await converse(port, "GET /status?is=418 HTTP/1.1", "Host: a", "Connection: close", "");
       assert.match(await restOf(socket), /^HTTP\/1\.1 418 As You Wish\r\n/);
       assert.equal((await ask("/status?is=599")).status, 599);
@@ -144,7 +144,7 @@ for (const mode of ["dev", "serve"] as const) {
 
     for (const as of ["text", "bytes"]) {
       for (const size of [1, 100_000]) {
-        await t.test(`header values are UTF-8 both ways, before ${size} of ${as}`, async () => {
+        await t.test(`header values are UTF-8 in both directions before ${size} of ${as}`, async () => {
           const given = Buffer.from("käse ✓").toString("latin1");
           const { headers, bytes } = await ask({
             path: `/utf-8?as=${as}&size=${size}`,
@@ -158,7 +158,7 @@ for (const mode of ["dev", "serve"] as const) {
       }
     }
 
-    await t.test("a body that is gzipped already goes out as it is", async () => {
+    await t.test("gzipped request and response bodies pass unchanged", async () => {
       const { headers, bytes } = await ask({ path: "/gzip", headers: { "accept-encoding": "gzip" } });
       assert.equal(headers["content-encoding"], "gzip");
       assert.equal(headers["content-length"], String(bytes.length));
@@ -170,7 +170,7 @@ for (const mode of ["dev", "serve"] as const) {
         body: packed,
         headers: { "content-encoding": "gzip" },
       });
-      assert.ok(echoed.bytes.equals(packed), "and comes in as it is");
+      assert.ok(echoed.bytes.equals(packed), "the request body is unchanged");
     });
 
     await t.test("standard headers without a value are not sent", async () => {
@@ -185,16 +185,16 @@ for (const mode of ["dev", "serve"] as const) {
       ]) {
         assert.equal(headers[name], undefined, name);
       }
-      assert.deepEqual([headers.allow, headers["x-empty"]], ["", ""], "others are");
+      assert.deepEqual([headers.allow, headers["x-empty"]], ["", ""], "other headers are sent");
     });
 
-    await t.test("several values of a header are joined, Set-Cookie values are not joined", async () => {
+    await t.test("several values of a header are joined, but Set-Cookie values are not", async () => {
       const { headers } = await ask("/cookies");
       assert.equal(headers.vary, "a, b");
       assert.deepEqual(headers["set-cookie"], ["a=1; Path=/", "b=2, 3"]);
     });
 
-    await t.test("a stored stream keeps its length; an unknown one is chunked", async () => {
+    await t.test("a stored object is sent with its length, an unknown length is sent chunked", async () => {
       const { size } = { size: 70_000 };
       await ask({ method: "PUT", path: "/put", body: sampleBytes(size) });
       const { headers } = await ask("/stored");
@@ -221,13 +221,13 @@ for (const mode of ["dev", "serve"] as const) {
       assert.equal(echoed.bytes.length, 30);
     });
 
-    await t.test("the head does not wait for the body", async () => {
+    await t.test("the response head is sent before the body is available", async () => {
       const incoming = await open(port, { path: "/slow-head" });
       assert.equal(incoming.headers["x-head"], "out");
       incoming.destroy();
     });
 
-    await t.test("a request is answered though its body is not read, or not to its end", async () => {
+    await t.test("a request is answered if the script reads its body partially or not at all", async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const body = sampleBytes(3_000_000);
       for (const [path, text] of [
@@ -236,12 +236,12 @@ for (const mode of ["dev", "serve"] as const) {
         ["/put?refuse", "refused"],
       ] as const) {
         assert.equal((await ask({ method: "PUT", path, body, agent })).text, text);
-        assert.equal((await ask({ path: "/status?is=200", agent })).text, "text", "and so is the next one");
+        assert.equal((await ask({ path: "/status?is=200", agent })).text, "text", "the next request too");
       }
       agent.destroy();
     });
 
-    await t.test("a body may be stored behind its answer", async () => {
+    await t.test("a request body may be stored after the response was sent", async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       assert.equal(
         (await ask({ method: "PUT", path: "/early", body: sampleBytes(3_000_000), agent })).text,
@@ -252,7 +252,7 @@ for (const mode of ["dev", "serve"] as const) {
       agent.destroy();
     });
 
-    await t.test("a connection is kept for many requests, and as the client wishes", async () => {
+    await t.test("a connection is reused for many requests until the client closes it", async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const ports = new Set<number>();
       agent.on("free", (socket) => ports.add(socket.localPort));
@@ -270,10 +270,14 @@ for (const mode of ["dev", "serve"] as const) {
         "Connection: close",
         "",
       );
-      assert.equal((await restOf(socket)).match(/HTTP\/1\.1 200 /g)?.length, 2, "also one behind the other");
+      assert.equal(
+        (await restOf(socket)).match(/HTTP\/1\.1 200 /g)?.length,
+        2,
+        "pipelined requests are answered too",
+      );
     });
 
-    await t.test("a client may wait to be told to go on", async () => {
+    await t.test("a request with Expect: 100-continue gets 100 before its body is sent", async () => {
       const socket = await converse(
         port,
         "PUT /put HTTP/1.1",

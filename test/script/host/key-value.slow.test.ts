@@ -1,4 +1,4 @@
-// A key-value namespace in a script, and that no other front end shows it as a bucket.
+// Key-value namespaces in scripts, and that the S3 API does not expose them as buckets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GetObjectCommand, ListBucketsCommand, S3Client } from "@aws-sdk/client-s3";
@@ -46,7 +46,7 @@ test("a script has its namespace as env.<binding>, and the command line sees the
   assert.deepEqual(JSON.parse((await ask("/list")).text), ["large", "other", "user"]);
 });
 
-test("the S3 API neither lists a namespace nor reaches it by name", async (t) => {
+test("the S3 API neither lists a key-value namespace nor accesses it by name", async (t) => {
   const scene = await scriptScene(t, source, config);
   const { ask, announced } = await scene.start("dev");
   await ask({ method: "PUT", path: "/user", body: "Ada" });
@@ -64,7 +64,7 @@ test("the S3 API neither lists a namespace nor reaches it by name", async (t) =>
     ["bucket"],
   );
   await refused(client.send(new GetObjectCommand({ Bucket: "sessions", Key: "user" })), "NoSuchBucket", 404);
-  // The client refuses the name under which it is stored, so these requests are signed here.
+  // The S3 client refuses the internal bucket name, so these requests are signed by the test.
   for (const method of ["GET", "HEAD", "PUT", "DELETE"] as const) {
     const presigner = { endpoint: url, ...credentials };
     const signed = presignedUrl(presigner, "kv:sessions", "user", { method });
@@ -75,7 +75,7 @@ test("the S3 API neither lists a namespace nor reaches it by name", async (t) =>
   assert.equal(await scene.shell.store("kv", "get", "sessions", "user"), "Ada");
 });
 
-test("a missing namespace is refused at its position in the configuration, with the command that creates it", async (t) => {
+test("a missing key-value namespace is reported with its position and the command that creates it", async (t) => {
   const scene = await openScene(t);
   await writeScript(scene, { source, config });
   await scene.shell.store("bucket", "create", "bucket");

@@ -1,4 +1,4 @@
-// The environment of the server holds secrets of the operator; no script finds one of them in its own.
+// Scripts cannot read secrets of the operator from the server's environment variables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scriptScene } from "../scene.ts";
@@ -11,7 +11,7 @@ export default {
 
 const key = "5f".repeat(32);
 
-/** Each holds "hidden", or the key above. */
+/** Every value contains "hidden" or is the key above, except for STORE_READS. */
 const secrets = {
   STORE_SECRET_KEY: key,
   STORE_READS: "usual",

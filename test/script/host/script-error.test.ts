@@ -1,4 +1,4 @@
-// What the author of a script sees of errors that the script did not catch: its own frames, and not those of the server.
+// Stacks of uncaught errors show the frames of the script and omit those of the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { missingBindingHint } from "../../../src/script/host/platform/missing-binding.ts";
@@ -24,15 +24,15 @@ export default {
 };
 `;
 
-/** Versions of Node differ in the columns. */
+/** Removes columns, which differ between Node versions. */
 const withoutColumn = (line: string) => line.replace(/:\d+\)$/, ")");
 
-test("the stack of an uncaught error names the script's lines and ends there", async (t) => {
+test("the stack of an uncaught error has only frames of the script", async (t) => {
   const scene = await scriptScene(t, source);
   const { ask, told } = await scene.start("dev");
   const script = `${scene.directory}/src/index.ts`;
 
-  await t.test("an error that the script throws", async () => {
+  await t.test("an error thrown by the script has only frames of the script", async () => {
     const lines = (await ask("/sync")).text.trimEnd().split("\n");
     assert.match(lines[0]!, /^TypeError: Cannot read properties of undefined/);
     assert.deepEqual(lines.slice(1).map(withoutColumn), [
@@ -41,7 +41,7 @@ test("the stack of an uncaught error names the script's lines and ends there", a
     ]);
     await told(/^If this is a binding: env holds BUCKET\./m);
   });
-  await t.test("an error of a bucket: where the script called it", async () => {
+  await t.test("an error of a bucket has the frame where the script called the bucket", async () => {
     const lines = (await ask("/range")).text.trimEnd().split("\n");
     assert.deepEqual(lines.map(withoutColumn), [
       "StoreError: get: The requested range is not satisfiable (10039)",
@@ -49,11 +49,11 @@ test("the stack of an uncaught error names the script's lines and ends there", a
       `    at async Object.fetch (${script}:15)`,
     ]);
   });
-  await t.test("an error of a promise given to waitUntil", async () => {
+  await t.test("an error of a promise passed to waitUntil has only frames of the script", async () => {
     assert.equal((await ask("/later")).text, "answered");
     await told(/A promise given to waitUntil failed: StoreError: get: .*\n +at async read \(.*index\.ts:2:/);
   });
-  await t.test("a handler that returns nothing: a message without frames", async () => {
+  await t.test("a handler that returns nothing is reported without frames", async () => {
     assert.equal(
       (await ask("/nothing")).text,
       "TypeError: The script's fetch handler must return a Response, not undefined.\n",
@@ -61,7 +61,7 @@ test("the stack of an uncaught error names the script's lines and ends there", a
   });
 });
 
-test("the names in env are a hint only where a binding may be missing, and never with values", () => {
+test("an error of a missing binding lists the names in env, and never their values", () => {
   const env = { FILES: {}, TOKEN: "secret" };
   const hint = (message: string) => missingBindingHint(new TypeError(message), env);
   assert.match(hint("Cannot read properties of undefined (reading 'put')")!, /env holds FILES, TOKEN\./);
@@ -71,7 +71,7 @@ test("the names in env are a hint only where a binding may be missing, and never
   assert.equal(missingBindingHint("text", env), undefined);
 });
 
-test("a stack without a frame of a script, and values that are not errors, are left as they are", () => {
+test("stacks without script frames and values that are not errors stay unchanged", () => {
   const error = new Error("a");
   error.stack = "Error: a\n    at emit (node:events:1:2)";
   trimStack(error);
@@ -80,7 +80,7 @@ test("a stack without a frame of a script, and values that are not errors, are l
   trimStack(Object.freeze(new Error("frozen")));
 });
 
-test("causes are trimmed too, also when they form a circle", () => {
+test("the stacks of causes are trimmed, also if the causes form a cycle", () => {
   const outer = new Error("outer");
   const inner = new Error("inner", { cause: outer });
   outer.cause = inner;

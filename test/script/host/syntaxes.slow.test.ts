@@ -1,10 +1,11 @@
-// Scripts in the service-worker syntax, as classes, and with Node compatibility, run by the real server.
+// Scripts in the service-worker syntax, as classes, and with Node compatibility, run by the real
+// server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openScene, scriptScene } from "../scene.ts";
 
 const listeners = `
-  const greeting = GREETING + " " + API_KEY; // bindings are there at the top level
+  const greeting = GREETING + " " + API_KEY; // bindings are defined at the top level
   visits = 0; // no declaration: the sloppy mode of scripts
   addEventListener("fetch", (event) => {
     if (new URL(event.request.url).pathname === "/silent") return;
@@ -24,7 +25,7 @@ const listeners = `
   }
 `;
 
-test("a script in the service-worker syntax finds its bindings as globals", async (t) => {
+test("a script in the service-worker syntax has its bindings as globals", async (t) => {
   const scene = await scriptScene(t, listeners, '[vars]\nGREETING = "hello"\nCOUNT = 41');
   await scene.secret("API_KEY", "s3cr3t");
   const { ask } = await scene.start("dev");
@@ -70,7 +71,7 @@ const entry = `
 `;
 const variables = '[vars]\nGREETING = "hello"\nCOUNT = 42\nTABLE = { a = 1 }';
 
-test("a class with Node compatibility finds env, and variables and secrets in process.env", async (t) => {
+test("a class with Node compatibility has env, and variables and secrets in process.env", async (t) => {
   const scene = await scriptScene(t, entry, variables);
   await scene.secret("API_KEY", "s3cr3t");
   const { ask } = await scene.start("serve");

@@ -1,4 +1,4 @@
-// Settings of the configuration that change the bundle, as the bundled module shows them.
+// Configuration settings that change the bundle.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { globPattern } from "../../../src/script/config/module-rules.ts";
 import { createBundler } from "../../../src/script/supervisor/bundle.ts";
 import { now, project } from "../../support/projects.ts";
 
-test("define, alias, JSX and rules reach the bundle", async (t) => {
+test("define, alias, JSX and rules of the configuration apply to the bundle", async (t) => {
   const { write, directory } = await project(t);
   await write("src/real.ts", 'export const where = "real";');
   await write("src/notes.md", "# Notes");

@@ -1,4 +1,4 @@
-// What a script may import, and what the bundler makes of it. The bundles run in this process.
+// Imports of scripts, tested by running the bundles in this process.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ async function run(built: Bundle): Promise<unknown> {
 
 const emptyModule = Buffer.from("0061736d01000000", "hex");
 
-test("text files, bytes and WebAssembly are imported", async (t) => {
+test("a script can import text files, binary files and WebAssembly", async (t) => {
   const texts = ["txt", "html", "md", "sql", "svg", "css"];
   const built = await bundle(t, {
     ...Object.fromEntries(texts.map((type) => [`a.${type}`, `text of ${type}`])),
@@ -68,7 +68,7 @@ test("text files, bytes and WebAssembly are imported", async (t) => {
   assert.deepEqual(found.json, { a: 1 });
 });
 
-test("modules of Node are imported with and without their prefix", async (t) => {
+test("a script can import Node modules with and without the node: prefix", async (t) => {
   const files = {
     "node_modules/old/package.json": '{"name":"old","main":"main.js","browser":{"fs":false}}',
     "node_modules/old/main.js":
@@ -89,7 +89,7 @@ test("modules of Node are imported with and without their prefix", async (t) => 
   }
 });
 
-test("packages are resolved for Node, or for workers as wrangler does", async (t) => {
+test("packages are resolved with the conditions of Node, or with those of wrangler for workers", async (t) => {
   const builds = ["workerd", "browser", "node", "default"];
   const files = {
     "node_modules/many/package.json": JSON.stringify({
@@ -108,7 +108,7 @@ test("packages are resolved for Node, or for workers as wrangler does", async (t
   assert.deepEqual(await run(await bundle(t, files, { packages: "workers" })), ["workerd", "browser"]);
 });
 
-test("NODE_ENV is replaced while bundling", async (t) => {
+test("process.env.NODE_ENV is replaced while bundling", async (t) => {
   const files = { "index.ts": "export default process.env.NODE_ENV;" };
   assert.equal(await run(await bundle(t, files)), "production");
   assert.equal(await run(await bundle(t, files, { nodeEnv: "development" })), "development");
@@ -188,7 +188,7 @@ test("cloudflare:workers exports env, waitUntil and base classes", async (t) => 
   assert.doesNotThrow(construct("Target"));
 });
 
-test("other modules of the platform can be imported, and throw a clear error when they are used", async (t) => {
+test("unsupported cloudflare: modules can be imported, and throw a clear error when used", async (t) => {
   installPlatformValues({ env: {}, waitUntil() {} });
   const built = await bundle(t, {
     "index.ts": `
@@ -212,7 +212,7 @@ test("other modules of the platform can be imported, and throw a clear error whe
   assert.deepEqual([found.error.name, found.error.message], ["NonRetryableError", "final"]);
 });
 
-test("an unknown module of the platform is refused without advice to install it", async (t) => {
+test("an unknown cloudflare: module is refused without advice to install it", async (t) => {
   const failed = bundle(t, { "index.ts": 'import { x } from "cloudflare:nothing"; export default x;' });
   await assert.rejects(failed, (error: Error) => {
     assert.ok(error instanceof BundleError);

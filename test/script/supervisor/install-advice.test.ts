@@ -1,4 +1,4 @@
-// What the message about a missing package says: a project that was only just cloned needs one command.
+// Installation advice in the message about a missing package.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { installAdvice } from "../../../src/script/supervisor/install-advice.ts";
 
-test("a package that package.json names, here or in a folder above, is installed with the project's own tool", async (t) => {
+test("a missing package that package.json lists is reported with the project's install command", async (t) => {
   const root = await mkdtemp(join(tmpdir(), "store-test-"));
   t.after(() => rm(root, { recursive: true }));
   const folder = join(root, "apps", "worker");

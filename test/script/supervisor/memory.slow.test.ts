@@ -1,4 +1,4 @@
-// Bodies pass through a script without being held: 512 MiB in and out, in a few MiB of memory.
+// Bodies are streamed through scripts: 512 MiB in each direction with little memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { garbageBytes } from "../../support/garbage.ts";
@@ -39,7 +39,7 @@ async function get({ port }: Server): Promise<number> {
   return length;
 }
 
-/** How far the memory of any of the processes rises meanwhile. */
+/** The largest memory increase of any of the processes during `work`. */
 async function riseOf(pids: readonly number[], work: () => Promise<unknown>): Promise<number> {
   const start = pids.map(residentMemory);
   let rise = 0;
@@ -55,7 +55,7 @@ for (const mode of ["dev", "serve"] as const) {
   test(`store ${mode}: 512 MiB through a script raise the memory of every process by at most 64 MiB`, async (t) => {
     const scene = await scriptScene(t, source);
     const server = await scene.start(mode);
-    // Some before, so that code and pools are not counted.
+    // Warm up, so that code and buffer pools are not counted.
     for (let i = 0; i < 4; i++) {
       await put(server, 16 * MiB);
       await get(server);

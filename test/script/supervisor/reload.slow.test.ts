@@ -1,5 +1,5 @@
-// What `dev` takes in while it runs: code, configuration and secrets, without dropping a request; and what it
-// does not take in, because it is broken, with words on why.
+// Reloads of code, configuration and secrets without a failed request. Broken changes are not
+// loaded, and the reason is logged.
 import assert from "node:assert/strict";
 import { rename } from "node:fs/promises";
 import { Agent } from "node:http";
@@ -14,7 +14,7 @@ function answering(expression: string): string {
   return `export default { async fetch(request, env) { return new Response(${expression}); } };\n`;
 }
 
-/** Does what changes something, and waits until it is told: how long it took, by the clock and by the log. */
+/** Applies a change and waits for the reload; returns its duration by the clock and by the log. */
 async function takenIn(
   server: Server,
   change: () => Promise<unknown>,
@@ -26,7 +26,7 @@ async function takenIn(
   return { clock: Date.now() - began, log: Number(milliseconds) };
 }
 
-/** The reason is in the log. One change may be seen twice, the first time with a file that is half written. */
+/** Waits for the reason in the log. A change may be detected twice, first as an incomplete file. */
 async function notTakenIn(server: Server, change: () => Promise<unknown>, reason: RegExp): Promise<void> {
   const from = server.log().length;
   await change();
@@ -34,7 +34,7 @@ async function notTakenIn(server: Server, change: () => Promise<unknown>, reason
   await server.told(/Script "script" runs on as it was/, from + index);
 }
 
-/** After a change that may be seen twice. */
+/** Waits until `text` is served, because a change may be detected twice. */
 async function serves(server: Server, text: string, host = "a.example"): Promise<void> {
   await until(async () => (await server.ask({ headers: { host } })).text === text, `${text} is served`);
 }
@@ -59,7 +59,7 @@ test("a source change is served within the time in the log, and requests in flig
     const { clock, log } = await takenIn(server, change);
     t.diagnostic(`reloaded in ${log} ms, by the clock in ${clock} ms`);
     assert.ok(clock - log < 20_000, `the log says ${log} ms, the clock ${clock} ms`);
-    // One change may be seen twice: what is told then is still of the change before.
+    // A change may be detected twice, so the log line may belong to the previous change.
     await until(async () => (await server.ask("/")).text === text, `${text} is served`);
   }
   assert.equal((await underWay).text, "old");
@@ -117,14 +117,14 @@ test("a change that does not build or load is logged, and the previous version k
   const server = await scene.start("dev");
   const write = (name: string, text: string) => () => scene.write(name, text);
 
-  await t.test("a syntax error, with file, line and column", async () => {
+  await t.test("a syntax error is logged with file, line and column", async () => {
     const wrong = "export default {\n  fetch( {\n};\n";
     const reason = /^src\/index\.ts:3:2: Expected .*\n {2}3 \| \};\n/m;
     await notTakenIn(server, write("src/index.ts", wrong), reason);
     await serves(server, "good");
   });
 
-  await t.test("an import that is missing, until it is there", async () => {
+  await t.test("a missing import is logged, and the script reloads when the file is created", async () => {
     const importing = `import { text } from "./lib/text.ts";\n${answering("text")}`;
     const missing = /src\/index\.ts:1:22: Could not resolve "\.\/lib\/text\.ts"\n +1 \|/;
     await notTakenIn(server, write("src/index.ts", importing), missing);
@@ -134,7 +134,7 @@ test("a change that does not build or load is logged, and the previous version k
     await serves(server, "imported");
   });
 
-  await t.test("an error in a file that was imported anew, until it is repaired", async () => {
+  await t.test("an error in a newly imported file is logged, and a fix reloads the script", async () => {
     await scene.write("src/deep/new.ts", "export const = 1;");
     const importing = `import { text } from "./deep/new.ts";\n${answering("text")}`;
     await notTakenIn(server, write("src/index.ts", importing), /^src\/deep\/new\.ts:1:14: /m);
@@ -142,7 +142,7 @@ test("a change that does not build or load is logged, and the previous version k
     await serves(server, "repaired");
   });
 
-  await t.test("an error at the top of the script, with its place; no process is left of it", async () => {
+  await t.test("an error at the top level is logged with its position, and its process ends", async () => {
     for (let i = 0; i < 3; i++) {
       const reason = new RegExp(`Error: at load ${i}\\n +at .*src/index\\.ts:2:7`);
       await notTakenIn(server, write("src/index.ts", `\nthrow new Error("at load ${i}");`), reason);
@@ -154,7 +154,7 @@ test("a change that does not build or load is logged, and the previous version k
   });
 });
 
-test("a change of the configuration is reloaded", async (t) => {
+test("a changed configuration is reloaded", async (t) => {
   const scene = await scriptScene(t, answering("JSON.stringify([env.GREETING, Object.keys(env).sort()])"));
   const server = await scene.start("dev");
   const configure =
@@ -162,26 +162,26 @@ test("a change of the configuration is reloaded", async (t) => {
     () =>
       scene.write("store.toml", configText(name, text));
 
-  await t.test("variables", async () => {
+  await t.test("changed variables are reloaded", async () => {
     await takenIn(server, configure('[vars]\nGREETING = "hello"'));
     await serves(server, '["hello",["BUCKET","GREETING"]]');
   });
-  await t.test("buckets, created when that was asked for", async () => {
+  await t.test("new buckets are reloaded, and created with --create-buckets", async () => {
     await takenIn(server, configure('[[store_buckets]]\nbinding = "NEW"\nbucket_name = "new-one"'));
     await serves(server, '[null,["BUCKET","NEW"]]');
     assert.match(await scene.shell.store("bucket", "list"), /new-one/);
   });
-  await t.test("faults, told at their place", async () => {
+  await t.test("errors in a changed configuration are logged with their position", async () => {
     await notTakenIn(server, configure("routs = []"), /store\.toml:4:1: .*routs.*routes/s);
     await notTakenIn(server, configure("", "another"), /named "another" now: start the server anew/);
     await serves(server, '[null,["BUCKET","NEW"]]');
   });
-  await t.test("routes", async () => {
+  await t.test("changed routes are reloaded", async () => {
     await takenIn(server, configure('routes = ["b.example/*"]'));
     await serves(server, "No script answers here.\n");
     await serves(server, '[null,["BUCKET"]]', "b.example");
   });
-  await t.test("the script itself", async () => {
+  await t.test("a changed main is reloaded", async () => {
     await scene.write("other/main.ts", answering('"another file"'));
     const text = configText("script", "").replace("src/index.ts", "other/main.ts");
     await takenIn(server, () => scene.write("store.toml", text));

@@ -1,7 +1,7 @@
-// Five hundred reloads of one script, and what they cost: run by hand, prints the memory of the supervisor
-// after 50 and at the end, and how long a reload takes.
+// Reloads one script 500 times and prints the supervisor's memory and the median reload time after
+// every 50 reloads. Run it by hand:
 //
-//   node build/test/script/reloads.js [COUNT]
+//   node build/test/script/supervisor/reloads.js [COUNT]
 import { type TestContext, test } from "node:test";
 import { descendantsOf, residentMemory, scriptProcesses, until } from "../inside.ts";
 import { scriptScene } from "../scene.ts";
@@ -9,12 +9,12 @@ import { scriptScene } from "../scene.ts";
 const total = Number(process.argv[2] ?? 500);
 
 function version(n: number): string {
-  // Of some size, as scripts with a few packages are.
+  // About the size of a script with a few packages.
   const ballast = JSON.stringify("x".repeat(100_000 + n));
   return `const ballast = ${ballast};\nexport default { fetch: () => new Response(String(${n} + ballast.length)) };\n`;
 }
 
-test(`${total} reloads`, async (t: TestContext) => {
+test(`memory and time of ${total} reloads are printed`, async (t: TestContext) => {
   const scene = await scriptScene(t, version(0));
   const server = await scene.start("dev");
   const times: number[] = [];
@@ -23,7 +23,7 @@ test(`${total} reloads`, async (t: TestContext) => {
     await scene.write("src/index.ts", version(n));
     const [, milliseconds] = await server.told(/reloaded in (\d+) ms/, from);
     times.push(Number(milliseconds));
-    // One change may be seen twice: what is told then is still of the change before.
+    // A change may be detected twice, so the log line may belong to the previous change.
     const isNew = async () => (await server.ask("/")).text === String(n + 100_000 + n);
     await until(isNew, `reload ${n} answers`);
     if (n % 50 === 0) {

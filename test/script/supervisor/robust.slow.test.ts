@@ -1,5 +1,5 @@
-// Scripts that block, end, leak or throw on the side: the next request is served, by another process if need
-// be, other scripts notice nothing, and the log says what happened.
+// Scripts that block, exit, leak memory or throw outside of a request: later requests are served,
+// other scripts are not affected, and the event is logged.
 import assert from "node:assert/strict";
 import { Agent } from "node:http";
 import { availableParallelism } from "node:os";
@@ -8,7 +8,7 @@ import { isAlive, scriptProcesses, until } from "../inside.ts";
 import { openScene, type Scene, scriptScene, writeScript } from "../scene.ts";
 import type { Server } from "../server.ts";
 
-/** More than a busy machine takes. What waits for a blocked process is cut off, so it would not be served at all. */
+/** Longer than a busy machine needs. A request that waits for a blocked process is cut off. */
 const patience = 30_000;
 
 const source = `
@@ -49,7 +49,7 @@ export default {
   },
 };`;
 
-/** Servings that have nothing to do with what went wrong: none waits for it, each on a connection of its own. */
+/** Asserts that requests on new connections are served; returns the ids of the processes. */
 async function stillServes({ ask }: Server, times: number): Promise<Set<string>> {
   const pids = new Set<string>();
   for (let i = 0; i < times; i++) {
@@ -70,7 +70,7 @@ async function start(t: TestContext, mode: "dev" | "serve"): Promise<{ scene: Sc
   return { scene, server: await scene.start(mode, { args: ["--script-memory", "64"] }) };
 }
 
-/** Asks for trouble, and does not wait for an answer. */
+/** Sends a request that disturbs the process; resolves with its status or error code. */
 function trouble({ ask }: Server, path: string): Promise<string> {
   return ask(path).then(
     ({ status }) => String(status),
@@ -83,14 +83,17 @@ for (const mode of ["dev", "serve"] as const) {
     const { server } = await start(t, mode);
     const before = await stillServes(server, 4);
     const blocked = trouble(server, "/block");
-    // A connection that it takes before it reads this request would have to wait with it.
+    // A connection that the process accepts before it blocks would wait too.
     await server.told(/blocking now/);
     const after = await stillServes(server, 8);
     assert.ok([...after].some((pid) => !before.has(pid)) || mode === "serve");
     await server.told(/Script "script" has blocked its event loop: another process takes over/);
     const processes = mode === "dev" ? 1 : availableParallelism();
-    await until(() => scriptProcesses(server.pid).length === processes + 2, "one more, and the spare one");
-    // Not waited for until the blocked one is given up: that it ends is part of the end of the server.
+    await until(
+      () => scriptProcesses(server.pid).length === processes + 2,
+      "there is one more process and a spare process",
+    );
+    // Stop before the blocked process is killed: the shutdown must end it too.
     const { code } = await server.stop();
     assert.equal(code, 0);
     assert.match(await blocked, /^(ECONNRESET|503)$/);
@@ -108,7 +111,7 @@ for (const mode of ["dev", "serve"] as const) {
       pids = await stillServes(server, 4);
     };
 
-    await t.test("an error on the side of a request ends nothing", async () => {
+    await t.test("an error outside of a request does not end the process", async () => {
       assert.equal((await server.ask("/throw")).text, "thrown");
       await server.told(/Uncaught: Error: on the side/);
       for (const pid of await stillServes(server, 4)) assert.ok(pids.has(pid));
@@ -117,31 +120,31 @@ for (const mode of ["dev", "serve"] as const) {
       ["/exit", "exit code 1"],
       ["/kill", "signal SIGKILL"],
     ] as const) {
-      await t.test(`one that ends (${how}) is started again`, async (t) => {
+      await t.test(`a process that ends with ${how} is replaced`, async (t) => {
         assert.match(await trouble(server, path), /^(ECONNRESET|503)$/);
         await replaced(t);
         await server.told(new RegExp(`Script "script" ended \\(${how}\\): starting it again`));
       });
     }
-    await t.test("one that takes more memory than it may is started again", async (t) => {
+    await t.test("a process that exceeds its memory limit is replaced", async (t) => {
       assert.match(await trouble(server, "/leak"), /^(ECONNRESET|503)$/);
       await replaced(t);
       await server.told(/Script "script" ended \(signal SIGABRT\)/);
     });
-    await t.test("one that works for long is replaced meanwhile, and its work is not lost", async (t) => {
+    await t.test("a busy process is replaced meanwhile, and its response is not lost", async (t) => {
       const work = server.ask("/work");
       await server.told(/has blocked its event loop/);
       await replaced(t);
       assert.equal((await work).text, "worked");
       const processes = mode === "dev" ? 1 : availableParallelism();
       const isGone = () => scriptProcesses(server.pid).length === processes + 1;
-      await until(isGone, "the one that worked is gone, and the spare one is there");
+      await until(isGone, "the replaced process has ended and there is a spare process");
     });
     assert.doesNotMatch(server.log(), /did not recover/);
   });
 }
 
-test("a process without processor time is not replaced: others accept meanwhile, then it serves again", async (t) => {
+test("a process without CPU time is not replaced: others accept meanwhile, then it serves again", async (t) => {
   const { server } = await start(t, "serve");
   const pids = [...(await stillServes(server, 4))].map(Number);
   const [stopped] = pids;
@@ -149,10 +152,13 @@ test("a process without processor time is not replaced: others accept meanwhile,
   t.after(() => isAlive(stopped!) && process.kill(stopped!, "SIGCONT"));
   const served = await stillServes(server, 8);
   assert.ok(!served.has(String(stopped)));
-  // Longer than a process that uses processor time would be left in service.
+  // Longer than the time after which a process that uses the CPU would be replaced.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   process.kill(stopped!, "SIGCONT");
-  await until(async () => (await stillServes(server, 8)).has(String(stopped)), "it serves again");
+  await until(
+    async () => (await stillServes(server, 8)).has(String(stopped)),
+    "the stopped process serves again",
+  );
   assert.doesNotMatch(server.log(), /another process takes over/);
 });
 
@@ -174,7 +180,7 @@ test("a script that blocks or dies does not affect other scripts or the S3 API",
   const good = async () => {
     const began = Date.now();
     assert.equal((await server.ask({ agent })).status, 200);
-    // Refused, since nobody signed it: but answered.
+    // 403, because the request is not signed: the S3 API answers.
     assert.equal((await fetch(server.announced.s3.url)).status, 403);
     return Date.now() - began;
   };
@@ -194,7 +200,7 @@ test("a spare process that dies unused is replaced", async (t) => {
   await until(() => scriptProcesses(server.pid).length === 2, "there is a spare process");
   const [spare] = scriptProcesses(server.pid).filter((pid) => pid !== serving);
   process.kill(spare!, "SIGKILL");
-  await until(() => !isAlive(spare!), "it is gone");
+  await until(() => !isAlive(spare!), "the spare process has ended");
   await scene.write("src/index.ts", "export default { fetch: () => new Response('new') };");
   await server.told(/changed: reloaded/);
   assert.equal((await server.ask("/")).text, "new");

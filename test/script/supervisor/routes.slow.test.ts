@@ -1,4 +1,4 @@
-// Several scripts on one server: which of them answers, by host and path, and how they stay apart.
+// Several scripts on one server: routing of requests by host and path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openScene, writeScript } from "../scene.ts";
@@ -57,7 +57,7 @@ for (const mode of ["dev", "serve"] as const) {
       path: "http://photos.example.com/api/x",
       headers: { host: "other.example" },
     });
-    assert.equal(text, "api photos.example.com", "the host of a whole URL counts");
+    assert.equal(text, "api photos.example.com", "the host of an absolute URL decides the route");
     await told(/^\[api\] asked \/api\/list$/m);
   });
 }
@@ -80,7 +80,7 @@ test("a host without a route is a 404 when every script has routes", async (t) =
   }
 });
 
-test("scripts with the same routes are refused", async (t) => {
+test("scripts with the same name, or several scripts without routes, are refused", async (t) => {
   const scene = await openScene(t);
   const named = await writeScript(scene, script("one", []));
   await scene.write("two/src/index.ts", source);

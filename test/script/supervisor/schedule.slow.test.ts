@@ -1,4 +1,4 @@
-// Scheduled handlers, run at once while developing. The times themselves are the business of cron.test.ts.
+// Scheduled handlers, which `store dev` can run immediately. cron.test.ts tests the schedule.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scriptScene } from "../scene.ts";
@@ -35,11 +35,7 @@ test("/__scheduled runs the scheduled handler immediately, with the given expres
   const failed = await ask("/__scheduled?cron=bad");
   assert.deepEqual([failed.status, failed.text], [500, "the scheduled handler failed\n"]);
   await told(/Error: the scheduled handler failed\n +at .*src\/index\.ts:7:/);
-  assert.equal(
-    (await ask("/__scheduled-not")).text,
-    (await ask("/")).text,
-    "another path is the script's own",
-  );
+  assert.equal((await ask("/__scheduled-not")).text, (await ask("/")).text, "other paths reach the script");
 });
 
 test("the server waits for a scheduled run in flight before it exits", async (t) => {
@@ -55,7 +51,7 @@ test("the server waits for a scheduled run in flight before it exits", async (t)
   assert.equal(
     (await again.ask("/__scheduled")).text,
     (await again.ask("/")).text,
-    "serving, there is no such path",
+    "store serve does not have this path",
   );
 });
 

@@ -1,4 +1,4 @@
-// The last of what scripts have written: bounded, followed as it comes, and the faults among it.
+// The log of script output: bounded, with followers, and with the errors found in it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScriptLog } from "../../../src/script/supervisor/script-log.ts";
@@ -7,21 +7,25 @@ const bounds = { lines: 5, lineLength: 10, faults: 2, stackLines: 3 };
 const texts = async (log: ReturnType<typeof createScriptLog>, after: number) =>
   (await log.after(after, 0)).map(({ text }) => text);
 
-test("only the latest lines are stored, each cut to a maximum length", async () => {
+test("the script log keeps only the latest lines, each cut to a maximum length", async () => {
   const log = createScriptLog(() => 1, bounds);
   assert.deepEqual(await texts(log, 0), []);
   for (let i = 1; i <= 23; i++) log.write("a", `line ${i}`, "stdout");
   assert.deepEqual(await texts(log, 0), ["line 19", "line 20", "line 21", "line 22", "line 23"]);
   assert.deepEqual(await texts(log, 21), ["line 22", "line 23"]);
   assert.deepEqual(await texts(log, 23), []);
-  assert.equal((await texts(log, 1000)).length, 5, "who followed an earlier server begins anew");
+  assert.equal(
+    (await texts(log, 1000)).length,
+    5,
+    "a follower of an earlier server starts from the beginning",
+  );
   log.write("a", "0123456789abc", "stderr");
   assert.deepEqual(await log.after(23, 0), [
     { number: 24, time: 1, script: "a", stream: "stderr", text: "0123456789…" },
   ]);
 });
 
-test("a follower receives new lines immediately and is released when the log closes", async () => {
+test("a follower of the script log receives new lines immediately and ends when the log closes", async () => {
   const log = createScriptLog(() => 1, bounds);
   const long = 2_000_000;
   const first = log.after(-1, long);
@@ -30,14 +34,14 @@ test("a follower receives new lines immediately and is released when the log clo
     (await first).map(({ number, text }) => [number, text]),
     [[1, "first"]],
   );
-  assert.deepEqual(await log.after(1, 1), [], "the wait is over");
+  assert.deepEqual(await log.after(1, 1), [], "the wait times out without new lines");
   const last = log.after(1, long);
   log.close();
   assert.deepEqual(await last, []);
   assert.deepEqual(await log.after(1, long), []);
 });
 
-test("errors are found by their stacks and listed newest first, with their messages", () => {
+test("the script log finds errors by their stacks and lists them newest first", () => {
   const wide = { ...bounds, lineLength: 100 };
   const log = createScriptLog(() => 1, wide);
   const write = (script: string, ...lines: string[]) => {

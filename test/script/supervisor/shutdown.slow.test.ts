@@ -1,4 +1,4 @@
-// The end of a server: what is under way is finished, promised work is done, nothing is left behind.
+// Shutdown of a server: requests and waitUntil promises finish, and no process or file is left.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ export default {
   },
 };`;
 
-/** Folders of the server among those of the scene; its temporary files are put there. */
+/** Temporary files of the server that are left in the scene's folder. */
 function leftBehind({ directory }: Scene): string[] {
   return readdirSync(directory).filter((name) => !["src", "store.toml", ".store"].includes(name));
 }
@@ -62,7 +62,7 @@ for (const mode of ["dev", "serve"] as const) {
     assert.equal((await slow).text, "finished");
     assert.equal((await streamed).text, "piece ".repeat(5));
     t.diagnostic(`ended after ${Date.now() - began} ms`);
-    assert.ok(Date.now() - began < 40_000, "it does not wait for connections that are idle");
+    assert.ok(Date.now() - began < 40_000, "the server does not wait for idle connections");
     assert.match(stderr, /Shutting down: waiting for requests in flight to finish/);
     agent.destroy();
     assert.deepEqual(pids.filter(isAlive), [], "no process is left");
@@ -73,7 +73,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("Ctrl-C, which reaches every process of the group, lets requests finish too", async (t) => {
+test("Ctrl-C, which signals every process of the group, lets requests finish", async (t) => {
   const scene = await scriptScene(t, source);
   const args = [
     program,

@@ -1,4 +1,4 @@
-// Damage as a disk does it, and what may be read after it: the right bytes or a clear error, nothing else.
+// Damages files as a failing disk does, and checks that reads return the right bytes or an error.
 import assert from "node:assert/strict";
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { type StoreBucket, StoreError, type StoreRange } from "../../../src/index.ts";
@@ -11,12 +11,11 @@ export interface Stored {
   readonly ssecKey?: string;
 }
 
-/** Puts it the way its fields say. */
 export async function store(bucket: StoreBucket, { key, value, ssecKey }: Stored): Promise<void> {
   await bucket.put(key, bytesOf(key, value), { ssecKey });
 }
 
-/** In three parts, the last of them smaller. */
+/** Stores the object in three parts, the last of them smaller. */
 export async function storeParts(bucket: StoreBucket, { key, value, ssecKey }: Stored): Promise<void> {
   const bytes = bytesOf(key, value);
   const size = Math.floor(bytes.length / 2) - 1;
@@ -34,7 +33,7 @@ export interface Flip {
   readonly bit: number;
 }
 
-/** Turns one bit over; a second time, it is as before. */
+/** Flips one bit; a second call restores it. */
 export function flipBit({ path, offset, bit }: Flip): void {
   flipByte({ path, offset, mask: 1 << bit });
 }
@@ -43,7 +42,7 @@ export function flipByte({ path, offset, mask }: Omit<Flip, "bit"> & { readonly 
   const file = openSync(path, "r+");
   try {
     const byte = Buffer.alloc(1);
-    assert.equal(readSync(file, byte, 0, 1, offset), 1, "there is a byte to flip");
+    assert.equal(readSync(file, byte, 0, 1, offset), 1, "the file has a byte at the offset");
     byte[0]! ^= mask;
     writeSync(file, byte, 0, 1, offset);
   } finally {
@@ -53,7 +52,7 @@ export function flipByte({ path, offset, mask }: Omit<Flip, "bit"> & { readonly 
 
 export type Outcome = "right" | "refused" | "missing";
 
-/** What a get gives: right bytes, a StoreError or nothing. Wrong bytes and any other error fail the test. */
+/** Outcome of a get. Wrong bytes and any error except a StoreError fail the test. */
 export async function read(
   bucket: StoreBucket,
   { key, value, ssecKey }: Stored,

@@ -1,28 +1,28 @@
-// The entries of directories, as strictly as the rules of file systems allow: a file or folder whose directory was
-// not synced after it was made may be gone after a power cut. ext4 and XFS keep most of them all the same, because
-// the sync of a new file brings its name along, so they alone never show that a directory's sync is missing.
+// Removes directory entries that a power cut may lose: files and folders whose directory was not
+// synced after they were created. ext4 and XFS usually keep them, because syncing a new file also
+// writes its name, so tests on these file systems alone do not detect a missing directory sync.
 import { readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Made, by the notes of the process, and not known to be durable. */
+/** Entries that the process created, by its notes, and that are not known to be durable. */
 export function unsyncedEntries(notes: string): string[] {
   const unsynced = new Set<string>();
-  /** What the syncs under way will have covered, by directory and in the order they began. */
+  /** Entries covered by each sync in flight, by directory, in the order in which syncs started. */
   const covered = new Map<string, string[][]>();
-  // The last line may have been cut off in the middle.
+  // The last line may be incomplete.
   for (const line of notes.split("\n").slice(0, -1)) {
     const path = line.slice(1);
     const underWay = covered.get(path) ?? [];
     covered.set(path, underWay);
     if (line.startsWith("+")) unsynced.add(path);
     else if (line.startsWith("(")) underWay.push([...unsynced].filter((entry) => dirname(entry) === path));
-    // The oldest: whichever of them ended, that much is certain.
+    // Any of the syncs may have ended, so only the entries of the oldest are certainly durable.
     else for (const entry of underWay.shift() ?? []) unsynced.delete(entry);
   }
   return [...unsynced];
 }
 
-/** Removes them, as the cut may have. */
+/** Removes the unsynced entries, as a power cut may; returns their number. */
 export function forgetUnsynced(notesFile: string): number {
   const entries = unsyncedEntries(readFileSync(notesFile, "utf8"));
   for (const entry of entries) rmSync(entry, { recursive: true, force: true });

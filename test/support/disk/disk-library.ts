@@ -1,17 +1,17 @@
-// A small library that stands before the system's in another process: it makes chosen calls on chosen files fail
-// as a broken or full disk does, and it notes which entries of directories were made and which were synced.
+// A preloaded C library for another process. It makes chosen calls on chosen files fail, as on a
+// broken or full disk, and it notes which directory entries are created and synced.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface DiskLibrary {
-  /** For a process whose calls are to fail: where it looks up which. */
+  /** Environment of a process whose calls fail as the control file says. */
   faultsBy(control: string): Readonly<Record<string, string>>;
-  /** For a process whose entries are to be noted, and where. */
+  /** Environment of a process whose created and synced entries are written to the notes file. */
   notesBy(notes: string): Readonly<Record<string, string>>;
 }
 
-/** Undefined when this machine has no C compiler. */
+/** Returns undefined when this machine has no C compiler. */
 export function buildDiskLibrary(directory: string): DiskLibrary | undefined {
   if (spawnSync("cc", ["--version"]).status !== 0) return undefined;
   const sourceFile = join(directory, "disk.c");
@@ -28,7 +28,7 @@ export function buildDiskLibrary(directory: string): DiskLibrary | undefined {
 /** Kinds of calls, as bits. */
 export const calls = { syncFile: 1, syncDirectory: 2, write: 4, read: 8, create: 16, truncate: 32 } as const;
 
-/** Where things are in the control file, which the library maps. */
+/** Offsets of the fields in the control file, which the library maps into memory. */
 export const control = {
   calls: 0,
   error: 4,
@@ -79,7 +79,7 @@ static void note(char what, const char *path) {
   if (notes >= 0 && path[0] == '/') syscall(SYS_write, notes, line, length);
 }
 
-/* Anywhere in the path, or at its end with a dollar sign. */
+/* The part may be anywhere in the path; with a dollar sign, only at its end. */
 static int isMeant(const char *path) {
   size_t part = strlen(faults->part), length = strlen(path);
   if (part == 0 || faults->part[part - 1] != '$') return strstr(path, faults->part) != NULL;

@@ -1,5 +1,4 @@
-// What lies in a data directory that nobody has open, held against what its records name: no byte more, no
-// byte less.
+// Checks that the files of a closed data directory are exactly those that its records name.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +18,7 @@ import {
 import { existenceKey } from "../../../src/local/index/existence-index.ts";
 import { limits } from "../../../src/model/limits.ts";
 
-/** A blob's id wherever it stands in a text: bucket, folder and number. */
+/** Matches blob ids in a text: bucket, folder and number. */
 const blobIds = /[0-9a-f]{16}\.[0-9a-f]{16}\.\d+/g;
 
 type Row = Record<string, string | number | Uint8Array | null>;
@@ -32,12 +31,12 @@ function bytesIn(value: Row[string] | undefined): Uint8Array {
 export interface BlobFile {
   readonly id: string;
   readonly path: string;
-  /** Where in its file it begins, and how many bytes it takes with its checksums. */
+  /** Offset of the blob in its file, and its length with its checksums. */
   readonly start: number;
   readonly length: number;
 }
 
-/** Every blob with its file; a segment that has no blob any more is one itself. */
+/** Returns every blob with its file. A segment without blobs is returned as one blob. */
 export function blobFiles(directory: string): BlobFile[] {
   const layout = dataLayout(directory);
   return readdirSync(layout.buckets).flatMap((bucketId) => {
@@ -45,7 +44,7 @@ export function blobFiles(directory: string): BlobFile[] {
     const files = readdirSync(paths.blobs).flatMap((folder) =>
       readdirSync(join(paths.blobs, folder)).flatMap((file) => {
         const path = join(paths.blobs, folder, file);
-        // A server that still runs may remove the file between the listing and this line.
+        // A running server may remove the file after it was listed.
         const stat = statSync(path, { throwIfNoEntry: false });
         return stat === undefined
           ? []
@@ -77,14 +76,14 @@ export function bucketIds(directory: string): ReadonlyMap<string, string> {
   return new Map(rows.map(({ name, id }) => [String(name), String(id)]));
 }
 
-/** Holds after every crash once the directory was opened, swept and closed again. */
+/** Must hold after every crash, once the directory was opened, swept and closed again. */
 export function assertNothingLeftOver(directory: string): void {
   const layout = dataLayout(directory);
   const kept = ["buckets", "processes", "registry.db", "trash"];
   const mayBe = ["reserve", "secret.key", "audit.log"];
   const entries = namesIn(layout.root).filter((name) => !mayBe.includes(name));
-  assert.deepEqual(entries, kept, "nothing else lies in the data directory");
-  assert.deepEqual(readdirSync(layout.processes), [], "no lock of a process that is gone");
+  assert.deepEqual(entries, kept, "the data directory has no other entries");
+  assert.deepEqual(readdirSync(layout.processes), [], "there is no lock of an ended process");
   assert.deepEqual(readdirSync(layout.trash), [], "the trash is empty");
 
   const registered = query(layout.registry, "SELECT id, deleting FROM buckets ORDER BY id");
@@ -96,7 +95,7 @@ export function assertNothingLeftOver(directory: string): void {
   assert.deepEqual(
     readdirSync(layout.buckets).sort(),
     registered.map(({ id }) => String(id)),
-    "every bucket's folder is registered and there",
+    "every bucket has a folder, and every folder is a registered bucket",
   );
   for (const { id } of registered) assertBucket(layout, String(id));
 }
@@ -106,10 +105,10 @@ function assertBucket(layout: Layout, id: string): void {
   assert.deepEqual(
     namesIn(paths.directory),
     ["blobs", "open", "pins", "records.db", "segments"],
-    "nothing else lies in a bucket's folder",
+    "the bucket's folder has no other entries",
   );
-  assert.deepEqual(readdirSync(paths.open), [], "no marker of a process that is gone");
-  assert.deepEqual(readdirSync(paths.pins), [], "no pin of a process that is gone");
+  assert.deepEqual(readdirSync(paths.open), [], "there is no marker of an ended process");
+  assert.deepEqual(readdirSync(paths.pins), [], "there is no pin of an ended process");
   assertDatabase(paths, id);
 }
 
@@ -118,8 +117,8 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
     query(paths.database, sql)
       .map((row) => Object.values(row)[0])
       .sort();
-  assert.deepEqual(column("PRAGMA integrity_check"), ["ok"], "the database is whole");
-  assert.deepEqual(column("SELECT entry FROM buried"), [], "nothing is left to be removed");
+  assert.deepEqual(column("PRAGMA integrity_check"), ["ok"], "the database passes its integrity check");
+  assert.deepEqual(column("SELECT entry FROM buried"), [], "the garbage queue is empty");
 
   const files = readdirSync(paths.blobs).flatMap((folder) =>
     readdirSync(join(paths.blobs, folder)).map((file) => blobId({ bucketId, folder, file })),
@@ -138,7 +137,11 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   );
   assertSegments(paths, named.filter(isShared).map(String));
   named.sort();
-  assert.deepEqual(column("SELECT id FROM blobs"), named, "every known blob is one that a record names");
+  assert.deepEqual(
+    column("SELECT id FROM blobs"),
+    named,
+    "the table of blobs has exactly the blobs that records name",
+  );
   assert.deepEqual(
     column("SELECT id FROM bodies"),
     column("SELECT inline FROM objects WHERE inline <> 0"),
@@ -147,12 +150,12 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   assert.deepEqual(
     column("SELECT id FROM manifests"),
     column("SELECT manifest FROM objects WHERE manifest IS NOT NULL"),
-    "every list of parts belongs to an object",
+    "every manifest belongs to an object",
   );
   assert.deepEqual(
     query(paths.database, "SELECT objects, bytes FROM bucket"),
     query(paths.database, "SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects"),
-    "the totals are those of the objects",
+    "the totals match the objects",
   );
   const witnessed = [
     ...query(paths.database, "SELECT key FROM objects").map(({ key }) => existenceKey.object(bytesIn(key))),
@@ -168,7 +171,7 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   assert.deepEqual(
     places.map((place) => Buffer.from(place).toString("hex")),
     witnessed.map((place) => place.toString("hex")).sort(),
-    "the second witness names exactly what is there",
+    "the existence index names exactly the existing objects, uploads, parts and blobs",
   );
 }
 
@@ -182,14 +185,14 @@ function assertSegments(paths: BucketPaths, named: readonly string[]): void {
   }
 }
 
-/** A database's log and its index belong to the database: whether they are there is its own affair. */
+/** Names in the folder, without SQLite's -wal and -shm files, which may exist or not. */
 function namesIn(directory: string): string[] {
   return readdirSync(directory)
     .filter((name) => !/\.db-(wal|shm)$/.test(name))
     .sort();
 }
 
-/** Folders for blobs that hold none. */
+/** Blob folders without a blob. */
 export function emptyFolders(directory: string): string[] {
   const layout = dataLayout(directory);
   return readdirSync(layout.buckets).flatMap((bucketId) => {
@@ -198,7 +201,7 @@ export function emptyFolders(directory: string): string[] {
   });
 }
 
-/** In flight or remembered, in all buckets. */
+/** Number of uploads in all buckets, including ended uploads that still have a record. */
 export function countUploads(directory: string): number {
   const layout = dataLayout(directory);
   return readdirSync(layout.buckets)

@@ -1,8 +1,8 @@
-// Searches what a store has written, on the disk or in its log, for what must not be there.
+// Searches the files that a store has written for secrets in any encoding.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** A secret in every form it might be written in. */
+/** The secret in every encoding in which it might be written. */
 export function writtenForms(secret: Uint8Array): Buffer[] {
   const bytes = Buffer.from(secret);
   const texts = [
@@ -17,7 +17,7 @@ export function writtenForms(secret: Uint8Array): Buffer[] {
   return [bytes, ...texts.map((text) => Buffer.from(text.replace(/=+$/, "")))];
 }
 
-/** Every file under the directory that holds one of the secrets. */
+/** Returns every file below the directory that contains one of the secrets. */
 export function filesWith(directory: string, secrets: readonly Buffer[]): string[] {
   return readdirSync(directory).flatMap((name) => {
     const path = join(directory, name);

@@ -1,4 +1,5 @@
-// A small disk of its own, which something else fills and empties: a tmpfs, or any folder where nobody may mount one.
+// A small disk that tests can fill and empty: a tmpfs, or a plain folder where mounting is not
+// permitted.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
@@ -6,9 +7,9 @@ import { join } from "node:path";
 
 export interface SmallDisk {
   readonly directory: string;
-  /** False where it is a folder on a large one, which cannot be filled. */
+  /** False for a plain folder on a large disk, which cannot be filled. */
   readonly isSmall: boolean;
-  /** Leaves about so many bytes. */
+  /** Fills the disk until about this many bytes are left. */
   fill(left: number): void;
   empty(): void;
   remove(): void;
@@ -25,7 +26,7 @@ export function mountSmallDisk(folder: string, size = usualBytes): SmallDisk {
   const isSmall = mounted.status === 0;
   if (!isSmall) {
     const reason = mounted.error?.message ?? mounted.stderr.trim();
-    console.error(`NOT TESTED: a full disk. This machine does not let us mount one: ${reason}`);
+    console.error(`NOT TESTED: a full disk. Mounting a tmpfs is not permitted on this machine: ${reason}`);
   }
   const ballast = join(directory, "ballast");
   return {
@@ -34,7 +35,7 @@ export function mountSmallDisk(folder: string, size = usualBytes): SmallDisk {
     fill(left) {
       const file = openSync(ballast, "w");
       try {
-        // In small pieces: others are writing too, and the last one is the one that does not fit.
+        // Small writes: other processes write at the same time, and only the last write may fail.
         for (;;) {
           const { bavail, bsize } = statfsSync(directory);
           const bytes = Math.min(bavail * bsize - left, 1024 * 1024);
@@ -49,7 +50,7 @@ export function mountSmallDisk(folder: string, size = usualBytes): SmallDisk {
     },
     empty: () => rmSync(ballast, { force: true }),
     remove() {
-      // Detached at once, gone with its last descriptor.
+      // A lazy unmount: detached immediately, removed when the last descriptor is closed.
       if (isSmall) assert.equal(spawnSync("umount", ["-l", directory]).status, 0, "the disk is unmounted");
     },
   };

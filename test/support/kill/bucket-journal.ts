@@ -1,5 +1,5 @@
-// What a process that makes, fills, empties and deletes buckets has told, and from that what a directory must
-// hold once it has ended in whatever way: every bucket whole or absent, and its name usable again.
+// Collects the reports of bucket-writer.ts and derives the allowed states of each bucket after the
+// process has ended: every bucket is complete or absent, and its name can be used again.
 import assert from "node:assert/strict";
 import { openStore, type Store } from "../../../src/index.ts";
 import { bytesOf, KiB } from "../bodies.ts";
@@ -14,15 +14,15 @@ export const content = [
 ];
 const allKeys = content.map(({ key }) => key);
 
-/** What a bucket may hold by the last word on it: lists of keys; undefined stands for no bucket. */
+/** Allowed states of a bucket: lists of its keys, or undefined if the bucket does not exist. */
 type Possible = readonly (readonly string[] | undefined)[];
 
 export interface BucketLedger {
-  /** How many steps this report acknowledges. */
+  /** Records a report; returns the number of steps that it acknowledges. */
   learn(report: MakerReport): number;
-  /** A report that may have come after the end: what it tells of was tried, and is not owed. */
+  /** Records a report read after the cut: its step may or may not have taken effect. */
   learnInDoubt(report: MakerReport): void;
-  /** Opens the directory, holds it against all that is known, and closes it; how many objects were read. */
+  /** Opens the directory, compares it with the reports, closes it; returns the object count. */
   assertRecovered(directory: string): Promise<number>;
 }
 
@@ -75,7 +75,7 @@ function possibleAfter(before: Possible, { said, step }: MakerReport): Possible 
     case "fill":
       return said === "done" ? [allKeys] : [[], ["large"], ["small"], allKeys];
     case "empty":
-      // One batch is one transaction: all that was there, or nothing.
+      // A batch is one transaction: it deletes all keys or none.
       return said === "done" ? [[]] : [...before, []];
     case "delete":
       return said === "done" ? [undefined] : [undefined, []];

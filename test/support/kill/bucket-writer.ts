@@ -1,4 +1,4 @@
-// The process that is killed while it makes buckets, fills them, empties them and deletes them again.
+// A program that creates, fills, empties and deletes buckets until it is killed.
 import { openStore } from "../../../src/index.ts";
 import { bytesOf, type Value } from "../bodies.ts";
 import { say } from "./run-until-killed.ts";
@@ -6,7 +6,7 @@ import { say } from "./run-until-killed.ts";
 export interface MakerTask {
   readonly directory: string;
   readonly names: readonly string[];
-  /** What each bucket is filled with. */
+  /** The objects of each bucket. */
   readonly content: readonly { readonly key: string; readonly value: Value }[];
 }
 

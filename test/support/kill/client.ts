@@ -1,4 +1,4 @@
-// What one client of the process that is killed can do, each write between the reports of it.
+// Operations of one client in a process that is killed. Each write is reported before and after.
 import type { StoreBucket, StoreValue } from "../../../src/index.ts";
 import { bytesOf, KiB, MiB, streamOf, type Value } from "../bodies.ts";
 import type { Random } from "../random.ts";
@@ -15,20 +15,20 @@ export interface Turn {
 export interface Client {
   put(key: string, value: Value, body: StoreValue): Promise<void>;
   remove(keys: readonly string[]): Promise<void>;
-  /** Only when there is nothing, whoever else is writing. */
+  /** Writes only if the key does not exist; other clients may write the same key concurrently. */
   create(key: string, value: Value): Promise<void>;
-  /** Conditions on a key that nobody else writes to: how they end is known. */
+  /** Conditional writes to a key of this client alone, so that their result is known. */
   createKnown(turn: Turn): Promise<void>;
   replaceKnown(turn: Turn): Promise<void>;
   putParts(turn: Turn): Promise<void>;
-  /** Never completed, and at times never aborted either: its bytes belong to no object. */
+  /** Starts an upload that is never completed and sometimes not aborted either. */
   abandonUpload(turn: Turn): Promise<void>;
-  /** A put whose stream fails is none: what was there stays. */
+  /** A put whose stream fails must leave the previous object unchanged. */
   failStream(turn: Turn): Promise<void>;
 }
 
 export function createClient(bucket: StoreBucket, name: string, nextId: () => number): Client {
-  /** The write answers null when its condition refused it. */
+  /** `write` returns null when its condition fails. */
   async function reporting(keys: readonly string[], value: Value | null, write: () => Promise<unknown>) {
     const report = { id: nextId(), bucket: name, keys, value };
     say({ said: "trying", ...report } satisfies WriteReport);
@@ -97,7 +97,7 @@ export function createClient(bucket: StoreBucket, name: string, nextId: () => nu
         },
       });
       const error = await bucket.put(key, stream).then(
-        () => new Error("a put of a stream that failed was acknowledged"),
+        () => new Error("a put was acknowledged although its stream failed"),
         (error: unknown) => error,
       );
       if (!String(error).includes("the sender is gone")) throw error;
@@ -106,5 +106,5 @@ export function createClient(bucket: StoreBucket, name: string, nextId: () => nu
 }
 
 function expect(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`A condition was not kept: ${what}`);
+  if (!holds) throw new Error(`A condition was not applied: ${what}`);
 }

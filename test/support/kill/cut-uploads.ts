@@ -1,5 +1,5 @@
-// Uploads that were in flight when their process ended: every acknowledged part is there, so that somebody else can
-// send the parts that are missing and complete it, or abort it.
+// Uploads in flight when their process was killed. Every acknowledged part must be stored, so that
+// another process can send the missing parts and complete the upload, or abort it.
 import assert from "node:assert/strict";
 import type { Store } from "../../../src/index.ts";
 import { bytesOf, type Value } from "../bodies.ts";
@@ -7,7 +7,7 @@ import type { UploadReport } from "./object-writer.ts";
 
 export interface CutUploads {
   learn(report: UploadReport): void;
-  /** Completes or aborts each that nobody had begun to end; what became an object. */
+  /** Completes or aborts each upload that was not being ended; returns the completed ones. */
   end(store: Store): Promise<Completed[]>;
 }
 
@@ -19,7 +19,7 @@ export interface Completed {
 
 interface CutUpload {
   readonly report: UploadReport;
-  /** Etags by number. */
+  /** Etags by part number. */
   readonly parts: Map<number, string>;
 }
 
@@ -38,7 +38,7 @@ export function createCutUploads(): CutUploads {
     async end(store) {
       const completed: Completed[] = [];
       for (const cut of uploads.values()) {
-        // Ids are random, so that either happens to half of them.
+        // Upload ids are random, so half of the uploads are aborted and half are completed.
         if (Number.parseInt(cut.report.upload.at(-1)!, 16) % 2 === 0) await abort(store, cut);
         else completed.push(await complete(store, cut));
       }

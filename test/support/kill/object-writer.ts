@@ -1,5 +1,5 @@
-// The process that is killed: several clients write objects of every kind at once, and each says, before a write,
-// what it is about to do and, once it is acknowledged, that it was.
+// A program that is killed while several clients write objects of every kind concurrently. Each
+// client reports a write before it starts and after it was acknowledged.
 import { openStore } from "../../../src/index.ts";
 import type { Value } from "../bodies.ts";
 import { createTurns } from "./operations.ts";
@@ -8,27 +8,27 @@ export interface WriterTask {
   readonly directory: string;
   readonly buckets: readonly string[];
   readonly seed: number;
-  /** Makes the names of this process's values its own. */
+  /** Makes the names of this process's values unique. */
   readonly round: number;
 }
 
-/** What it says of a write: a line of JSON each. A value of null is a delete. */
+/** Report of a write, as one line of JSON. A value of null is a delete. */
 export interface WriteReport {
   readonly said: "trying" | "done" | "refused" | "failed";
-  /** Of the write: its own in its round. */
+  /** Id of the write, unique in its round. */
   readonly id: number;
   readonly bucket: string;
   readonly keys: readonly string[];
   readonly value: Value | null;
 }
 
-/** What it says of an upload in flight: a part was acknowledged, or somebody is about to end it. */
+/** Report of an upload: a part was acknowledged, or the upload is about to be completed. */
 export interface UploadReport {
   readonly said: "part" | "ending";
   readonly bucket: string;
   readonly key: string;
   readonly upload: string;
-  /** What the whole will be, in how large pieces; the etag of this one. */
+  /** Value of the complete object, the size of its parts, and number and etag of this part. */
   readonly value: Value;
   readonly partSize: number;
   readonly number: number;

@@ -1,18 +1,18 @@
-// What the clients of a process do, a turn at a time: objects of every kind, on keys of their own and on keys that
-// all of them write to.
+// Random operations of the clients in a process that is killed, on keys of one client and on keys
+// that all clients share.
 import type { Store } from "../../../src/index.ts";
 import { bytesOf, KiB, MiB, streamOf } from "../bodies.ts";
 import { createRandom } from "../random.ts";
 import { createClient, type Turn } from "./client.ts";
 import type { WriterTask } from "./object-writer.ts";
 
-/** The keys a client has for itself, and those everybody writes to. */
+/** Number of keys that only one client writes, and of keys that all clients write. */
 const keysEach = 4;
 const sharedKeys = 3;
 const clients = 12;
 const sizes = [0, 1, 700, 4 * KiB, 4 * KiB + 1, 20 * KiB, 64 * KiB, 64 * KiB + 1, 300 * KiB];
 
-/** One function a client; each call is its next turn. */
+/** Returns one function per client; each call runs the client's next operation. */
 export function createTurns(
   store: Store,
   task: Omit<WriterTask, "directory">,
@@ -37,7 +37,7 @@ export function createTurns(
   });
 }
 
-/** Others write to the same key at the same time: any of them may be the last. */
+/** Other clients write the same key concurrently, so any of the writes may be the last. */
 async function writeShared({ client, random, key, value }: Turn): Promise<void> {
   switch (random.below(4)) {
     case 0:

@@ -1,4 +1,4 @@
-// Runs a program that reports what it does and kills it at an instant that chance decides.
+// Runs a program, reads its reports and kills it at a random time.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,10 +9,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Random } from "../random.ts";
 
-/** Descriptor of the pipe to the test. Written synchronously: what was said is not lost with the process. */
+/** Descriptor of the pipe to the test. Writes are synchronous, so a kill loses no report. */
 const pipe = 3;
 
-/** Says something to the test, for the program that is going to be killed. */
+/** Sends a report to the test; called by the program that is killed. */
 export function say(report: unknown): void {
   writeSync(pipe, `${JSON.stringify(report)}\n`);
 }
@@ -22,14 +22,14 @@ export interface Killing {
   readonly program: URL;
   readonly task: unknown;
   readonly random: Random;
-  /** Killed after so many reports at the latest. */
+  /** Maximum number of reports before the program is killed. */
   readonly reports: number;
-  /** Killed when the promise resolves, instead of at an instant that chance decides. */
+  /** If given, the program is killed when this promise settles instead of at a random time. */
   readonly at?: Promise<unknown>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Everything the program said before it was killed. */
+/** Returns all reports that the program sent before it was killed. */
 export async function runUntilKilled<T>(killing: Killing): Promise<T[]> {
   const { before, inDoubt, ended } = await runUntilCut<T>(killing, () => {});
   assert.equal(ended, "SIGKILL", `the program ended by itself with ${ended}`);
@@ -38,13 +38,13 @@ export async function runUntilKilled<T>(killing: Killing): Promise<T[]> {
 
 export interface Told<T> {
   readonly before: readonly T[];
-  /** What was read behind the cut, whenever it was said. */
+  /** Reports that were read after the cut, and may have been sent before it. */
   readonly inDoubt: readonly T[];
-  /** By which signal or with which code. */
+  /** Signal or exit code with which the program ended. */
   readonly ended: string;
 }
 
-/** Cuts the ground from under the program, then kills it; it may not end before that. */
+/** Calls `cut`, then kills the program. Fails if the program ends earlier by itself. */
 export async function runUntilCut<T>(killing: Killing, cut: () => void): Promise<Told<T>> {
   const { program, task, random, reports, at } = killing;
   const path = fileURLToPath(program);
@@ -64,7 +64,7 @@ export async function runUntilCut<T>(killing: Killing, cut: () => void): Promise
     cut();
     child.kill("SIGKILL");
   };
-  // One time in four while it opens and recovers, else in the middle of its writes.
+  // One kill in four is timed to hit opening and recovery, the others hit writes.
   const whileOpening = random.below(4) === 0 ? delay(random.between(50, 400)) : undefined;
   const last = at === undefined ? random.between(1, reports) : reports;
   (at ?? whileOpening)?.then(end, end);

@@ -1,5 +1,5 @@
-// What the clients of a process have told of their writes, and from that what each key may hold once the process
-// has ended in whatever way: a value that was acknowledged and not replaced since, or one still being written.
+// Collects the reports of writes and derives the allowed values of each key after the process has
+// ended: the last acknowledged value, or a value whose write was in flight.
 import assert from "node:assert/strict";
 import { openStore, type Store } from "../../../src/index.ts";
 import { openFiles } from "../../script/inside.ts";
@@ -9,23 +9,23 @@ import { assertNothingLeftOver } from "../disk/on-disk.ts";
 import { createCutUploads } from "./cut-uploads.ts";
 import type { Report, WriteReport } from "./object-writer.ts";
 
-/** A write that may be the last one of its key. */
+/** A write that may be the last write of its key. */
 interface Write {
   readonly id: number;
   readonly value: Value | null;
-  /** Those it has certainly replaced once it is acknowledged: they had ended before it began. */
+  /** Writes that had ended before this write started, so its acknowledgement replaces them. */
   readonly replaces: readonly Write[];
   acknowledged: boolean;
-  /** Acknowledged or failed: whether it counts or not, no later write comes before it. */
+  /** Acknowledged or failed: in both cases, every later write replaces this one. */
   ended: boolean;
 }
 
 export interface Ledger {
-  /** How many writes this report acknowledges. */
+  /** Records a report; returns the number of writes that it acknowledges. */
   learn(report: Report): number;
-  /** A report that may have come after the end: what it tells of was tried, and is not owed. */
+  /** Records a report read after the cut: its write may or may not have taken effect. */
   learnInDoubt(report: Report): void;
-  /** Opens the directory, holds it against all that is known, and closes it; how many objects were read. */
+  /** Opens the directory, compares it with the reports, closes it; returns the object count. */
   assertRecovered(directory: string): Promise<number>;
 }
 
@@ -46,14 +46,14 @@ export function createLedger(buckets: readonly string[]): Ledger {
     return said === "done" ? 1 : 0;
   }
 
-  /** Which keys were certainly there before a batch that was cut off: it deleted all of them or none. */
+  /** Keys that certainly existed before each interrupted batch delete, which is all or nothing. */
   function cutBatches(): string[][] {
     return [...batches.values()].map(({ bucket, keys, id }) =>
       keys
         .map((key) => placeOf(bucket, key))
         .filter((place) => {
           const writes = known.get(place)!;
-          // A write behind it, whose report came in doubt, may have made anew what the batch has deleted.
+          // A later write in doubt may have created a key again that the batch has deleted.
           const isLast = writes.at(-1)!.id === id;
           return isLast && writes.every((write) => write.id === id || write.value !== null);
         }),
@@ -71,7 +71,7 @@ export function createLedger(buckets: readonly string[]): Ledger {
     for (const places of cut) {
       const left = places.filter(isThere);
       const isWhole = left.length === 0 || left.length === places.length;
-      assert.ok(isWhole, `a delete of ${places.join(", ")} at once has left ${left.join(", ")}`);
+      assert.ok(isWhole, `a delete of ${places.join(", ")} in one batch has left ${left.join(", ")}`);
     }
     let objects = 0;
     for (const name of buckets) objects += await assertListed(store, name, [...known.keys()].filter(isThere));
@@ -102,7 +102,7 @@ export function createLedger(buckets: readonly string[]): Ledger {
         await store.close();
       }
       const held = openFiles(process.pid, directory).filter((path) => path.includes("/blobs/"));
-      assert.deepEqual(held, [], "no blob's file is held open");
+      assert.deepEqual(held, [], "no file of a blob is open");
       assertNothingLeftOver(directory);
       return objects;
     },
@@ -126,16 +126,16 @@ function after(
     return [...writes, { id, value, replaces, acknowledged: false, ended: false }];
   }
   const write = writes.find((write) => write.id === id);
-  assert.ok(write !== undefined, `write ${id} was begun before it ended`);
+  assert.ok(write !== undefined, `write ${id} was reported as started`);
   write.ended = true;
-  // Whether it is there nobody knows: an answer that is an error promises neither.
+  // A failed write may or may not have taken effect.
   if (said === "failed") return [...writes];
   if (said === "refused") return writes.filter((other) => other !== write);
   write.acknowledged = true;
   return writes.filter((other) => !write.replaces.includes(other));
 }
 
-/** Which of the values that may be there is there, whole. */
+/** Asserts that the key has one of the allowed values, complete; returns that value. */
 async function assertOneOf(store: Store, place: string, writes: readonly Write[]): Promise<Value | null> {
   const [bucket = "", ...rest] = place.split(" ");
   const key = rest.join(" ");
@@ -144,14 +144,14 @@ async function assertOneOf(store: Store, place: string, writes: readonly Write[]
   if (found === null) {
     assert.ok(
       writes.some(({ value }) => value === null),
-      `"${place}" is gone, though ${told()}`,
+      `"${place}" is missing, allowed are ${told()}`,
     );
     return null;
   }
   const bytes = await found.bytes();
   for (const { value } of writes) if (value !== null && bytesOf(key, value).equals(bytes)) return value;
   const expected = writes.find(({ value }) => value !== null)?.value;
-  assert.ok(expected, `"${place}" is there, with ${bytes.length} bytes, though ${told()}`);
+  assert.ok(expected, `"${place}" exists with ${bytes.length} bytes, allowed are ${told()}`);
   assertBytes(bytes, bytesOf(key, expected), `"${place}", ${told()}`);
   return expected;
 }

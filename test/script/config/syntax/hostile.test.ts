@@ -1,4 +1,4 @@
-// Configurations that nobody writes by hand: told in a few words, at their place, without being worked on for long.
+// Hostile configurations are reported briefly, with a position, and in a short time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest } from "../../../../src/model/did-you-mean.ts";
@@ -24,14 +24,14 @@ test("nesting beyond the limit is reported with its position in TOML, JSON and J
   }
 });
 
-test("what is nested as deeply as it may be is taken", async (t) => {
+test("a configuration with nesting up to the limit is accepted", async (t) => {
   const { read } = await project(t);
   const list = `${"[".repeat(60)}${"]".repeat(60)}`;
   const { vars } = await read("store.toml", `${head}[vars]\nA = ${list}\n`);
   assert.equal(JSON.stringify(vars), `{"A":${list}}`);
 });
 
-test("of very many faults the first are reported, with a note that there are more", async (t) => {
+test("of very many configuration errors the first are reported, with a note that there are more", async (t) => {
   const { refused } = await project(t);
   const keys = Array.from({ length: 5000 }, (_, i) => `k${i} = 1`).join("\n");
   const { message, faults } = await refused("store.toml", keys);
@@ -41,7 +41,7 @@ test("of very many faults the first are reported, with a note that there are mor
   assert.equal(twice.faults.length, maxFaults);
 });
 
-test("long runs of spaces, and very long words, take no long time", async (t) => {
+test("long runs of spaces and very long words are parsed quickly", async (t) => {
   const { refused } = await project(t);
   const spaces = " ".repeat(200_000);
   for (const text of [

@@ -1,5 +1,5 @@
-// Where things stand in TOML: every way to write a key and a value, and documents drawn at random, in which
-// the text at each place must read as the value that is there.
+// Positions of keys and values in TOML, in every notation and in random documents. The text at each
+// position must parse as the value at that path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -10,7 +10,7 @@ import { scanTomlPositions } from "../../../../src/script/config/syntax/toml-pos
 
 interface Row {
   readonly path: ConfigPath;
-  /** `line:column text` of the key and of the value. */
+  /** Position and text of the key and of the value, as `line:column text`. */
   readonly key?: string;
   readonly value: string;
 }
@@ -31,7 +31,7 @@ function check(text: string, rows: readonly Row[]): void {
   }
 }
 
-test("keys and values of every form are found", () => {
+test("positions of keys and values in every notation are found", () => {
   const text = `# a comment = 1
 name = "photos"   # behind "it"
   indented=true
@@ -65,7 +65,7 @@ end = nan`;
   ]);
 });
 
-test("tables, arrays of tables and tables in them are found", () => {
+test("positions of tables, arrays of tables and nested tables are found", () => {
   const text = `[vars]
 A = 1
 [ vars . "deep er" ]
@@ -105,7 +105,7 @@ y = 2`;
   ]);
 });
 
-test("inline tables and arrays are found, over several lines and with comments in them", () => {
+test("positions in inline tables and arrays are found, over several lines and with comments", () => {
   const text = `routes = [ # all of them
   "a,b]", 'c',  # with , and ]
   [1,2], { x = { y.z = "}" }, w = [ ] },
@@ -125,7 +125,7 @@ last = { a = 1, b = 2 }`;
   ]);
 });
 
-test("a missing key is reported where it would be", () => {
+test("a missing key has the position of its table", () => {
   const text = 'a = 1\n[[b]]\nc = "x"\n';
   const places = scanTomlPositions(text);
   assert.equal(shown(text, places.find(["b", 0, "none"]).value), "2:1 [[b]]");
@@ -161,7 +161,7 @@ const { document } = fc.letrec((tie) => ({
   document: fc.dictionary(key, tie("node"), { maxKeys: 4 }),
 }));
 
-test("in any document the text at each place reads as the value that is there", () => {
+test("in random TOML documents, the text at each position parses as the value at that path", () => {
   fc.assert(
     fc.property(document, (drawn) => {
       const text = stringify(drawn as Record<string, unknown>);

@@ -1,4 +1,4 @@
-// Development variables: the dotenv form, which files are read, and what is refused.
+// Development variables: the dotenv syntax, which files are read, and refused files.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ReadOptions, readConfig } from "../../../../src/script/config/config.ts";
@@ -12,7 +12,7 @@ function parsed(text: string): Record<string, string> {
   return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
 }
 
-test("the dotenv form has comments, quotes, export and values over several lines", () => {
+test("dotenv files may have comments, quotes, export and values over several lines", () => {
   const text = `# A comment
 PLAIN = hello world  # not this
 
@@ -51,7 +51,7 @@ const faults: readonly (readonly [string, string, RegExp])[] = [
   ["__proto__=x\n", "1:1", /cannot be called "__proto__"/],
 ];
 
-test("a line that is not of that form is refused with its place and a cure", () => {
+test("an invalid dotenv line is refused with its position and a correction", () => {
   for (const [text, at, says] of faults) {
     assert.throws(
       () => parsed(text),
@@ -65,7 +65,7 @@ test("a line that is not of that form is refused with its place and a cure", () 
   }
 });
 
-test("references between variables are expanded, and circles end", () => {
+test("references between dotenv variables are expanded, and cycles terminate", () => {
   const braced = (inner: string) => `$\{${inner}}`;
   const values = { A: "1", B: `$A-${braced("A")}`, C: braced("NONE:-x"), D: "\\$A", G: braced("G") };
   assert.deepEqual(expandDotenv(values), { A: "1", B: "1-1", C: "x", D: "$A", G: braced("G") });
@@ -80,7 +80,7 @@ vars = { TITLE = "x" }
 [env.staging]
 `;
 
-test("in dev .dev.vars is read, that of the environment instead of it, and .env only without both", async (t) => {
+test("store dev reads .dev.vars or that of the environment, and .env only if neither exists", async (t) => {
   const { write, directory } = await project(t);
   const file = await write("wrangler.toml", wrangler);
   const read = (options: ReadOptions = {}) => readConfig(file, { now, mode: "dev", ...options });
@@ -99,7 +99,7 @@ test("in dev .dev.vars is read, that of the environment instead of it, and .env 
   assert.deepEqual(readConfig(file, { now, mode: "serve" }).devVars, {});
 });
 
-test("beside a store file .dev.vars is read and .env is not", async (t) => {
+test("with a store file, .dev.vars is read and .env is not", async (t) => {
   const { write } = await project(t);
   const file = await write("store.toml", wrangler.replace("r2_buckets", "store_buckets"));
   await write(".env", "A=env\n");
@@ -108,7 +108,7 @@ test("beside a store file .dev.vars is read and .env is not", async (t) => {
   assert.deepEqual(readConfig(file, { now, mode: "dev" }).devVars, { B: "dev" });
 });
 
-test("where the file declares its secrets, only those and its variables are taken", async (t) => {
+test("if the configuration declares secrets, only those and its variables are read from .dev.vars", async (t) => {
   const { write } = await project(t);
   const text = wrangler.replace("[env", '[secrets]\nrequired = ["KEY"]\n[env');
   await write(".dev.vars", "KEY=1\nTITLE=2\nOTHER=3\n");

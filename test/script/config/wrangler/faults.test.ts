@@ -1,4 +1,4 @@
-// Mistakes in wrangler files: each is refused at its place, under the keys of the file, with what to write.
+// Mistakes in wrangler files are reported with position, the file's own keys, and a correction.
 import { test } from "node:test";
 import { project, type Row, refusals } from "../../../support/projects.ts";
 
@@ -6,13 +6,13 @@ const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "20
 
 const rows: readonly Row[] = [
   {
-    what: "an unknown key with a near one",
+    what: "an unknown key that resembles a known key",
     text: `${least}r2_bucket = []\n`,
     at: "4:1",
     says: ['"r2_bucket" is not a key of the configuration: did you mean r2_buckets?'],
   },
   {
-    what: "an unknown key that is like no other",
+    what: "an unknown key that resembles no known key",
     text: `${least}foo = 1\n`,
     at: "4:1",
     says: ['"foo" is not a key of the configuration.', "Remove it."],
@@ -24,7 +24,7 @@ const rows: readonly Row[] = [
     says: ['"bucketname" is not a key of r2_buckets: did you mean bucket_name?'],
   },
   {
-    what: "an unknown key of a kind of binding that Store does not have",
+    what: "an unknown key of a binding that Store does not support",
     text: `${least}[[d1_databases]]\nbinding = "DB"\ndatabase = "x"\n`,
     at: "6:1",
     says: ['"database" is not a key of d1_databases', "did you mean database_"],
@@ -48,13 +48,13 @@ const rows: readonly Row[] = [
     says: ['"binding" is missing in r2_buckets.', 'binding = "PHOTOS"'],
   },
   {
-    what: "a bucket's name that is not a text",
+    what: "a bucket_name that is not a string",
     text: `${least}[[r2_buckets]]\nbinding = "A"\nbucket_name = 7\n`,
     at: "6:15",
     says: ['"r2_buckets[0].bucket_name" must be a string, not a number.'],
   },
   {
-    what: "bindings of another kind that are not tables",
+    what: "a list of unsupported bindings that are not tables",
     text: `${least}d1_databases = ["DB"]\n`,
     at: "4:17",
     says: ['"d1_databases[0]" must be a table, not a string.'],
@@ -66,68 +66,68 @@ const rows: readonly Row[] = [
     says: ['"env" must be a table, not a list.'],
   },
   {
-    what: "a binding of another kind without a name",
+    what: "an unsupported binding without a name",
     text: `${least}[[queues.producers]]\nqueue = "jobs"\n`,
     at: "4:1",
     says: ['"binding" is missing in queues.producers.', 'binding = "NAME"'],
   },
   {
-    what: "the same name twice, in two kinds of bindings",
+    what: "the same name for two kinds of bindings",
     text: `${least}r2_buckets = [{ binding = "DB", bucket_name = "aaa" }]\nd1_databases = [{ binding = "DB" }]\n`,
     at: "5:29",
     says: ['"DB" is already the name of a bucket binding, on line 4.'],
   },
   {
-    what: "a main that is not there",
+    what: "a main that does not exist",
     text: least.replace("index.ts", "worker.ts"),
     at: "2:8",
     says: ['There is no file "src/worker.ts"', "npm run build"],
   },
   {
-    what: "no main and no assets",
+    what: "a configuration without main and assets",
     text: 'name = "a"\ncompatibility_date = "2026-01-01"\n',
     at: "1:1",
     says: ['"main" is missing.', 'main = "src/index.ts"'],
   },
   {
-    what: "a folder of assets that is not there",
+    what: "an assets directory that does not exist",
     text: `${least}[assets]\ndirectory = "./dist"\n`,
     at: "5:13",
     says: ['There is no folder "./dist".', "npm run build"],
   },
   {
-    what: "a port for development that is not one",
+    what: "a string as dev.port",
     text: `${least}[dev]\nport = "8787"\n`,
     at: "5:8",
     says: ['"dev.port" must be a whole number up to 65535.', "port = 8787"],
   },
   {
-    what: "a date that does not exist",
+    what: "a compatibility_date that is not in the calendar",
     text: least.replace("2026-01-01", "2026-02-30"),
     at: "3:22",
     says: ["is not a day of the calendar", 'compatibility_date = "2026-11-15"'],
   },
 ];
 
-test("each mistake in a wrangler file is refused at its place with what to write", async (t) => {
+test("each mistake in a wrangler file is reported with position and correction", async (t) => {
   await refusals(t, await project(t), "wrangler.toml", rows);
 });
 
 const jsonRows: readonly Row[] = [
   {
-    what: "an unknown key",
+    what: "a mistyped key",
     text: '{\n  "name": "a", "main": "src/index.ts",\n  "compatability_date": "2026-01-01"\n}',
     at: "3:3",
     says: ["did you mean compatibility_date?"],
   },
   {
-    what: "something else than an object",
+    what: "a list instead of an object",
     text: "[]",
     at: "1:1",
     says: ["must be an object, not a list."],
   },
 ];
 
-test("each mistake in wrangler.jsonc is refused in the same way", async (t) => {
+test("each mistake in wrangler.jsonc is reported with position and correction", async (t) => {
   await refusals(t, await project(t), "wrangler.jsonc", jsonRows);
 });

@@ -1,4 +1,4 @@
-// Whatever a wrangler file holds under a key, it is read or refused with a place in the file.
+// Any value under any key of a wrangler file is accepted, or refused with a position in the file.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseConfig } from "../../../../src/script/config/config.ts";
@@ -27,7 +27,7 @@ const values: readonly unknown[] = [
   ],
 ];
 
-test("every kind of value under every key is read or refused", async (t) => {
+test("every type of value under every key of a wrangler file is accepted or refused with a position", async (t) => {
   const { directory } = await project(t);
   const least = { name: "a", main: "src/index.ts", compatibility_date: "2026-01-01" };
   for (const key of wranglerKeys[""]!) {

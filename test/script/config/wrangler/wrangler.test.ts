@@ -1,4 +1,4 @@
-// Reading wrangler files: what each key becomes, what is replaced, and what is said about it.
+// Parsing of wrangler files: the meaning of each key, replaced values, and notes about them.
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const whole = {
   routes: [{ pattern: "gallery.example.com", custom_domain: true }],
 };
 
-test("a wrangler file in JSON, JSONC and TOML gives buckets, namespaces, variables, routes and schedules", async (t) => {
+test("a wrangler file in JSON, JSONC or TOML defines buckets, namespaces, variables, routes and schedules", async (t) => {
   const files = await project(t);
   for (const name of ["wrangler.json", "wrangler.jsonc"]) {
     const config = readConfig(await files.write(name, JSON.stringify(whole)), { now });
@@ -50,7 +50,7 @@ test("a wrangler file in JSON, JSONC and TOML gives buckets, namespaces, variabl
   assert.deepEqual([toml.buckets, toml.vars], [[{ binding: "IMAGES", bucketName: "images" }], { MAX: 5 }]);
 });
 
-test("a listing's prefixes keep their delimiter, and the platform's flag for include is ours", async (t) => {
+test("a wrangler file sets store_delimited_prefixes_keep_delimiter, and r2_list_honor_include is mapped", async (t) => {
   const files = await project(t);
   const text = `${least}compatibility_flags = ["r2_list_honor_include", "nodejs_compat"]\n`;
   assert.deepEqual((await readToml(files, text)).compatibilityFlags, [
@@ -65,7 +65,7 @@ test("an unknown compatibility flag is accepted with a note", async (t) => {
   assert.deepEqual(notes, ["wrangler.toml: these compatibility flags are not known: nodejs_compta."]);
 });
 
-test("a flag that would keep fetch from private addresses is noted as not enforced", async (t) => {
+test("a flag that blocks fetch to private addresses gets a note that it is not enforced", async (t) => {
   const text = `${least}compatibility_flags = ["global_fetch_strictly_public"]\n`;
   assert.deepEqual((await readToml(await project(t), text)).notes, [
     "wrangler.toml: global_fetch_strictly_public is not enforced: fetch reaches private addresses too.",
@@ -84,7 +84,7 @@ test("a missing name and date are replaced, with a note for each", async (t) => 
   ]);
 });
 
-test("placeholders in names give way to names of the bindings", async (t) => {
+test("placeholders in names are replaced by the names of the bindings", async (t) => {
   const text = `name = "<YOUR_NAME>"
 main = "src/index.ts"
 compatibility_date = "YYYY-MM-DD"
@@ -113,7 +113,7 @@ kv_namespaces = [{ binding = "CACHE", id = "<YOUR_ID>" }, { binding = "OTHER" }]
   ]);
 });
 
-test("a binding need not be an identifier", async (t) => {
+test("a binding in a wrangler file need not be an identifier", async (t) => {
   const text = `${least}r2_buckets = [{ binding = "my-files", bucket_name = "files" }]\n`;
   assert.equal((await readToml(await project(t), text)).buckets[0]!.binding, "my-files");
 });
@@ -133,14 +133,14 @@ const routeRows: readonly (readonly [string, readonly string[]])[] = [
   ['route = ""', []],
 ];
 
-test("routes are strings and tables, with a scheme, without a path and for custom domains", async (t) => {
+test("routes may be strings or tables, with a scheme, without a path or for custom domains", async (t) => {
   const files = await project(t);
   for (const [text, routes] of routeRows) {
     assert.deepEqual((await readToml(files, `${least}${text}\n`)).routes, routes, text);
   }
 });
 
-test("a route that cannot be used is left out with a note in dev, and refused when serving", async (t) => {
+test("an unusable route is omitted with a note by store dev, and refused by store serve", async (t) => {
   const files = await project(t);
   const text = `${least}routes = ["example.com/*", "<your domain>/*"]\n`;
   const config = await readToml(files, text, { mode: "dev" });
@@ -152,7 +152,7 @@ test("a route that cannot be used is left out with a note in dev, and refused wh
   );
 });
 
-test("keys without effect are named together in one note", async (t) => {
+test("keys that have no effect are named together in one note", async (t) => {
   const text = `${least}account_id = "1"
 workers_dev = true
 [observability]
@@ -171,7 +171,7 @@ queue = "q"
   ]);
 });
 
-test("bindings that Store does not have are listed, and named in one note", async (t) => {
+test("bindings that Store does not support are listed, and named in one note", async (t) => {
   const text = `${least}
 d1_databases = [{ binding = "DB", database_name = "x", database_id = "y" }]
 services = [{ binding = "AUTH", service = "auth" }]
@@ -206,12 +206,12 @@ CODE = "a.wasm"
   assert.match(said[0]!, /Store does not have DB \(a D1 database\), JOBS \(a queue\)/);
 });
 
-test("version metadata is a variable with id, tag and timestamp", async (t) => {
+test("the version_metadata binding is a variable with id, tag and timestamp", async (t) => {
   const { vars } = await readToml(await project(t), `${least}version_metadata = { binding = "VERSION" }\n`);
   assert.deepEqual(Object.keys(vars.VERSION as object), ["id", "tag", "timestamp"]);
 });
 
-test("Sunday is day 1 of the week, and an expression that is not supported is left out in dev", async (t) => {
+test("in a wrangler file Sunday is weekday 1, and store dev omits an unsupported cron expression", async (t) => {
   const files = await project(t);
   const text = `${least}[triggers]\ncrons = ["0 4 * * 1", "0 0 L * *"]\n`;
   const config = await readToml(files, text, { mode: "dev" });
@@ -222,7 +222,7 @@ test("Sunday is day 1 of the week, and an expression that is not supported is le
   await assert.rejects(readToml(files, text, { mode: "serve" }), /wrangler\.toml:5:23:/);
 });
 
-test("assets may be served without a script, also those of a Pages project", async (t) => {
+test("assets, also those of a Pages project, may be served without a script", async (t) => {
   const files = await project(t);
   await mkdir(join(files.directory, "dist"));
   const head = 'name = "site"\ncompatibility_date = "2026-01-01"\n';
@@ -246,7 +246,7 @@ test("assets may be served without a script, also those of a Pages project", asy
   assert.deepEqual([advanced.assets?.binding, advanced.assets?.runWorkerFirst], ["ASSETS", true]);
 });
 
-test("a folder's own file comes before a wrangler file, and json before jsonc before toml", async (t) => {
+test("a store file is preferred to a wrangler file, and json to jsonc to toml", async (t) => {
   const { write, directory } = await project(t);
   await write("wrangler.toml", "");
   assert.equal(findConfig(directory), join(directory, "wrangler.toml"));

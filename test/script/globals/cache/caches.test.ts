@@ -1,4 +1,4 @@
-// The caches of a script: what they keep, for how long, and what they answer.
+// The Cache API of scripts: which responses are stored, for how long, and how they are matched.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { describeResponse } from "../../../../src/script/globals/fetch/response.ts";
@@ -38,7 +38,7 @@ test("an incoming request matches by host, ignoring case, and by its path exactl
   assert.equal(await (await matched("https://example.com/"))!.text(), "root");
 });
 
-test("responses with streams, with bytes and of Node's own class are cached", async () => {
+test("responses with streams, with bytes and of Node's own Response class are cached", async () => {
   for (const body of [streamOf("a", "b"), Buffer.from("ab"), new Blob(["ab"])]) {
     await cache.put(url, kept(body));
     assert.equal(await (await cache.match(url))!.text(), "ab");
@@ -58,7 +58,7 @@ test("changes to a matched response do not reach the cache", async () => {
   assert.deepEqual([...(third.body as Uint8Array)], [1, 2, 3]);
 });
 
-test("put consumes the body of the response", async () => {
+test("cache.put consumes the body of the response", async () => {
   const response = kept();
   await cache.put(url, response);
   assert.ok(response.bodyUsed);
@@ -112,14 +112,14 @@ test("a response whose headers forbid caching is not stored, and its stream is c
   }
 });
 
-test("cookies marked private are left out of the cached response", async () => {
+test("Set-Cookie is omitted from the cached response if Cache-Control marks it private", async () => {
   await cache.put(url, kept("x", { "cache-control": "max-age=60, private=Set-Cookie", "set-cookie": "a=1" }));
   const response = await cache.match(url);
   assert.equal(await response!.text(), "x");
   assert.equal(response!.headers.has("set-cookie"), false);
 });
 
-test("a response to an authorized request is cached only when its headers allow that", async () => {
+test("a response to a request with Authorization is cached only if its headers allow it", async () => {
   const authorised = get({ authorization: "Basic eA==" });
   await cache.put(authorised, kept());
   assert.equal(await cache.match(url), undefined);
@@ -143,7 +143,7 @@ test("responses without caching headers are cached by the default of their statu
   assert.equal((await cache.match(url))!.status, 500);
 });
 
-test("put of a 206, for a method other than GET, or with Vary: * is a TypeError", async () => {
+test("cache.put of a 206, of a method other than GET, or with Vary: * throws a TypeError", async () => {
   const post = new script.Request(url, { method: "POST" });
   await assert.rejects(cache.put(post, kept()), TypeError);
   await assert.rejects(cache.put(url, kept("x", {}, 206)), TypeError);
@@ -155,7 +155,7 @@ test("put of a 206, for a method other than GET, or with Vary: * is a TypeError"
   assert.equal(await cache.match(url), undefined);
 });
 
-test("requests with other methods match nothing unless ignoreMethod is set", async () => {
+test("cache.match of a method other than GET finds nothing unless ignoreMethod is set", async () => {
   await cache.put(url, kept());
   const head = new script.Request(url, { method: "HEAD" });
   assert.equal(await cache.match(head), undefined);
@@ -171,14 +171,14 @@ test("a response with Vary matches only requests with the same header values", a
   assert.equal(await cache.match(url), undefined);
 });
 
-test("delete returns whether there was an entry", async () => {
+test("cache.delete returns whether there was an entry", async () => {
   assert.equal(await cache.delete(url), false);
   await cache.put(url, kept());
   assert.equal(await cache.delete(url), true);
   assert.equal(await cache.match(url), undefined);
 });
 
-test("a range request is answered with 206 and the requested bytes", async () => {
+test("cache.match of a range request returns 206 and the requested bytes", async () => {
   await cache.put(url, kept("0123456789", { "content-length": "10", etag: '"e"' }));
   const ranges: [string, number, string | null, string][] = [
     ["bytes=0-3", 206, "bytes 0-3/10", "0123"],
@@ -196,7 +196,7 @@ test("a range request is answered with 206 and the requested bytes", async () =>
   }
 });
 
-test("If-Range returns the range only when the etag or date matches", async () => {
+test("cache.match with If-Range returns the range only when the etag or date matches", async () => {
   const modified = "Thu, 01 Jan 2015 00:00:00 GMT";
   await cache.put(url, kept("0123", { etag: '"e"', "last-modified": modified }));
   const statusFor = async (condition: string) =>
@@ -208,7 +208,7 @@ test("If-Range returns the range only when the etag or date matches", async () =
   assert.equal(await statusFor("Thu, 01 Jan 2016 00:00:00 GMT"), 200);
 });
 
-test("a matching If-None-Match or If-Modified-Since is answered with 304", async () => {
+test("cache.match with a matching If-None-Match or If-Modified-Since returns 304", async () => {
   await cache.put(url, kept("x", { etag: 'W/"e"', "last-modified": "Thu, 01 Jan 2015 00:00:00 GMT" }));
   const statusFor = async (headers: Record<string, string>) => (await cache.match(get(headers)))!.status;
   assert.equal(await statusFor({ "if-none-match": '"x", "e"' }), 304);
@@ -265,7 +265,7 @@ test("a response larger than the cache is not stored, and its stream is cancelle
   assert.equal(await cache.match(url), undefined);
 });
 
-test("a body that fails is not cached, and put rejects with its error", async () => {
+test("a response whose body fails is not cached, and cache.put rejects with its error", async () => {
   const failing = new ReadableStream({
     pull() {
       throw new Error("broken");

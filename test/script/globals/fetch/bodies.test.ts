@@ -1,4 +1,5 @@
-// Every kind of body on every way a script sends it: read, wrapped again, cloned, split, piped and stored.
+// Every kind of body in every way in which scripts pass it on: read, wrapped, cloned, split, piped
+// and stored.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -10,7 +11,7 @@ import { node, script, streamOf } from "../installed.ts";
 const text = "hello, wörld";
 const bytes = () => new Uint8Array(Buffer.from(text));
 
-/** Each gives a fresh value that reads as `text`. */
+/** Each function creates a value that reads as `text`. */
 const kinds: Readonly<Record<string, () => unknown>> = {
   "a string": () => text,
   "a Uint8Array": bytes,
@@ -35,7 +36,7 @@ function post(body: unknown): Request {
   return new script.Request("http://a.example/", { method: "POST", body });
 }
 
-/** Each takes a message with a body on to another one, as scripts do. */
+/** Each function passes the body of a message on to another message, as scripts do. */
 const ways: Readonly<Record<string, (message: Request | Response) => Request | Response>> = {
   "as it is": (message) => message,
   "wrapped by a Response": (message) => new script.Response(message.body, { headers: message.headers }),
@@ -43,7 +44,7 @@ const ways: Readonly<Record<string, (message: Request | Response) => Request | R
   "wrapped by a Request": (message) => post(message.body),
   "wrapped by Node's own Response": (message) => new node.Response(message.body),
   cloned: (message) => message.clone(),
-  "cloned after its body was looked at": (message) => {
+  "cloned after its body was accessed": (message) => {
     assert.ok(message.body instanceof ReadableStream);
     return message.clone();
   },
@@ -56,7 +57,7 @@ const ways: Readonly<Record<string, (message: Request | Response) => Request | R
     new script.Response(message.body!.pipeThrough(new TransformStream())),
   "piped through an IdentityTransformStream": (message) =>
     new script.Response(message.body!.pipeThrough(new script.IdentityTransformStream())),
-  "packed and unpacked": (message) => {
+  "compressed and decompressed": (message) => {
     const packed = message.body!.pipeThrough(new CompressionStream("gzip") as never);
     return new script.Response(packed.pipeThrough(new DecompressionStream("gzip") as never));
   },
@@ -73,7 +74,7 @@ after(() => store.close());
 
 for (const [kind, value] of Object.entries(kinds)) {
   for (const [way, take] of Object.entries(ways)) {
-    test(`${kind}, ${way}, is whole when it is read, stored and sent`, async () => {
+    test(`a body from ${kind}, ${way}, is complete when it is read, stored and sent`, async () => {
       for (const make of [() => new script.Response(value()), () => post(value())]) {
         assert.equal(await take(make()).text(), text);
         const object = await bucket.put("key", take(make()).body);
@@ -87,7 +88,7 @@ for (const [kind, value] of Object.entries(kinds)) {
   }
 }
 
-test("forms and query parameters are whole when they are wrapped and stored", async () => {
+test("forms and query parameters are complete when they are wrapped and stored", async () => {
   const form = new FormData();
   form.set("name", "wörld");
   form.set("file", new Blob([text]), "file.txt");
@@ -111,7 +112,7 @@ test("a body made of text, bytes or a blob keeps its length when it is wrapped",
   assert.equal(declaredLength(body as ReadableStream), 7);
 });
 
-test("an object's body is whole and has its length in a Response and in a Request", async () => {
+test("the body of a stored object is complete and has its length in a Response and in a Request", async () => {
   await bucket.put("key", text);
   for (const make of [(body: unknown) => new script.Response(body), post]) {
     const object = (await bucket.get("key"))!;
@@ -123,7 +124,7 @@ test("an object's body is whole and has its length in a Response and in a Reques
   assert.equal(copied.size, Buffer.byteLength(text));
 });
 
-test("the rest of a body that was read in part can be stored", async () => {
+test("the rest of a partially read body can be stored", async () => {
   const { body } = new script.Response(fixed(bytes()));
   const source = body!.pipeThrough(new script.FixedLengthStream(Buffer.byteLength(text)));
   const object = new script.Response("first").body!;
@@ -134,7 +135,7 @@ test("the rest of a body that was read in part can be stored", async () => {
   assert.equal((await bucket.put("whole", source)).size, Buffer.byteLength(text));
 });
 
-test("an empty body stays empty on every way, and may go with a status that has none", async () => {
+test("an empty body stays empty when it is wrapped and stored, and is allowed with status 204", async () => {
   for (const value of ["", new Uint8Array(), new Blob([])]) {
     const first = new script.Response(value);
     assert.equal(await new script.Response(first.body, first).text(), "");
@@ -143,7 +144,7 @@ test("an empty body stays empty on every way, and may go with a status that has 
   }
 });
 
-test("a body packed by CompressionStream can be stored and unpacked", async () => {
+test("a body compressed by CompressionStream can be stored and decompressed", async () => {
   const packed = new script.Response(text).body!.pipeThrough(new CompressionStream("gzip") as never);
   await bucket.put("packed", packed as ReadableStream<Uint8Array>);
   const stored = await (await bucket.get("packed"))!.bytes();

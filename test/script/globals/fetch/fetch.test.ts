@@ -1,4 +1,4 @@
-// The fetch of scripts, against a server of our own.
+// The fetch function of scripts, tested against a local server.
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -64,7 +64,7 @@ test("fetch returns our own Response with immutable headers", async () => {
   assert.equal(seen.method, "GET");
 });
 
-test("a received body keeps the length its sender announced, unless it was decoded", async () => {
+test("a received body keeps its Content-Length unless it was decompressed", async () => {
   for (const [path, length] of [
     ["/length", 6],
     ["/gzip", undefined],
@@ -97,7 +97,7 @@ test("a stream of known length is sent with Content-Length", async () => {
   assert.equal(seen.body, "abcd");
 });
 
-test("fetch sends unusual methods", async () => {
+test("fetch accepts unusual methods", async () => {
   await script.fetch(new script.Request(`${origin}/dav`, { method: "PROPFIND", body: "<x/>" }));
   assert.deepEqual([seen.method, seen.url, seen.body], ["PROPFIND", "/dav", "<x/>"]);
 });
@@ -131,7 +131,7 @@ test("fetch follows redirects, except for a forwarded client request", async () 
   await passedOn.body?.cancel();
 });
 
-test("a response that arrived compressed can be returned, without its Content-Encoding", async () => {
+test("a response that was received compressed can be returned without its Content-Encoding", async () => {
   const response = await script.fetch(`${origin}/gzip`);
   assert.equal(response.headers.get("content-encoding"), null);
   assert.equal(response.headers.get("content-type"), "text/plain");
@@ -154,7 +154,7 @@ test("an abort signal aborts the fetch", async () => {
   await assert.rejects(script.fetch(origin, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
 });
 
-test("invalid arguments reject instead of throwing", async () => {
+test("fetch with invalid arguments rejects instead of throwing", async () => {
   const fetching = script.fetch("/relative");
   await assert.rejects(fetching, TypeError);
 });
@@ -179,7 +179,7 @@ test("reading a response that was aborted fails with the reason of the signal, e
   await assert.rejects(clone.blob(), /enough/);
 });
 
-test("a stream that gives something other than bytes fails the request", async () => {
+test("a request fails if its stream body has chunks other than bytes", async () => {
   for (const chunk of ["text", new ArrayBuffer(1), null]) {
     const body = new ReadableStream({
       start(stream) {

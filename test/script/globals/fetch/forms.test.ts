@@ -1,4 +1,4 @@
-// Forms, blobs and files as bodies: their content types, their lengths, and what is read back.
+// Forms, blobs and files as bodies: content types, lengths and reading them back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { declaredLength } from "../../../../src/binding/fixed-length-stream.ts";
@@ -24,7 +24,7 @@ async function checkForm(form: FormData): Promise<void> {
   assert.deepEqual(new Uint8Array(await second!.arrayBuffer()), new Uint8Array([0, 255]));
 }
 
-test("a form is sent with its boundary and length, and read back whole", async () => {
+test("a form is sent with its boundary and length, and is read back complete", async () => {
   const response = new Response(sampleForm());
   assert.match(response.headers.get("content-type")!, /^multipart\/form-data; boundary=\S+$/);
   const length = declaredLength(response.body!);
@@ -34,7 +34,7 @@ test("a form is sent with its boundary and length, and read back whole", async (
   await checkForm(await new Request("http://a/", { method: "POST", body: sampleForm() }).formData());
 });
 
-test("Node's own classes read the form that ours write, and the reverse", async () => {
+test("Node's own classes read forms written by ours, and the reverse", async () => {
   const ours = new Response(sampleForm());
   const headers = { "content-type": ours.headers.get("content-type")! };
   await checkForm(await new node.Response(await ours.arrayBuffer(), { headers }).formData());
@@ -57,7 +57,7 @@ test("query parameters are sent and read as a form", async () => {
   );
 });
 
-test("a blob gives its type and length, and is read back with the type of the message", async () => {
+test("a blob as body sets content type and length, and is read back with the content type", async () => {
   const response = new Response(new File(["abc"], "a.css", { type: "text/css" }));
   assert.equal(response.headers.get("content-type"), "text/css");
   assert.equal(declaredLength(response.body!), 3);
@@ -69,7 +69,7 @@ test("a blob gives its type and length, and is read back with the type of the me
   );
 });
 
-test("a body that is not a form is a TypeError", async () => {
+test("formData on a body that is not a form throws a TypeError", async () => {
   await assert.rejects(new Response("x").formData(), TypeError);
   await assert.rejects(
     new Response("x", { headers: { "content-type": "multipart/form-data" } }).formData(),
@@ -88,7 +88,7 @@ test("a stream of fixed length keeps its length in a request and a response", ()
   }
 });
 
-test("text arrives piece by piece from textStream", async () => {
+test("textStream returns text in chunks as it arrives", async () => {
   const bytes = Buffer.from("grüße");
   const body = new Blob([bytes.subarray(0, 3), bytes.subarray(3)]);
   const response = new Response(body) as Response & { textStream(): ReadableStream<string> };

@@ -1,11 +1,11 @@
-// The Headers a script holds.
+// The Headers class of scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { incoming, node, script } from "../installed.ts";
 
-test("headers are made from an object, a list of pairs, other headers and Node's own", () => {
+test("Headers are constructed from an object, a list of pairs, other Headers and Node's Headers", () => {
   const expected = [
     ["a", "1"],
     ["b", "2"],
@@ -40,7 +40,7 @@ test("headers are made from an object, a list of pairs, other headers and Node's
   assert.throws(() => new script.Headers(null), TypeError);
 });
 
-test("a copy of headers is independent", () => {
+test("changing a copy of Headers does not change the original", () => {
   const first = new script.Headers({ a: "1" });
   first.append("set-cookie", "x=1");
   const second = new script.Headers(first);
@@ -50,7 +50,7 @@ test("a copy of headers is independent", () => {
   assert.deepEqual(first.getSetCookie(), ["x=1"]);
 });
 
-test("names do not depend on their case, and values of one name are joined", () => {
+test("header names ignore case, and values of one name are joined", () => {
   const headers = new script.Headers();
   headers.append("Accept", "a");
   headers.append("ACCEPT", "b");
@@ -62,7 +62,7 @@ test("names do not depend on their case, and values of one name are joined", () 
   assert.equal(headers.get("accept"), null);
 });
 
-test("Set-Cookie values are not joined", () => {
+test("Headers do not join Set-Cookie values", () => {
   const headers = new script.Headers();
   headers.append("Set-Cookie", "a=1");
   headers.append("x", "y");
@@ -78,7 +78,7 @@ test("Set-Cookie values are not joined", () => {
   assert.equal(headers.has("set-cookie"), false);
 });
 
-test("invalid names and values are a TypeError that names them", () => {
+test("invalid header names and values throw a TypeError that names them", () => {
   const headers = new script.Headers();
   for (const name of ["", "a b", "ä", "a:", "a\n"]) assert.throws(() => headers.set(name, "x"), TypeError);
   for (const value of ["a\nb", "a\r\nb", "\0"]) assert.throws(() => headers.set("x", value), TypeError);
@@ -88,11 +88,11 @@ test("invalid names and values are a TypeError that names them", () => {
   assert.equal(headers.get("x"), "padded");
 });
 
-test("a value may be any text, and is read as it was written", () => {
+test("a header value may be any text and is read back unchanged", () => {
   const text = fc
     .string({ unit: "binary" })
     .filter((value) => !/[\x00-\x1f\x7f]/.test(value) && value.trim() === value)
-    // Characters up to U+00FF that happen to spell UTF-8 are taken for the bytes they spell.
+    // Characters up to U+00FF that form valid UTF-8 bytes are decoded as UTF-8, so skip them.
     .filter((value) => /[^\x00-\xff]/.test(value) || /^[\x00-\x7f]*$/.test(value));
   fc.assert(
     fc.property(text, (value) => {
@@ -112,7 +112,7 @@ test("header bytes are read as UTF-8 when valid, and as Latin-1 otherwise", () =
   assert.equal(headers.get("x-old"), "café");
 });
 
-test("an iteration over headers sees changes, and has the iterator helpers of its prototype", () => {
+test("an iteration over headers includes changes made meanwhile, and has the iterator helpers", () => {
   const headers = new script.Headers({ b: "2", d: "4" });
   const seen: string[] = [];
   for (const [name] of headers) {
@@ -127,7 +127,7 @@ test("an iteration over headers sees changes, and has the iterator helpers of it
   assert.equal(script.Headers.prototype[Symbol.iterator], script.Headers.prototype.entries);
 });
 
-test("missing arguments are a TypeError, and undefined is text", () => {
+test("missing arguments of Headers methods throw a TypeError, and undefined becomes a string", () => {
   const headers = new script.Headers() as unknown as Record<string, (...args: unknown[]) => unknown>;
   for (const name of ["append", "set", "get", "has", "delete", "forEach"]) {
     assert.throws(() => headers[name]!(), TypeError, name);
@@ -136,7 +136,7 @@ test("missing arguments are a TypeError, and undefined is text", () => {
   assert.equal(headers.get!("a"), "undefined");
 });
 
-test("members are enumerable, as those of Node's own", () => {
+test("members of Headers are enumerable, as in Node's class", () => {
   for (const name of ["append", "entries", "forEach", "get", "getSetCookie", "keys", "set", "values"]) {
     assert.ok(Object.getOwnPropertyDescriptor(script.Headers.prototype, name)!.enumerable, name);
   }
@@ -159,7 +159,7 @@ test("repeated headers of an incoming request are joined", () => {
   assert.equal(headers.get("x"), "1, 2");
 });
 
-test("forEach, keys, values, entries and inspection go through all in the order of names", () => {
+test("forEach, keys, values, entries and inspection list headers sorted by name", () => {
   const headers = new script.Headers({ b: "2", a: "1" });
   const seen: string[] = [];
   headers.forEach((value, name, all) => {
@@ -172,7 +172,7 @@ test("forEach, keys, values, entries and inspection go through all in the order 
   assert.equal(inspect(headers), "Headers { a: '1', b: '2' }");
 });
 
-test("instanceof holds between ours and Node's, and for derived classes only for their own", () => {
+test("our Headers and Node's Headers are instances of each other, but not of derived classes", () => {
   assert.ok(new script.Headers() instanceof Headers);
   assert.ok(new script.Headers() instanceof node.Headers);
   assert.ok(new node.Headers() instanceof Headers);

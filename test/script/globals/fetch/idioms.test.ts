@@ -16,7 +16,7 @@ test("new Response(r.body, r) keeps body, status and headers, and the copy can b
   assert.equal(await copy.text(), "hello");
 });
 
-test("a cached response cannot be changed, and a copy of it can", async () => {
+test("headers of a cached response are immutable, and those of a copy are not", async () => {
   const url = "https://photos.example.com/kept";
   await script.caches.default.put(url, new Response("kept", { headers: { "cache-control": "max-age=60" } }));
   const cached = await script.caches.default.match(url);
@@ -26,7 +26,7 @@ test("a cached response cannot be changed, and a copy of it can", async () => {
   assert.equal(await copy.text(), "kept");
 });
 
-test("a redirect cannot be changed, and a copy of it can", () => {
+test("headers of Response.redirect are immutable, and those of a copy are not", () => {
   const redirect = Response.redirect("https://example.com/a b", 301);
   assert.equal(redirect.headers.get("location"), "https://example.com/a%20b");
   assert.throws(() => redirect.headers.append("set-cookie", "a=1"), TypeError);
@@ -63,7 +63,7 @@ test("new Request(request, { headers }) replaces the headers and keeps the rest"
   assert.equal(await changed.text(), "body");
 });
 
-test("headers become an object, a list and a Map", () => {
+test("headers can be converted to an object, a list and a Map", () => {
   const { headers } = incoming({ rawHeaders: ["Range", "bytes=0-9", "Accept", "*/*"] });
   assert.equal(headers.get("Range"), "bytes=0-9");
   assert.deepEqual(Object.fromEntries(headers), { accept: "*/*", range: "bytes=0-9" });
@@ -81,7 +81,7 @@ test("headers become an object, a list and a Map", () => {
   );
 });
 
-test("a clone stays readable while the original is sent", async () => {
+test("a cloned response stays readable while the original is sent", async () => {
   const response = new Response(streamOf("a", "b"), { headers: { "x-a": "1" } });
   const clone = response.clone();
   const { body } = describeResponse(response);
@@ -104,7 +104,7 @@ test("a class derived from Response or Request keeps its own members", async () 
   assert.equal(describeResponse(derived).body, '{"a":1}');
 });
 
-test("every member can be read from a request with a spread of its fields by name", () => {
+test("a for-in loop over a request lists all of its members", () => {
   const names: string[] = [];
   for (const name in incoming()) names.push(name);
   for (const name of ["method", "url", "headers", "body", "signal", "redirect", "cf", "text"]) {

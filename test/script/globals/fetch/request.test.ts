@@ -1,11 +1,11 @@
-// The Request a script is given, and the one it makes.
+// The Request class of scripts, for incoming and constructed requests.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { declaredLength } from "../../../../src/binding/fixed-length-stream.ts";
 import { incoming, node, script, streamOf } from "../installed.ts";
 
-test("an incoming request has its method, URL and headers as they came", () => {
+test("an incoming request has its method, URL and headers as received", () => {
   const url = "http://photos.example.com/a%2Fb/../c?d#e";
   const request = incoming({ url, method: "PUT", rawHeaders: ["X-Custom-Auth-Key", "secret"] });
   assert.equal(request.url, url);
@@ -36,7 +36,7 @@ test("every method reaches the script, and a copy of the request keeps it", () =
   }
 });
 
-test("an incoming request is a Request to ours and to Node's class", () => {
+test("an incoming request is an instance of our Request class and of Node's", () => {
   assert.ok(incoming() instanceof Request);
   assert.ok(incoming() instanceof node.Request);
   assert.ok(new node.Request("http://a") instanceof Request);
@@ -45,7 +45,7 @@ test("an incoming request is a Request to ours and to Node's class", () => {
   assert.match(inspect(incoming()), /^Request \{\n {2}method: 'GET'/);
 });
 
-test("the body is not opened before the script reads it", async () => {
+test("the body of an incoming request is not opened before the script reads it", async () => {
   let opened = 0;
   const request = incoming({
     method: "PUT",
@@ -61,14 +61,14 @@ test("the body is not opened before the script reads it", async () => {
   assert.ok(request.bodyUsed);
 });
 
-test("the body is the stream of the connection itself, each time the same", () => {
+test("request.body is the stream of the connection itself on every access", () => {
   const stream = streamOf("x");
   const request = incoming({ method: "PUT", body: () => stream });
   assert.equal(request.body, stream);
   assert.equal(request.body, stream);
 });
 
-test("a body can be read in every way", async () => {
+test("the body of a request can be read as text, JSON, ArrayBuffer, blob and form", async () => {
   const posted = (text: string, type = "") =>
     incoming({ method: "POST", rawHeaders: ["Content-Type", type], body: () => streamOf(text) });
   assert.equal(await posted("grüße").text(), "grüße");
@@ -83,7 +83,7 @@ test("a body can be read in every way", async () => {
   assert.equal(await incoming().text(), "");
 });
 
-test("a multipart form is parsed", async () => {
+test("request.formData parses a multipart form", async () => {
   const sent = new FormData();
   sent.set("name", "värde");
   sent.set("file", new Blob(["bytes"], { type: "image/png" }), "a.png");
@@ -100,7 +100,7 @@ test("a multipart form is parsed", async () => {
   assert.equal(await file.text(), "bytes");
 });
 
-test("a body read twice, locked or cancelled is a TypeError", async () => {
+test("reading a request body that is used, locked or cancelled throws a TypeError", async () => {
   const read = incoming({ method: "PUT", body: () => streamOf("x") });
   await read.text();
   await assert.rejects(read.text(), TypeError);
@@ -116,7 +116,7 @@ test("a body read twice, locked or cancelled is a TypeError", async () => {
   await assert.rejects(cancelled.arrayBuffer(), TypeError);
 });
 
-test("a clone has the same bytes, and both can be read", async () => {
+test("a clone of a request has the same bytes, and both can be read", async () => {
   const request = incoming({ method: "PUT", rawHeaders: ["A", "1"], body: () => streamOf("a", "b") });
   const clone = request.clone();
   assert.deepEqual(await Promise.all([request.text(), clone.text()]), ["ab", "ab"]);
@@ -147,7 +147,7 @@ test("a request as second argument provides everything but the URL", async () =>
   assert.ok(first.bodyUsed);
 });
 
-test("a request of Node's own class is accepted too", async () => {
+test("a request of Node's own class is accepted by the Request constructor", async () => {
   const own = new node.Request("http://a/b", { method: "POST", body: "x", headers: { c: "d" } });
   const request = new script.Request(own, { headers: { e: "f" } });
   assert.equal(request.method, "POST");
@@ -155,7 +155,7 @@ test("a request of Node's own class is accepted too", async () => {
   assert.equal(await request.text(), "x");
 });
 
-test("a stream as a body needs no duplex", async () => {
+test("a Request with a stream body does not need the duplex option", async () => {
   const request = new script.Request("http://a/", { method: "PUT", body: streamOf("a", "b") });
   assert.equal(await request.text(), "ab");
   const { readable, writable } = new script.FixedLengthStream(2);
@@ -167,7 +167,7 @@ test("a stream as a body needs no duplex", async () => {
   await writing;
 });
 
-test("the body sets Content-Type, unless the request has one", () => {
+test("the body of a request sets Content-Type unless the headers have one", () => {
   const typeOf = (body: unknown, headers = {}) =>
     new script.Request("http://a/", { method: "POST", body, headers }).headers.get("content-type");
   assert.equal(typeOf("x"), "text/plain;charset=UTF-8");
@@ -178,7 +178,7 @@ test("the body sets Content-Type, unless the request has one", () => {
   assert.equal(typeOf("x", { "Content-Type": "text/html" }), "text/html");
 });
 
-test("methods are validated, and only the six of the standard are uppercased", () => {
+test("request methods are validated, and only the six of the standard are uppercased", () => {
   const methodOf = (method: string) => new script.Request("http://a/", { method }).method;
   assert.equal(methodOf("get"), "GET");
   assert.equal(methodOf("Delete"), "DELETE");
@@ -187,7 +187,7 @@ test("methods are validated, and only the six of the standard are uppercased", (
   for (const method of ["", "a b", "TRACE", "connect"]) assert.throws(() => methodOf(method), TypeError);
 });
 
-test("GET and HEAD cannot be constructed with a body, but received ones keep theirs", async () => {
+test("GET and HEAD requests cannot be constructed with a body, but received ones keep theirs", async () => {
   assert.throws(() => new script.Request("http://a/", { body: "x" }), TypeError);
   const put = () => incoming({ method: "PUT", body: () => streamOf("x") });
   assert.throws(() => new script.Request(put(), { method: "HEAD" }), TypeError);
@@ -202,7 +202,7 @@ test("a relative URL is refused with an error that quotes it", () => {
   assert.throws(() => new script.Request("http://user:pass@a/"), TypeError);
 });
 
-test("the signal of a request follows the one it was given, and exists without one", () => {
+test("the signal of a request follows the given signal, and also exists without one", () => {
   const { signal, abort } = controller();
   const request = new script.Request("http://a/", { signal });
   const copy = new script.Request(request);
@@ -251,7 +251,7 @@ test("a copy of a request follows the client's disconnection, whichever signal i
   assert.ok(copy.signal.aborted);
 });
 
-test("values that the standard does not allow for a field are a TypeError", () => {
+test("values of request fields that the standard does not allow throw a TypeError", () => {
   const make = (init: object) => () => new script.Request("http://a/", init);
   for (const name of ["mode", "credentials", "cache", "redirect", "referrerPolicy", "duplex", "priority"]) {
     assert.throws(make({ [name]: "wrong" }), new RegExp(`"${name}" must be one of`));
@@ -268,7 +268,7 @@ test("values that the standard does not allow for a field are a TypeError", () =
   assert.equal(new script.Request(request, { method: "POST" }).mode, "same-origin");
 });
 
-test("a body that moves to another request leaves its stream with the first", async () => {
+test("a request whose body was moved to another request keeps its stream object", async () => {
   const first = new script.Request("http://a/", { method: "POST", body: "text" });
   const { body } = first;
   const second = new script.Request(first);
@@ -279,7 +279,7 @@ test("a body that moves to another request leaves its stream with the first", as
   assert.equal(await second.text(), "text");
 });
 
-test("the other fields of the standard are readable", () => {
+test("the other request fields of the standard are readable", () => {
   const request = new script.Request("http://a/", { cache: "no-store", redirect: "error" });
   assert.equal(request.cache, "no-store");
   assert.equal(request.redirect, "error");

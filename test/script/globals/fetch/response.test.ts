@@ -1,4 +1,4 @@
-// The Response a script makes, and what the host reads of it.
+// The Response class of scripts, and its description for the host.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -12,7 +12,7 @@ const described = (response: Response): ResponseDescription & { pairs: [string, 
   return { ...description, pairs: [...description.headers] };
 };
 
-test("a response is described without becoming a stream", () => {
+test("describing a response with a text body creates no stream", () => {
   const response = new script.Response("hello", { status: 201, statusText: "Made", headers: { A: "1" } });
   const { status, statusText, pairs, body } = described(response);
   assert.deepEqual([status, statusText, body], [201, "Made", "hello"]);
@@ -25,7 +25,7 @@ test("a response is described without becoming a stream", () => {
   );
 });
 
-test("headers may be left out, or be headers of ours and of Node's", () => {
+test("headers of a response may be omitted, or be Headers of ours or of Node", () => {
   assert.deepEqual(described(new script.Response()).pairs, []);
   assert.deepEqual(described(new script.Response("x")).pairs, [["content-type", "text/plain;charset=UTF-8"]]);
   for (const Headers of [script.Headers, node.Headers]) {
@@ -41,7 +41,7 @@ test("headers may be left out, or be headers of ours and of Node's", () => {
   }
 });
 
-test("cookies are sent one by one, and text as UTF-8", () => {
+test("Set-Cookie values of a response stay separate, and text is sent as UTF-8", () => {
   const response = new script.Response(null, { headers: { "X-Name": "日本" } });
   response.headers.append("set-cookie", "a=1");
   response.headers.append("set-cookie", "b=2");
@@ -52,7 +52,7 @@ test("cookies are sent one by one, and text as UTF-8", () => {
   ]);
 });
 
-test("headers set after construction are sent", () => {
+test("response headers that are set after construction are sent", () => {
   const response = new script.Response("x");
   response.headers.set("Content-Type", "text/html");
   response.headers.set("Allow", "GET");
@@ -65,7 +65,7 @@ test("headers set after construction are sent", () => {
   );
 });
 
-test("a stream body is sent without wrapping", () => {
+test("the stream body of a response is sent without wrapping", () => {
   const stream = streamOf("x");
   assert.equal(described(new script.Response(stream)).body, stream);
   const { readable } = new script.IdentityTransformStream();
@@ -74,7 +74,7 @@ test("a stream body is sent without wrapping", () => {
   assert.equal(declaredLength(described(new script.Response(fixed)).body as ReadableStream), 3);
 });
 
-test("bytes are sent as they were when the response was constructed", () => {
+test("a response sends its bytes as they were at its construction", () => {
   const bytes = new Uint8Array([1, 2, 3, 4]);
   const responses = [
     new script.Response(bytes),
@@ -90,7 +90,7 @@ test("bytes are sent as they were when the response was constructed", () => {
   ]);
 });
 
-test("a blob is sent with its length", async () => {
+test("a response with a blob is sent with its length", async () => {
   const { body, pairs } = described(new script.Response(new Blob(["abc"], { type: "text/css" })));
   assert.ok(body instanceof ReadableStream);
   assert.equal(declaredLength(body), 3);
@@ -98,7 +98,7 @@ test("a blob is sent with its length", async () => {
   assert.equal(await new node.Response(body).text(), "abc");
 });
 
-test("a response of Node's own is described too", async () => {
+test("a response of Node's own class is described for the host", async () => {
   const own = new node.Response("hi", {
     status: 404,
     headers: [
@@ -113,7 +113,7 @@ test("a response of Node's own is described too", async () => {
   assert.equal(described(new node.Response(null)).body, null);
 });
 
-test("an unsendable response is a TypeError", async () => {
+test("describing a response that cannot be sent throws a TypeError", async () => {
   const read = new script.Response("x");
   await read.text();
   assert.throws(() => describeResponse(read), TypeError);
@@ -130,7 +130,7 @@ test("an unsendable response is a TypeError", async () => {
   }
 });
 
-test("statuses without a body take an empty one, and no other", () => {
+test("statuses without a body accept only an empty body", () => {
   for (const status of [204, 205, 304]) {
     for (const body of [
       "",
@@ -150,7 +150,7 @@ test("statuses without a body take an empty one, and no other", () => {
   }
 });
 
-test("invalid statuses are a RangeError, invalid headers and status texts a TypeError", () => {
+test("an invalid status throws a RangeError, and invalid headers or status texts a TypeError", () => {
   for (const status of [0, 101, 199, 600, Number.NaN, "abc"]) {
     assert.throws(() => new script.Response(null, { status }), RangeError);
   }
@@ -161,7 +161,7 @@ test("invalid statuses are a RangeError, invalid headers and status texts a Type
   assert.throws(() => new script.Response(null, 5), TypeError);
 });
 
-test("status, ok and the other properties follow the standard", () => {
+test("status, ok and the other properties of a response follow the standard", () => {
   const response = new script.Response("x", { status: 299 });
   assert.ok(response.ok);
   assert.equal(new script.Response("x", { status: 300 }).ok, false);
@@ -172,7 +172,7 @@ test("status, ok and the other properties follow the standard", () => {
   assert.match(inspect(response), /^Response \{\n {2}status: 299/);
 });
 
-test("a body can be read in every way, once", async () => {
+test("the body of a response can be read in every format, but only once", async () => {
   const bodies = ["grüße", Buffer.from("grüße"), streamOf("gr", "üße"), new Blob(["grüße"])];
   for (const make of bodies.map((body) => () => new script.Response(body))) {
     const response = make();
@@ -189,7 +189,7 @@ test("a body can be read in every way, once", async () => {
   assert.equal(form.get("a"), "b c");
 });
 
-test("every kind of body reads as it does with Node's own Response", async () => {
+test("every kind of body reads the same as with Node's own Response", async () => {
   const value = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.uint8Array(),
@@ -213,14 +213,14 @@ test("every kind of body reads as it does with Node's own Response", async () =>
   );
 });
 
-test("changing the bytes that a script read does not affect the body", async () => {
+test("changing bytes that were read from a response does not change its body", async () => {
   const response = new script.Response(new Uint8Array([1, 2, 3]));
   const clone = response.clone();
   new Uint8Array(await clone.arrayBuffer()).fill(9);
   assert.deepEqual([...(described(response).body as Uint8Array)], [1, 2, 3]);
 });
 
-test("a response can be built from another", async () => {
+test("a response can be constructed from another response", async () => {
   const first = new script.Response("x", { status: 404, statusText: "Gone", headers: { a: "1" } });
   const second = new script.Response(first.body, first);
   second.headers.set("a", "2");
@@ -231,7 +231,7 @@ test("a response can be built from another", async () => {
   assert.ok(first.bodyUsed);
 });
 
-test("a stream that is locked or was read cannot be a body", async () => {
+test("a stream that is locked or was read cannot be the body of a response", async () => {
   const locked = streamOf("x");
   locked.getReader();
   assert.throws(() => new script.Response(locked), TypeError);
@@ -240,7 +240,7 @@ test("a stream that is locked or was read cannot be a body", async () => {
   assert.throws(() => new script.Response(read), TypeError);
 });
 
-test("reading a stream with chunks other than bytes fails", async () => {
+test("reading a response whose stream has chunks other than bytes fails", async () => {
   const stream = new ReadableStream({
     start(controller) {
       controller.enqueue("text");
@@ -249,7 +249,7 @@ test("reading a stream with chunks other than bytes fails", async () => {
   await assert.rejects(new script.Response(stream).text(), TypeError);
 });
 
-test("json, redirect and error make responses", async () => {
+test("Response.json, redirect and error create responses", async () => {
   const json = script.Response.json({ a: [1] }, { status: 201 });
   assert.equal(json.headers.get("content-type"), "application/json");
   assert.equal(json.status, 201);
@@ -266,7 +266,7 @@ test("json, redirect and error make responses", async () => {
   assert.deepEqual([script.Response.error().type, script.Response.error().status], ["error", 0]);
 });
 
-test("a script may derive its own class", async () => {
+test("a script may derive its own class from Response", async () => {
   class Html extends script.Response {
     constructor(text: string) {
       super(text, { headers: { "content-type": "text/html" } });

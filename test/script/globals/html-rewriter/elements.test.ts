@@ -1,4 +1,4 @@
-// HTMLRewriter: elements, their attributes and what is put around them.
+// HTMLRewriter: elements, their attributes, and content inserted around them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { script } from "../installed.ts";
@@ -6,7 +6,7 @@ import { type Element, onElements } from "./rewriting.ts";
 
 const each = (html: string, element: (element: Element) => unknown) => onElements(html, "x", element);
 
-test("attributes are read as they are written", async () => {
+test("attributes of an element are read as written in the document", async () => {
   const seen: unknown[] = [];
   await each(`<X a="1" B='two' c=3 d e= "f" g="&amp;" ü="ö">`, (element) => {
     seen.push(element.tagName, [...element.attributes], element.getAttribute("B"), element.getAttribute("D"));
@@ -54,7 +54,7 @@ test("an attribute is removed with the space before it", async () => {
   assert.equal(await remove("<X  A = 1 >", "z"), "<X  A = 1 >");
 });
 
-test("reads after a change return the new value", async () => {
+test("reading an attribute after a change returns the new value", async () => {
   await each("<x a=1>", (element) => {
     element.setAttribute("b", "2").removeAttribute("a");
     assert.deepEqual([...element.attributes], [["b", "2"]]);
@@ -62,7 +62,7 @@ test("reads after a change return the new value", async () => {
   });
 });
 
-test("invalid names are a TypeError", async () => {
+test("invalid attribute and tag names throw a TypeError", async () => {
   await each("<x>", (element) => {
     for (const name of ["", "a b", "a=", "a>", "a/"]) {
       assert.throws(() => element.setAttribute(name, ""), TypeError);
@@ -83,7 +83,7 @@ test("renaming an element renames its end tag", async () => {
   assert.equal(await each("<x a=1><b></X ></x>", rename), "<y a=1><b></y></x>");
 });
 
-test("content is put before, after, at the beginning and at the end", async () => {
+test("content is inserted before and after an element, and at its start and end", async () => {
   const html = await each("<x>inner</x>", (element) => {
     element.before("1").before("2").after("8").after("7");
     element.prepend("4").prepend("3").append("5").append("6");
@@ -100,7 +100,7 @@ test("inserted content is escaped as text unless html is true", async () => {
   assert.equal(await put({ html: true }), `<x><b>"&ü</x>`);
 });
 
-test("content is replaced, with or without the tags around it", async () => {
+test("the content of an element is replaced, with or without its tags", async () => {
   const html = "a<x>b<i>c</i></x>d";
   assert.equal(await each(html, (element) => element.setInnerContent("<n>")), "a<x>&lt;n&gt;</x>d");
   assert.equal(await each(html, (element) => element.setInnerContent("<n>", { html: true })), "a<x><n></x>d");
@@ -120,14 +120,14 @@ test("content before and after an element stays when the element is removed", as
   assert.equal(kept, "1y2");
 });
 
-test("the last of several replacements wins", async () => {
+test("the last of several replacements of an element applies", async () => {
   const html = await each("<x>y</x>", (element) => element.replace("a").replace("b").before("<").after(">"));
   assert.equal(html, "&lt;b&gt;");
   const inner = await each("<x>y</x>", (element) => element.append("no").setInnerContent("a").append("b"));
   assert.equal(inner, "<x>ab</x>");
 });
 
-test("an element without content has no inside and no end tag", async () => {
+test("a void element has no inner content and no end tag", async () => {
   const html = await onElements("a<br>b<img/>c", "br, img", (element) => {
     element.before("(").after(")").prepend("no").append("no").setInnerContent("no");
     assert.throws(() => element.onEndTag(() => {}), TypeError);
@@ -136,7 +136,7 @@ test("an element without content has no inside and no end tag", async () => {
   assert.equal(await onElements("a<br>b", "br", (element) => element.replace("-").after("+")), "a-+b");
 });
 
-test("an end tag comes after the content, and can be changed", async () => {
+test("the end tag handler runs after the content, and can change the end tag", async () => {
   const order: string[] = [];
   const html = await new script.HTMLRewriter()
     .on("x", {
@@ -162,7 +162,7 @@ test("an end tag comes after the content, and can be changed", async () => {
   assert.equal(removed, "<x>12");
 });
 
-test("handlers run in order of registration and see earlier changes", async () => {
+test("HTMLRewriter handlers run in order of registration and see earlier changes", async () => {
   const html = await new script.HTMLRewriter()
     .on("x", { element: (element: Element) => element.setAttribute("a", "1").append("1") })
     .on("*", { element: (element: Element) => element.setAttribute("a", `${element.getAttribute("a")}2`) })
@@ -172,7 +172,7 @@ test("handlers run in order of registration and see earlier changes", async () =
   assert.equal(html, `<x a="12">13</x>`);
 });
 
-test("handlers see elements inside of removed ones, and cannot bring them back", async () => {
+test("HTMLRewriter handlers are called for elements in removed elements, but cannot restore them", async () => {
   let seen = 0;
   const html = await new script.HTMLRewriter()
     .on("x", { element: (element: Element) => element.remove() })
@@ -192,13 +192,13 @@ test("handlers see elements inside of removed ones, and cannot bring them back",
   assert.deepEqual([html, seen], ["ac", 1]);
 });
 
-test("nested elements of one name are handled separately", async () => {
+test("nested elements with the same name are handled separately", async () => {
   let depth = 0;
   const html = await each("<x><x></x></x>", (element) => element.append(String(++depth)).after("!"));
   assert.equal(html, "<x><x>2</x>!1</x>!");
 });
 
-test("a token is valid only while its handler runs", async () => {
+test("an element is valid only while its handler runs", async () => {
   let kept: Element;
   await each("<x>", (element) => {
     kept = element;
@@ -207,12 +207,12 @@ test("a token is valid only while its handler runs", async () => {
   assert.throws(() => kept.setAttribute("a", "b"), TypeError);
 });
 
-test("content that is not a string is refused with what to do", async () => {
+test("content that is not a string is refused with a correction", async () => {
   const stream = each("<x>", (element) => element.append(new ReadableStream() as never));
   await assert.rejects(stream, /await response\.text\(\)/);
 });
 
-test("handlers are called with their object as this", async () => {
+test("HTMLRewriter handlers are called with their object as this", async () => {
   class Counter {
     count = 0;
     element(): void {

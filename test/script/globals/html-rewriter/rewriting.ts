@@ -1,4 +1,4 @@
-// Runs documents through HTMLRewriter for the tests.
+// Helpers that run HTML documents through HTMLRewriter.
 import type {
   Comment,
   Doctype,
@@ -24,12 +24,12 @@ export interface DocumentHandlers {
   end?(end: DocumentEnd): unknown;
 }
 
-/** The document after the handlers of one selector. */
+/** Returns the document after the handlers of one selector have run. */
 export function rewrite(html: string, selector: string, handlers: Handlers): Promise<string> {
   return new script.HTMLRewriter().on(selector, handlers).transform(new script.Response(html)).text();
 }
 
-/** The same, with nothing but a handler for elements. */
+/** Returns the document after one element handler has run. */
 export function onElements(
   html: string,
   selector: string,
@@ -42,7 +42,7 @@ export function onDocument(html: string, handlers: DocumentHandlers): Promise<st
   return new script.HTMLRewriter().onDocument(handlers).transform(new script.Response(html)).text();
 }
 
-/** What a selector finds: the id of each element, or its name. */
+/** Returns the id, or otherwise the name, of each element that matches the selector. */
 export async function found(html: string, selector: string): Promise<string> {
   const names: string[] = [];
   await onElements(html, selector, (element) => {
@@ -51,7 +51,7 @@ export async function found(html: string, selector: string): Promise<string> {
   return names.join(" ");
 }
 
-/** A stream of these bytes, cut at these places. */
+/** A stream of these bytes with chunk boundaries at these offsets. */
 export function cutStream(bytes: Uint8Array, cuts: readonly number[]): ReadableStream<Uint8Array> {
   const places = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])];
   places.sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// HTMLRewriter: what selectors find, and what they refuse.
+// HTMLRewriter: matches of selectors, and unsupported selectors.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { script } from "../installed.ts";
@@ -57,20 +57,20 @@ const finds: readonly (readonly [string, string])[] = [
   ["#\\64 1", "d1"],
 ];
 
-test("selectors match as in CSS", async () => {
+test("HTMLRewriter selectors match as in CSS", async () => {
   for (const [selector, expected] of finds) assert.equal(await found(page, selector), expected, selector);
 });
 
-test("names with characters that need an escape are found", async () => {
+test("selectors match names with escaped characters", async () => {
   assert.equal(await found(`<p id="a:b" class="md:w-1/2">`, "#a\\:b.md\\:w-1\\/2"), "a:b");
   assert.equal(await found("<my-element id=x><é id=y>", "my-element"), "x");
 });
 
-test("an element listed twice is handled once", async () => {
+test("an element that matches a selector list twice is handled once", async () => {
   assert.equal(await found("<p id=x class=a>", "p, .a, #x"), "x");
 });
 
-test("an unsupported selector is a TypeError that names what is supported", () => {
+test("an unsupported selector throws a TypeError that lists the supported selectors", () => {
   const wrong = [
     "",
     " ",

@@ -1,4 +1,4 @@
-// HTMLRewriter: documents pass a piece at a time, and come out as they went in where nobody touched them.
+// HTMLRewriter: documents are streamed in chunks, and parts that no handler changes stay identical.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import { describeResponse } from "../../../../src/script/globals/fetch/response.
 import { script, streamOf } from "../installed.ts";
 import { cutStream, type Element, type Text } from "./rewriting.ts";
 
-/** Bytes of any kind, and such as documents are made of. */
+/** Random bytes, and random sequences of HTML tokens. */
 const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc
@@ -41,7 +41,7 @@ const anyBytes = fc.oneof(
 );
 const anyCuts = fc.array(fc.nat(1000), { maxLength: 20 });
 
-/** Listens to everything and changes nothing. */
+/** A rewriter with handlers for everything that change nothing. */
 function looking() {
   const look = {
     element: (element: Element) => [...element.attributes],
@@ -64,7 +64,7 @@ test("a rewriter without handlers changes no byte, for any input and any chunk b
   );
 });
 
-test("handlers that only read change no byte", async () => {
+test("HTMLRewriter handlers that only read change no byte", async () => {
   await fc.assert(
     fc.asyncProperty(anyBytes, anyCuts, async (bytes, cuts) => {
       const response = looking().transform(new script.Response(cutStream(bytes, cuts)));
@@ -74,7 +74,7 @@ test("handlers that only read change no byte", async () => {
   );
 });
 
-test("the output does not depend on chunk boundaries", async () => {
+test("the output of HTMLRewriter does not depend on chunk boundaries", async () => {
   const changing = () =>
     new script.HTMLRewriter()
       .on("a, li", {
@@ -94,7 +94,7 @@ test("the output does not depend on chunk boundaries", async () => {
   );
 });
 
-test("status and headers stay, except Content-Length, which is no longer known", async () => {
+test("a rewritten response keeps status and headers, except for Content-Length", async () => {
   const given = new script.Response("<p>", {
     status: 404,
     statusText: "Gone",
@@ -111,7 +111,7 @@ test("status and headers stay, except Content-Length, which is no longer known",
   assert.throws(() => new script.HTMLRewriter().transform("<p>" as never), TypeError);
 });
 
-test("nothing is read or handled before the result is read", async () => {
+test("HTMLRewriter reads nothing before its result is read", async () => {
   let pulled = 0;
   let handled = 0;
   const source = new ReadableStream(
@@ -135,7 +135,7 @@ test("nothing is read or handled before the result is read", async () => {
   await reader.cancel();
 });
 
-test("output is written as soon as a token is complete", async () => {
+test("HTMLRewriter writes output as soon as a token is complete", async () => {
   const { readable, writable } = new script.IdentityTransformStream();
   const writer = writable.getWriter();
   const response = new script.HTMLRewriter()
@@ -149,7 +149,7 @@ test("output is written as soon as a token is complete", async () => {
   await reader.cancel();
 });
 
-test("asynchronous handlers are awaited in order", async () => {
+test("asynchronous HTMLRewriter handlers are awaited in order", async () => {
   const order: string[] = [];
   const later = (name: string) => async () => {
     order.push(`${name} begins`);
@@ -180,7 +180,7 @@ test("asynchronous handlers are awaited in order", async () => {
   );
 });
 
-test("an error in a handler reaches the reader, and the source is cancelled", async () => {
+test("an error in an HTMLRewriter handler fails the reader, and the source is cancelled", async () => {
   for (const fault of [() => Promise.reject(new Error("boom")), () => assert.fail("boom")]) {
     let cancelled: unknown;
     const source = new ReadableStream({
@@ -199,7 +199,7 @@ test("an error in a handler reaches the reader, and the source is cancelled", as
   }
 });
 
-test("an error of the source reaches the reader", async () => {
+test("an error of the source stream fails the reader of the rewritten response", async () => {
   const source = new ReadableStream({
     pull() {
       throw new Error("broken");
@@ -208,7 +208,7 @@ test("an error of the source reaches the reader", async () => {
   await assert.rejects(new script.HTMLRewriter().transform(new script.Response(source)).text(), /broken/);
 });
 
-test("cancelling the reader cancels the source", async () => {
+test("cancelling a rewritten response cancels its source stream", async () => {
   let cancelled: unknown;
   const source = new ReadableStream({
     pull(controller) {
@@ -232,13 +232,13 @@ test("a rewriter can be reused, also on the output of another", async () => {
   assert.equal(await rewriter.transform(once()).text(), "<p>a!!</p>");
 });
 
-test("the host receives the rewritten body as a stream", async () => {
+test("the host receives a rewritten body as a stream", async () => {
   const { body } = describeResponse(new script.HTMLRewriter().transform(new script.Response("<p>")));
   assert.ok(body instanceof ReadableStream);
   assert.equal(await new script.Response(body).text(), "<p>");
 });
 
-test("an encoding that is not built on ASCII is refused", () => {
+test("HTMLRewriter refuses encodings that are not ASCII-compatible", () => {
   const response = new script.Response("", { headers: { "content-type": 'text/html; charset="UTF-16"' } });
   assert.throws(() => new script.HTMLRewriter().transform(response), /UTF-16/);
 });

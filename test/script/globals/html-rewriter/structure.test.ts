@@ -1,10 +1,10 @@
-// HTMLRewriter: how it understands documents that leave things out, and text that looks like markup.
+// HTMLRewriter: parsing of documents with omitted tags, and of text that resembles markup.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { script } from "../installed.ts";
 import { type Element, found, onElements, rewrite, type Text } from "./rewriting.ts";
 
-/** The text a selector's elements hold, as the rewriter sees it. */
+/** The text inside of elements that match the selector, as text handlers receive it. */
 async function textIn(html: string, selector: string): Promise<string> {
   let seen = "";
   const text = (piece: Text) => {
@@ -34,7 +34,7 @@ test("markup inside text-only elements is text", async () => {
   assert.equal(await found("<plaintext><b id=no></plaintext><b id=no>", "b"), "");
 });
 
-test("a script ends where HTML ends it", async () => {
+test("a script element ends where the HTML standard ends it", async () => {
   const scripts: [string, string][] = [
     [`if (a < b && "</p>") {}`, ""],
     [`<!-- x -->`, ""],
@@ -52,7 +52,7 @@ test("a script ends where HTML ends it", async () => {
   }
 });
 
-test("elements whose end tag is left out end where HTML ends them", async () => {
+test("elements without an end tag end where the HTML standard ends them", async () => {
   const remove = (html: string, selector: string) =>
     onElements(html, selector, (element) => element.remove());
   assert.equal(await remove("<ul><li id=a>1<li>2<li>3</ul>4", "#a"), "<ul><li>2<li>3</ul>4");
@@ -67,13 +67,13 @@ test("elements whose end tag is left out end where HTML ends them", async () => 
   assert.equal(await found("<head><title>x</title><body><p id=a>", "head p"), "");
 });
 
-test("an implied end never closes an element outside of its scope", async () => {
+test("an implied end tag never closes an element outside of its scope", async () => {
   assert.equal(await found("<p id=p><button><div id=x></div></button><b id=b></b></p>", "p > b"), "b");
   assert.equal(await found("<li id=a><section><li id=b></li></section><b id=c>", "li > b"), "c");
   assert.equal(await found("<tr><td><table><tr id=x></table><b id=y>", "td > b"), "y");
 });
 
-test("appended content is inserted before an implied end", async () => {
+test("appended content is inserted before an implied end tag", async () => {
   const html = await onElements("<ul><li>1<li>2</ul>", "li", (element) => {
     element.append("!").after("?");
     element.onEndTag((tag) => tag.before("."));
@@ -82,7 +82,7 @@ test("appended content is inserted before an implied end", async () => {
   assert.equal(await onElements("<div>a", "div", (element) => element.append("b").after("c")), "<div>abc");
 });
 
-test("an end tag without an element is left alone", async () => {
+test("an end tag without a start tag stays unchanged", async () => {
   const html = "</b><p>1</i></p></p></>";
   assert.equal(await onElements(html, "p", (element) => element.append("!")), "</b><p>1</i>!</p></p></>");
 });
@@ -96,7 +96,7 @@ test("a self-closing slash closes an SVG element, but not an HTML element", asyn
   assert.equal(closed, "<svg><g/>x</svg>");
 });
 
-test("SVG and MathML have their own namespace, and HTML inside them has HTML's", async () => {
+test("SVG and MathML elements have their own namespace, and HTML inside of them has HTML's", async () => {
   const names = new Map<string, string>();
   const html =
     "<svg><a id=a></a><foreignObject><title><b></title><div id=div></div></foreignObject><g id=g></g></svg>" +

@@ -1,4 +1,4 @@
-// HTMLRewriter: texts, comments, the doctype and the end of the document.
+// HTMLRewriter: text, comments, the doctype and the end of the document.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { script, streamOf } from "../installed.ts";
@@ -9,14 +9,14 @@ const pieces = () => {
   return { seen, text: (text: Text) => seen.push(text.lastInTextNode ? `${text.text}|` : text.text) };
 };
 
-test("a text ends with an empty chunk that has lastInTextNode set", async () => {
+test("a text node ends with an empty chunk that has lastInTextNode set", async () => {
   const { seen, text } = pieces();
   const html = "a<x>b &amp; c<b>d</b></x>e";
   assert.equal(await rewrite(html, "x", { text }), html);
   assert.deepEqual(seen, ["b &amp; c", "|", "d", "|"]);
 });
 
-test("text arrives in chunks and never with a partial character", async () => {
+test("text handlers receive chunks without partial characters", async () => {
   const { seen, text } = pieces();
   const bytes = Buffer.from("<x>aé🎉b</x>");
   const parts = [...bytes].map((byte) => Buffer.from([byte]));
@@ -27,7 +27,7 @@ test("text arrives in chunks and never with a partial character", async () => {
   assert.deepEqual(seen, ["a", "é", "🎉", "b", "|"]);
 });
 
-test("bytes that are not valid UTF-8 stay unchanged", async () => {
+test("HTMLRewriter leaves bytes that are not valid UTF-8 unchanged", async () => {
   const { seen, text } = pieces();
   const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x3c, 0x62, 0x3e, 0xe2, 0x82]);
   const response = new script.HTMLRewriter().onDocument({ text }).transform(new script.Response(bytes));
@@ -35,7 +35,7 @@ test("bytes that are not valid UTF-8 stay unchanged", async () => {
   assert.deepEqual(seen, ["a\ufffd", "\ufffd", "|", "\ufffd", "|"]);
 });
 
-test("texts are replaced, removed and added to", async () => {
+test("text chunks can be replaced, removed and extended", async () => {
   const change = (handler: (text: Text) => unknown) =>
     rewrite("<x>abc</x>", "x", { text: (text: Text) => (text.lastInTextNode ? undefined : handler(text)) });
   assert.equal(await change((text) => text.replace("<n>")), "<x>&lt;n&gt;</x>");
@@ -49,7 +49,7 @@ test("texts are replaced, removed and added to", async () => {
   });
 });
 
-test("chunks of a text can be collected and written at its end", async () => {
+test("chunks of a text node can be collected and written at its end", async () => {
   let gathered = "";
   const response = new script.HTMLRewriter()
     .on("title", {
@@ -75,7 +75,7 @@ test("element handlers run before document handlers, each once per chunk", async
   assert.equal(order.length, 6);
 });
 
-test("comments are read and changed", async () => {
+test("comment handlers can read and change comments", async () => {
   const change = (html: string, handler: (comment: Comment) => unknown) =>
     rewrite(html, "x", { comments: handler });
   const seen: string[] = [];
@@ -97,14 +97,14 @@ test("comments are read and changed", async () => {
   });
 });
 
-test("comments end where HTML ends them", async () => {
+test("comments end where the HTML standard ends them", async () => {
   const seen: string[] = [];
   const html = "<!--><!---><!-- a --!><!-- -- b -- > --><!--<!-- c --><!--d-- -->";
   assert.equal(await onDocument(html, { comments: (comment) => seen.push(comment.text) }), html);
   assert.deepEqual(seen, ["", "", " a ", " -- b -- > ", "<!-- c ", "d-- "]);
 });
 
-test("the doctype is read", async () => {
+test("a doctype handler receives name, public id and system id", async () => {
   const read = async (html: string) => {
     const seen: (string | null)[] = [];
     const doctype = ({ name, publicId, systemId }: { [field: string]: string | null }) =>

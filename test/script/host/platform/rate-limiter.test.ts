@@ -1,10 +1,10 @@
-// Bindings that work within a script's process: rate limiters and datasets.
+// Bindings that Store emulates in a script's process: rate limiters and datasets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AnalyticsDataset } from "../../../../src/script/host/platform/analytics-dataset.ts";
 import { RateLimiter } from "../../../../src/script/host/platform/rate-limiter.ts";
 
-test("a key may be used up to the limit in each period, and other keys are counted apart", async () => {
+test("a rate limiter allows each key up to the limit in each period, counted separately", async () => {
   let now = 60_000;
   const limiter = new RateLimiter({ limit: 2, periodSeconds: 10 }, () => now);
   const isAllowed = async (key: string) => (await limiter.limit({ key })).success;
@@ -16,14 +16,14 @@ test("a key may be used up to the limit in each period, and other keys are count
   assert.equal(await isAllowed("a"), true);
 });
 
-test("beyond 100,000 keys the oldest key is dropped", async () => {
+test("a rate limiter with more than 100,000 keys drops the oldest key", async () => {
   const limiter = new RateLimiter({ limit: 1, periodSeconds: 60 }, () => 0);
   for (let i = 0; i <= 100_000; i++) await limiter.limit({ key: `k${i}` });
   assert.deepEqual(await limiter.limit({ key: "k1" }), { success: false });
   assert.deepEqual(await limiter.limit({ key: "k0" }), { success: true });
 });
 
-test("limit without a string as its key rejects with a TypeError", async () => {
+test("limit with a key that is not a string rejects with a TypeError", async () => {
   const limiter = new RateLimiter({ limit: 1, periodSeconds: 10 });
   for (const options of [undefined, {}, { key: 1 }]) {
     await assert.rejects(limiter.limit(options as { key: string }), {
@@ -33,7 +33,7 @@ test("limit without a string as its key rejects with a TypeError", async () => {
   }
 });
 
-test("a dataset accepts data points, and refuses what is not an object", () => {
+test("a dataset accepts objects as data points and refuses other values", () => {
   const dataset = new AnalyticsDataset();
   assert.equal(dataset.writeDataPoint({ blobs: ["a"], doubles: [1], indexes: ["i"] }), undefined);
   assert.equal(dataset.writeDataPoint(), undefined);

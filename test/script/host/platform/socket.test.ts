@@ -1,4 +1,4 @@
-// TCP sockets of "cloudflare:sockets", against servers on this machine.
+// TCP sockets of "cloudflare:sockets", tested with local servers.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
@@ -28,14 +28,14 @@ test("a socket sends and receives bytes, and the peer's end closes the stream", 
   await socket.close();
 });
 
-test("a connection that fails rejects opened, closed and the streams", async () => {
+test("a failed connection rejects opened, closed and the streams", async () => {
   const refused = connect("127.0.0.1:1");
   await assert.rejects(refused.opened, { code: "ECONNREFUSED" });
   await assert.rejects(refused.closed, { code: "ECONNREFUSED" });
   await assert.rejects(refused.readable.getReader().read(), { code: "ECONNREFUSED" });
 });
 
-test("close ends a connection that is not read", async (t) => {
+test("close ends a connection with unread data", async (t) => {
   let ended: Promise<unknown> | undefined;
   const port = await listening(t, (socket) => {
     socket.on("error", () => {});
@@ -49,7 +49,7 @@ test("close ends a connection that is not read", async (t) => {
   await ended;
 });
 
-test("startTls secures a connection that began as plain text", async (t) => {
+test("startTls starts TLS on a plain connection", async (t) => {
   const { certificate, key } = makeCertificate();
   const port = await listening(t, (socket) => {
     socket.once("data", () => {
@@ -68,12 +68,12 @@ test("startTls secures a connection that began as plain text", async (t) => {
   const secured = socket.startTls();
   await socket.closed;
   assert.deepEqual([secured.upgraded, secured.secureTransport], [true, "on"]);
-  // The certificate is not one that this machine trusts: the handshake took place, and was refused here.
+  // The error proves the handshake: this machine does not trust the certificate.
   await assert.rejects(secured.opened, { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   assert.throws(() => secured.startTls(), /secureTransport: "starttls"/);
 });
 
-test("addresses without a port, and text instead of bytes, are refused", async (t) => {
+test("sockets refuse addresses without a port, and text instead of bytes", async (t) => {
   for (const address of ["localhost", "localhost:0", "localhost:99999", "http://a:80/"]) {
     assert.throws(() => connect(address), TypeError, address);
   }

@@ -1,4 +1,4 @@
-// A binding of a kind that Store does not have: harmless until the script uses it.
+// A binding that Store does not support throws only when the script uses it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -16,7 +16,7 @@ const wanted = {
     "env.DB is a D1 database, which Store does not have. For alternatives see docs/migrating.md in Store's documentation.",
 };
 
-test("using the binding throws an error that names it", (t) => {
+test("using an unsupported binding throws an error that names it", (t) => {
   t.mock.method(console, "error", () => {});
   const db = unsupportedBinding("DB", "a D1 database") as Database;
   assert.throws(() => db.prepare("SELECT 1"), wanted);
@@ -25,7 +25,7 @@ test("using the binding throws an error that names it", (t) => {
   assert.throws(() => Object.assign(db, { x: 1 }), wanted);
 });
 
-test("copying, printing, awaiting and serializing the binding are harmless", async () => {
+test("copying, printing, awaiting and serializing an unsupported binding does not throw", async () => {
   const env = { DB: unsupportedBinding("DB", "a D1 database"), A: 1 };
   const copy = { ...env };
   assert.equal(copy.DB, env.DB);
@@ -38,7 +38,7 @@ test("copying, printing, awaiting and serializing the binding are harmless", asy
   assert.equal(env.DB.constructor.name, "Unsupported");
 });
 
-test("the first use is logged, so that a script that catches the error still shows its cause", (t) => {
+test("the first use of an unsupported binding is logged, even if the script catches the error", (t) => {
   const log = t.mock.method(console, "error", () => {});
   const db = unsupportedBinding("DB", "a D1 database") as Database;
   for (const _ of [1, 2]) assert.throws(() => db.prepare("SELECT 1"));
