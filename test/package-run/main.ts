@@ -128,7 +128,7 @@ async function serves(program: string, options: { readonly cwd: string; readonly
   const answer = await fetch(s3);
   await answer.arrayBuffer();
   assert.equal(answer.status, 403);
-  assert.match(await (await fetch(`${console}/app.js`)).text(), /^\/\/ Where the page begins/);
+  assert.match(await (await fetch(`${console}/app.js`)).text(), /^\/\/ Entry point of the page/);
   server.kill("SIGTERM");
   assert.equal((await ended)[0], 0, said);
 }

@@ -73,7 +73,7 @@ test("after kill -9 of a restore the directory cannot be opened, and the same co
       await assert.rejects(openStore(restored), /was not finished/);
       const { code: refused, stderr } = await runStore(["bucket", "create", "other", "--data", restored]);
       assert.equal(refused, 1);
-      assert.match(stderr, /was not finished/);
+      assert.match(stderr, /is not complete/);
     }
     t.diagnostic(`killed in the middle ${killed} times`);
     if (existsSync(join(restored, "restore.unfinished")) || !existsSync(restored))
