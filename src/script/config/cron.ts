@@ -126,7 +126,7 @@ export function nextRun(cron: Cron, after: Date): Date {
       }
     }
   }
-  throw new RangeError(`There is no run of "${cron.text}" behind ${String(after)}.`);
+  throw new RangeError(`There is no run of "${cron.text}" after ${String(after)}.`);
 }
 
 function compareNumbers(a: number, b: number): number {

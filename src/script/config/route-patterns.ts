@@ -42,7 +42,7 @@ function parseHost(text: string, path: string): Route["host"] {
     throw new RangeError(
       name === `*${bare}` && hostShape.test(bare)
         ? `In a host, * stands alone or before a dot: write ${bare}${path} and *.${bare}${path}`
-        : `In the host "${text}", * stands at a wrong place: write * alone or before the first dot, such as *.example.com${path}`,
+        : `In the host "${text}", * is in the wrong position: write * alone or before the first dot, such as *.example.com${path}`,
     );
   }
   if (/^[^[]*:\d*$|\]:\d*$/.test(name)) {

@@ -177,7 +177,7 @@ function bucketsExample({ source }: Fields): string {
 /** The name of a binding in env. */
 export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, exampleName: string): string {
   const example = fields.line("binding", exampleName);
-  if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
+  if (value === undefined) fields.missing(path, `Add its name in env: ${example}`);
   const binding = fields.string(path, value, example);
   if (binding === undefined) return "";
   const fault = identifierFault(binding);

@@ -10,7 +10,7 @@ export type FindPool = (host: string, target: string) => Pool | undefined;
 export function createRouter(find: FindPool): HttpHandler {
   return async (request) => {
     const pool = find(request.header("host") ?? "", request.target);
-    if (pool === undefined) return text(404, "No script answers here.\n");
+    if (pool === undefined) return text(404, "No script is configured for this address.\n");
     for (;;) {
       try {
         return await send(request, pool);
@@ -32,7 +32,7 @@ async function send(request: HttpRequest, pool: Pool): Promise<HttpResponse> {
 }
 
 function unavailable(): HttpResponse {
-  return text(503, "The script broke off while it was answering. Please try again.\n");
+  return text(503, "The script stopped before it had sent its response. Please try again.\n");
 }
 
 function text(status: number, body: string): HttpResponse {

@@ -57,7 +57,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   async function run(): Promise<void> {
     const next = await options.read();
     if (next.name !== name) {
-      throw new Error(`Script "${name}" is named "${next.name}" now: start the server anew to have it so.`);
+      throw new Error(`Script "${name}" was renamed to "${next.name}": restart the server to use the new name.`);
     }
     const values = await secrets.values(name);
     const built = await (await bundlerFor(next))?.build();
@@ -117,7 +117,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
         if (error instanceof BundleError) {
           watch?.watchSiblings([config.file, ...config.watched, ...inputs, ...error.files]);
         }
-        log(`${errorMessage(error)}\nScript "${name}" runs on as it was.`);
+        log(`${errorMessage(error)}\nScript "${name}" keeps running its previous version.`);
       },
     );
   }
@@ -126,8 +126,8 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const startedAt = Date.now();
     const restarted = lastLoad.then(run);
     lastLoad = restarted.then(
-      () => log(`Script "${name}" was started anew in ${Date.now() - startedAt} ms, as somebody wished.`),
-      () => log(`Script "${name}" could not be started anew, and runs on as it was.`),
+      () => log(`Script "${name}" was restarted in ${Date.now() - startedAt} ms, as requested.`),
+      () => log(`Script "${name}" could not be restarted; the running version stays in use.`),
     );
     return restarted;
   }

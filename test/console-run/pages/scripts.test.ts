@@ -51,7 +51,7 @@ inBrowser("Scripts", async (t, browser) => {
       await card.getByRole("button", { name: "Restart script" }).focus();
       await page.keyboard.press("Enter");
       await page.getByText("Restarted script script.").waitFor();
-      await scene.server.told(/Script "script" was started anew in/);
+      await scene.server.told(/Script "script" was restarted in/);
       assert.equal((await scene.server.ask("/three")).text, "ok");
       await page.getByLabel("Errors only").uncheck();
       await log.getByText("asked for /three").waitFor();

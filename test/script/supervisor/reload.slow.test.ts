@@ -31,7 +31,7 @@ async function notTakenIn(server: Server, change: () => Promise<unknown>, reason
   const from = server.log().length;
   await change();
   const { index } = await server.told(reason, from);
-  await server.told(/Script "script" runs on as it was/, from + index);
+  await server.told(/Script "script" keeps running its previous version/, from + index);
 }
 
 /** Waits until `text` is served, because a change may be detected twice. */
@@ -178,7 +178,7 @@ test("a changed configuration is reloaded", async (t) => {
   });
   await t.test("changed routes are reloaded", async () => {
     await takenIn(server, configure('routes = ["b.example/*"]'));
-    await serves(server, "No script answers here.\n");
+    await serves(server, "No script is configured for this address.\n");
     await serves(server, '[null,["BUCKET"]]', "b.example");
   });
   await t.test("a changed main is reloaded", async () => {

@@ -76,7 +76,7 @@ test("a host without a route is a 404 when every script has routes", async (t) =
     ["other.example", "/__scheduled"],
   ] as const) {
     const { status, text } = await ask({ path, headers: { host } });
-    assert.deepEqual([status, text], [404, "No script answers here.\n"]);
+    assert.deepEqual([status, text], [404, "No script is configured for this address.\n"]);
   }
 });
 

@@ -5,7 +5,7 @@ import { maskControls } from "./row.js";
 
 /**
  * @param {string} bucket
- * @param {string} path what stands behind its last slash is an object's name, if anything does
+ * @param {string} path text after the last slash is the name of an object
  */
 export function breadcrumbs(bucket, path) {
   const folders = path.split("/");

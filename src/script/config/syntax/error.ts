@@ -57,7 +57,7 @@ export function configError(source: SourceText, faults: readonly Fault[]): Confi
     return { file: source.file, line, column, message, hint };
   });
   const texts = inOrder.map((fault) => renderFault(source, fault));
-  if (all.length > maxFaults) texts.push("And there are more: once these are mended, the next are told.");
+  if (all.length > maxFaults) texts.push("There are more errors: fix these to see the next ones.");
   return new ConfigError(texts.join("\n\n"), located);
 }
 

@@ -39,7 +39,7 @@ export class TooDeep extends Error {
 export function depthFault(span: Span): Fault {
   return {
     span,
-    message: `Here tables and lists are nested more than ${maxDepth} deep.`,
+    message: `Tables and lists are nested more than ${maxDepth} levels deep here.`,
     hint: "Write it flatter, or keep it as text in quotes.",
   };
 }

@@ -37,7 +37,7 @@ export function scanTomlPositions(text: string): SourcePositions {
   return scanner.positions;
 }
 
-/** Takes what the pattern finds here. */
+/** Advances past a match of the pattern at the current position, and returns it. */
 function take(scanner: Scanner, pattern: RegExp): Span {
   pattern.lastIndex = scanner.at;
   const start = scanner.at;

@@ -1,4 +1,4 @@
-// Reads TOML, and tells its syntax errors in the words of somebody who does not know TOML by heart.
+// Reads TOML. Syntax errors are explained for readers who do not know TOML well.
 import { parse, TomlError } from "smol-toml";
 import { configError, type Fault, type SourceText, type Span } from "./error.ts";
 import { depthFault, type ParsedConfig, TooDeep } from "./positions.ts";
@@ -52,7 +52,7 @@ const faultRules: readonly (readonly [RegExp, (stop: ParserStop) => PartialFault
   [/^unfinished string|^control characters are not allowed in strings/, openString],
   [/^control characters/, () => ({ message: "There is a control character here: remove it." })],
   [/^illegal character in key|cannot find end of key|^unexpected end of key|empty bare key/, notAKey],
-  [/^illegal quoted key/, () => ({ message: "A key cannot stand in three quotes: write it in one pair." })],
+  [/^illegal quoted key/, () => ({ message: "A key cannot be in triple quotes: write it in single or double quotes." })],
   [/^expected end of table array/, openHeader],
   [/^each key-value declaration/, afterValue],
   [/^trying to redefine/, duplicateKey],
@@ -76,7 +76,7 @@ function notAValue(stop: ParserStop): PartialFault {
   if (rest === "") return { message: "The value is missing.", hint: `Write: ${key} = "…"` };
   const span = { start: at, end: at + rest.length };
   if (/^[“”„‘’«]/.test(rest)) {
-    return { message: "These quotes are not the ones of a keyboard.", hint: `Write them straight: "`, span };
+    return { message: "These are typographic quotes.", hint: `Use straight quotes: "`, span };
   }
   const word = rest.toLowerCase();
   if (word === "true" || word === "false") {
@@ -136,10 +136,10 @@ function notAKey(stop: ParserStop): PartialFault {
   const [first = "", ...others] = line.split(/\s+/);
   if (/^[A-Za-z0-9_-]+$/.test(first) && !line.includes("=")) {
     const value = others.length === 0 ? '"…"' : others.join(" ");
-    return { message: `There is no = behind the key "${first}".`, hint: `Write: ${first} = ${value}` };
+    return { message: `There is no = after the key "${first}".`, hint: `Write: ${first} = ${value}` };
   }
   return {
-    message: "This cannot stand in a key: a key is letters, digits, dashes and underscores.",
+    message: "A key cannot contain this: a key is letters, digits, dashes and underscores.",
     hint: 'Anything else goes in quotes: "my key" = …',
   };
 }
@@ -155,7 +155,7 @@ function openHeader({ before, rest }: ParserStop): PartialFault {
 
 function afterValue({ rest, at }: ParserStop): PartialFault {
   return {
-    message: "There is something behind the value: each key and its value have a line of their own.",
+    message: "There is something after the value: write each key and its value on a line of its own.",
     hint: /^[\w-]+\s*=/.test(rest)
       ? "Begin a new line here."
       : "Remove it, or put the whole value in quotes.",

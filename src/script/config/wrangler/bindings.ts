@@ -59,7 +59,7 @@ export function readNamedBinding(
   kind: string,
 ): FoundBinding[] {
   const example = fields.line(String(path.at(-1)), "NAME");
-  if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
+  if (value === undefined) fields.missing(path, `Add its name in env: ${example}`);
   const binding = fields.string(path, value, example);
   return binding === undefined ? [] : [{ binding, kind, inView: path }];
 }

@@ -173,7 +173,7 @@ function addPages({ top, origins, note }: Translation, value: Record<string, unk
     value.main = join(directory, "_worker.js");
     value.assets = { directory, binding: "ASSETS", run_worker_first: true };
   } else if (existsSync(join(folder, "functions"))) {
-    note("the folder functions of a Pages project is not run: only its files are served.");
+    note("functions of a Pages project are not run: only its files are served.");
   }
 }
 

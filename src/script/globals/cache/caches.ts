@@ -119,7 +119,7 @@ export class ScriptCache {
   async put(input: unknown, response: Response): Promise<void> {
     const request = toRequestParts(input);
     if (request.method !== "GET")
-      throw new TypeError(`A cache keeps answers to GET only, not to ${request.method}.`);
+      throw new TypeError(`A cache keeps only responses to GET, not to ${request.method}.`);
     checkResponse(response);
     const { headers } = response;
     const now = this.#store.now();
@@ -171,9 +171,9 @@ function toRequestParts(input: unknown): RequestParts {
 function checkResponse(response: Response): void {
   if (!(response instanceof Response)) throw new TypeError("A cache keeps Response objects only.");
   if (response.type === "error") throw new TypeError("A cache cannot keep Response.error().");
-  if (response.status === 206) throw new TypeError("A cache cannot keep a part of an answer (status 206).");
+  if (response.status === 206) throw new TypeError("A cache cannot keep a partial response (status 206).");
   if (varyNames(response.headers).includes("*")) {
-    throw new TypeError('A cache cannot keep an answer with "Vary: *".');
+    throw new TypeError('A cache cannot keep a response with "Vary: *".');
   }
 }
 

@@ -125,7 +125,7 @@ export class ScriptRequest {
 
   #ownSignal(): AbortSignal {
     const controller = new AbortController();
-    this.#onDisconnect?.(() => controller.abort(new DOMException("The client went away.", "AbortError")));
+    this.#onDisconnect?.(() => controller.abort(new DOMException("The client disconnected.", "AbortError")));
     return controller.signal;
   }
 

@@ -223,7 +223,7 @@ export function assembleResponse(parts: Parts): Response {
 export function describeResponse(response: Response): ResponseDescription {
   if (isOurs(response)) {
     if (response.type === "error")
-      throw new TypeError("Response.error() cannot be sent: it stands for no answer.");
+      throw new TypeError("Response.error() cannot be sent: it represents a failed request.");
     return describe(response);
   }
   if (!isNative(response, native.Response)) {

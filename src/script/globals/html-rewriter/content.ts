@@ -58,7 +58,7 @@ export class ContentToken {
 export function requireChanges(token: ContentToken): Changes {
   const changes = getChanges(token);
   if (changes !== undefined) return changes;
-  throw new TypeError("This part of the document has gone by: it can be used only while its handler runs.");
+  throw new TypeError("This part of the document can no longer be used: use it only while its handler runs.");
 }
 
 /** Called after the handler. */
@@ -142,7 +142,7 @@ export class Comment extends PositionedToken {
     requireChanges(this);
     const text = `${value}`;
     if (/^-?>|--!?>/.test(text)) {
-      throw new TypeError(`A comment cannot hold what ends a comment: ${JSON.stringify(text)}`);
+      throw new TypeError(`A comment cannot contain the end of a comment: ${JSON.stringify(text)}`);
     }
     this.#text.changed = text;
   }

@@ -175,5 +175,5 @@ function writeTag(tag: ScannedTag, newName: string | undefined, attributes: read
 export function checkName(name: string, kind: "attribute" | "tag"): string {
   const isName = kind === "tag" ? /^[A-Za-z][^\t\n\f\r />]*$/ : /^[^\t\n\f\r />="'<]+$/;
   if (isName.test(name)) return name;
-  throw new TypeError(`${JSON.stringify(name)} is no name an HTML ${kind} can have.`);
+  throw new TypeError(`${JSON.stringify(name)} is not a valid name of an HTML ${kind}.`);
 }

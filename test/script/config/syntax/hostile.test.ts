@@ -19,7 +19,7 @@ test("nesting beyond the limit is reported with its position in TOML, JSON and J
   for (const [file, text, at] of rows) {
     const { faults } = await refused(file, text);
     assert.equal(faults.length, 1);
-    assert.match(faults[0]!.message, /nested more than 64 deep/);
+    assert.match(faults[0]!.message, /nested more than 64 levels deep/);
     assert.equal(`${faults[0]!.line}:${faults[0]!.column}`, at);
   }
 });

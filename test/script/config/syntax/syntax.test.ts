@@ -69,7 +69,7 @@ const toml: readonly Row[] = [
     at: "1:6",
     says: ["no = behind", 'Write: name = "photos"'],
   },
-  { what: "a key without a value", text: "name\n", at: "1:5", says: ['no = behind the key "name"'] },
+  { what: "a key without a value", text: "name\n", at: "1:5", says: ['no = after the key "name"'] },
   { what: "a missing key", text: '= "photos"\n', at: "1:1", says: ["The key is missing before the ="] },
   { what: "an unquoted key with a space", text: "[vars]\nmy var = 1\n", at: "2:4", says: ['"my key" = …'] },
   { what: "a key in triple quotes", text: '"""a""" = 1\n', at: "1:1", says: ["three quotes"] },
