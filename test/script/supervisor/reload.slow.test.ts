@@ -173,7 +173,7 @@ test("a changed configuration is reloaded", async (t) => {
   });
   await t.test("errors in a changed configuration are logged with their position", async () => {
     await notTakenIn(server, configure("routs = []"), /store\.toml:4:1: .*routs.*routes/s);
-    await notTakenIn(server, configure("", "another"), /named "another" now: start the server anew/);
+    await notTakenIn(server, configure("", "another"), /renamed to "another": restart the server/);
     await serves(server, '[null,["BUCKET","NEW"]]');
   });
   await t.test("changed routes are reloaded", async () => {
