@@ -12,9 +12,7 @@ export interface KvBinding {
   readonly namespace: string;
 }
 
-/**
- * A kind of binding that Store does not support: the script starts, and using the binding fails.
- */
+/** An unsupported kind of binding: the script starts, and fails when it uses the binding. */
 export interface UnsupportedBinding {
   readonly binding: string;
   /** Name of the kind with its article, for messages: "a D1 database". */
@@ -46,9 +44,7 @@ export interface AssetsOptions {
   readonly binding: string | undefined;
   readonly notFoundHandling: "none" | "404-page" | "single-page-application";
   readonly htmlHandling: "auto-trailing-slash" | "force-trailing-slash" | "drop-trailing-slash" | "none";
-  /**
-   * True: every request goes to the script first. Patterns: only requests for matching paths do.
-   */
+  /** Whether all requests, or only requests for matching paths, go to the script first. */
   readonly runWorkerFirst: boolean | readonly string[];
 }
 

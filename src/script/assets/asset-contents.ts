@@ -18,10 +18,7 @@ export interface AssetContent {
 }
 
 export interface AssetContents {
-  /**
-   * Undefined when the file is gone. Returns synchronously if the cached content was checked
-   * recently.
-   */
+  /** Undefined when the file is gone. Synchronous if the cached content was checked recently. */
   read(asset: AssetFile): AssetContent | undefined | Promise<AssetContent | undefined>;
   /** Opens the bytes of a content that was read; undefined when the file has changed since. */
   open(asset: AssetFile, content: AssetContent, range: ByteRange): HttpBody | Promise<HttpBody | undefined>;
@@ -35,9 +32,7 @@ export interface ContentsOptions {
 const smallBytes = 256 * 1024;
 const maxMemoryBytes = 32 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
-/**
- * A file changed this recently may change again with the same mtime: file system clocks are coarse.
- */
+/** File system clocks are coarse: a file this new may change again with the same mtime. */
 const clockGranularityMilliseconds = 100;
 
 interface CachedContent extends AssetContent {
@@ -194,8 +189,7 @@ interface SentRange {
 }
 
 /**
- * Aborts the response when the file changes while it is being sent: the client gets fewer bytes
- * than announced.
+ * Aborts the response if the file changes meanwhile: the client gets fewer bytes than announced.
  */
 function toByteSource({ file }: AssetFile, handle: FileHandle, { identity, range }: SentRange): ByteSource {
   let closed: Promise<void> | undefined;

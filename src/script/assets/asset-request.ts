@@ -12,9 +12,7 @@ export interface AssetRequest {
   header(name: string): string | undefined;
 }
 
-/**
- * Paths that `new URL()` does not change: no dot segments, no backslashes, nothing percent-encoded.
- */
+/** Paths that `new URL()` does not change: no dot segments, backslashes or percent-encoding. */
 const isPlain = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
 /** The caller has checked that the request has a valid host. */

@@ -22,9 +22,7 @@ export type AssetAnswer = HttpResponse | undefined;
 export interface AnswerOptions {
   /** How to respond when no asset matches. */
   readonly notFound: AssetsOptions["notFoundHandling"];
-  /**
-   * Whether to refuse methods other than GET and HEAD on an asset, or to leave them to the script.
-   */
+  /** Whether methods other than GET and HEAD on an asset are refused or left to the script. */
   readonly otherMethods: "refuse" | "pass on";
 }
 

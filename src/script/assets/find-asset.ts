@@ -9,9 +9,7 @@ export type FoundAsset =
   /** A redirect to the canonical path of the asset. */
   | { readonly kind: "canonical"; readonly location: string }
   | { readonly kind: "redirect"; readonly status: number; readonly location: string }
-  /**
-   * The target of a `_redirects` rule does not exist. The response is a 404, even with a script.
-   */
+  /** The target of a `_redirects` rule is missing: the response is a 404, even with a script. */
   | { readonly kind: "missing" };
 
 export function findAsset(

@@ -5,10 +5,7 @@ import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface IgnorePatterns {
   readonly faults: readonly RuleFault[];
-  /**
-   * `path` is relative to `.assetsignore`, without outer slashes. No parent folder of it is
-   * ignored.
-   */
+  /** `path` is relative, without outer slashes; none of its parent folders is ignored. */
   ignores(path: string, kind: "file" | "folder"): boolean;
 }
 

@@ -11,10 +11,7 @@ import { watchFolders } from "./watch-folders.ts";
 
 export interface WatchedDirectory {
   readonly current: AssetDirectory;
-  /**
-   * Undefined in production. In dev, resolves when `current` includes every change made before the
-   * call.
-   */
+  /** Set in dev only. Resolves when `current` includes all changes made before the call. */
   readonly refresh: (() => Promise<void>) | undefined;
   close(): void;
 }

@@ -23,10 +23,7 @@ export interface Compatibility {
   readonly compatibilityFlags: readonly string[];
 }
 
-/**
- * Whether a browser navigation to a missing path gets the not-found page instead of the script's
- * response.
- */
+/** Whether a browser navigation to a missing path skips the script and gets the not-found page. */
 export function prefersAssets({ compatibilityDate, compatibilityFlags }: Compatibility): boolean {
   if (compatibilityFlags.includes("assets_navigation_prefers_asset_serving")) return true;
   return (

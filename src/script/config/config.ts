@@ -64,9 +64,7 @@ export interface ReadOptions {
   readonly now?: () => number;
   /** The environment to read. Default: the top level of the file. */
   readonly environment?: string | undefined;
-  /**
-   * The mode in which the script will run, if any. Development variables are read only for "dev".
-   */
+  /** The mode in which the script will run, if any. Only "dev" reads development variables. */
   readonly mode?: "dev" | "serve" | undefined;
   /** Whether .env files next to a wrangler file are read in dev. Default: true. */
   readonly readsDotEnv?: boolean | undefined;

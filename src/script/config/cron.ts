@@ -1,7 +1,7 @@
-// Cron expressions, as crontab(5) has them: minute, hour, day of month, month, day of week, in UTC. Each is
-// `*`, a number, a range `a-b`, any of these with a step `/n`, or a list of them; months and days of the week
-// may be named by three letters. Sunday is 0 and 7. When both days are given, either one is enough.
-// Wrangler files number the days of the week from 1, Sunday, to 7, Saturday.
+// Cron expressions as in crontab(5), in UTC: minute, hour, day of month, month, day of week. A field
+// is `*`, a number, a range `a-b`, one of these with a step `/n`, or a list. Months and weekdays may
+// be names of three letters. Sunday is 0 or 7; in wrangler files Sunday is 1 and Saturday is 7.
+// If both day fields are given, a day needs to match only one of them.
 
 export interface Cron {
   readonly text: string;

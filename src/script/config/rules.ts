@@ -69,10 +69,7 @@ export function isFile(path: string): boolean {
   }
 }
 
-/**
- * Finds a file with a similar name in the same folder; returns a path relative to the
- * configuration.
- */
+/** Finds a similarly named file in the same folder; the path is relative to the configuration. */
 function nearbyFile(directory: string, path: string): string | undefined {
   try {
     const names = readdirSync(dirname(path)).filter((name) => isFile(join(dirname(path), name)));

@@ -6,9 +6,7 @@ import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, type Fields, type Table } from "./syntax/fields.ts";
 import { detectKind, readSource } from "./syntax/source.ts";
 
-/**
- * A location that is missing here may come from a command-line option or an environment variable.
- */
+/** Missing locations may come from command-line options or environment variables. */
 export interface StoreLocations {
   readonly records?: string;
   readonly blobs?: string;
@@ -76,9 +74,7 @@ export function readStoreLocations(file: string): ConfiguredLocations | undefine
   };
 }
 
-/**
- * Searches the text first: most files set no location, and commands start faster without parsing.
- */
+/** Searches the text first: most files set no location, so commands need not parse them. */
 function mayHaveLocations(file: string): boolean {
   try {
     return /records|blobs|reads/.test(readFileSync(file, "utf8"));

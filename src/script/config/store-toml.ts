@@ -40,9 +40,7 @@ interface Section {
   readonly leftOut: readonly string[];
 }
 
-/**
- * Order in which keys are written. For an environment, only keys that it sets itself are written.
- */
+/** Order in which keys are written. In an environment, inherited keys are omitted. */
 const plainKeys = ["name", "main", "compatibility_date", "compatibility_flags", "routes"];
 const toolKeys = ["tsconfig", "jsx_factory", "jsx_fragment"];
 const tableKeys = [

@@ -12,9 +12,7 @@ interface Member {
   readonly comment?: string;
 }
 
-/**
- * Writes no import statement: it would turn the file into a module, without global declarations.
- */
+/** Writes no import statement, which would turn the file into a module without globals. */
 export function envTypes(config: ScriptConfig, secretNames: readonly string[]): string {
   const declared: Member[] = [
     ...bindingMembers(config),

@@ -36,9 +36,7 @@ export function installPlatformGlobals(): ScriptEvents {
   return events;
 }
 
-/**
- * Loads URLPattern on first use. A dynamic import is not possible, because callers are synchronous.
- */
+/** Loads URLPattern on first use, synchronously, so a dynamic import is not possible. */
 function loadUrlPattern(): unknown {
   const require = createRequire(import.meta.url);
   return (require("urlpattern-polyfill/urlpattern") as { URLPattern: unknown }).URLPattern;

@@ -6,10 +6,7 @@ import { decodesWindows1252, TextDecoder } from "./text-decoder.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/**
- * Node defines these globals as accessors that load the class; the standard requires plain
- * properties.
- */
+/** Globals that Node defines as accessors; the standard requires plain properties. */
 const lazyClasses: readonly string[] = [
   "Blob",
   "ByteLengthQueuingStrategy",

@@ -31,9 +31,7 @@ function hasHandler(value: object): boolean {
   return handlerNames.some((name) => typeof (value as ScriptHandlers)[name] === "function");
 }
 
-/**
- * Whether the export is a class with handlers. Handlers that are fields are not on the prototype.
- */
+/** Whether the export is a class that may have handlers, as methods or as fields. */
 function isClass(value: { readonly prototype?: unknown }): boolean {
   const { prototype } = value;
   if (typeof prototype !== "object" || prototype === null) return false;

@@ -36,9 +36,7 @@ export interface ScriptHandlers {
 export interface Host {
   readonly handle: HttpHandler;
   scheduled(cron: string, time: number): Promise<void>;
-  /**
-   * Runs the notification handler for each event. Events of one key run in order, until one fails.
-   */
+  /** Runs the notification handler for each event; in order for one key, until one fails. */
   notification(events: readonly NotificationMessage[]): Promise<NotificationResult>;
   /** Resolves when all promises passed to waitUntil have settled. */
   settle(): Promise<void>;

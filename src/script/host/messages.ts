@@ -41,10 +41,7 @@ export interface Load {
   readonly presign: ScriptPresigner | undefined;
   /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number | undefined;
-  /**
-   * Socket path for requests from the router; undefined when the process accepts on the port
-   * itself.
-   */
+  /** Socket path for requests from the router; undefined when the process accepts on the port. */
   readonly socketPath: string | undefined;
   /** Certificate and key, if the port serves HTTPS. */
   readonly tls: TlsPair | undefined;
@@ -93,9 +90,7 @@ export const heartbeatMilliseconds = 100;
 export const maxMessageText = 64 * 1024;
 const maxEvents = 10_000;
 
-/**
- * Undefined for an invalid message. Messages are validated because a script can write to the pipe.
- */
+/** Undefined for an invalid message, which a script can write to the pipe. */
 export function parseFromHost(value: unknown): FromHost | undefined {
   if (!isFields(value)) return undefined;
   const { kind, id, handlers, handled, message, error } = value;

@@ -60,9 +60,7 @@ const nonEmptyHeaders = [
   "x-frame-options",
 ];
 
-/**
- * Both lists in one map, so that each header needs one lookup. Most headers are in neither list.
- */
+/** Both lists in one map, so that each header needs only one lookup. */
 const rules: ReadonlyMap<string, "never" | "with a value"> = new Map([
   ...serverHeaders.map((name) => [name, "never"] as const),
   ...nonEmptyHeaders.map((name) => [name, "with a value"] as const),
@@ -94,10 +92,7 @@ export function sentHeaders(
   return list;
 }
 
-/**
- * Whether the script sets Content-Length on a HEAD response, to announce the length of a GET
- * response.
- */
+/** Whether Content-Length is kept: in a HEAD response it announces the length for GET. */
 function isHeadLength(value: string, { method, status, hasBody }: ResponseInfo): boolean {
   return method === "HEAD" && !hasBody && status !== 204 && status !== 304 && /^[0-9]{1,15}$/.test(value);
 }

@@ -5,9 +5,7 @@ import { isFrame, isOwnFrame } from "../../binding/call-stack.ts";
 /** Maximum length of a chain of causes. */
 const maxDepth = 8;
 
-/**
- * Cuts the stack traces of an error and its causes after the script's last frame, if there is one.
- */
+/** Cuts the stack traces of an error and its causes after the script's last frame. */
 export function trimStack(error: unknown, depth = 0): void {
   if (!(error instanceof Error) || depth === maxDepth) return;
   const lines = typeof error.stack === "string" ? error.stack.split("\n") : [];

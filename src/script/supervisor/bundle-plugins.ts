@@ -21,10 +21,7 @@ export const textLoaders: Readonly<Record<string, Loader>> = {
   ".css": "text",
 };
 
-/**
- * `import module from "./x.wasm"` returns a WebAssembly.Module; `?module` after the path is
- * allowed.
- */
+/** `import module from "./x.wasm"` returns a WebAssembly.Module; `?module` is ignored. */
 export const webAssembly: Plugin = {
   name: "webassembly",
   setup(build) {
@@ -102,10 +99,7 @@ export function isFileInput(input: string): boolean {
   return ![platformNamespace, siteNamespace].some((namespace) => input.startsWith(`${namespace}:`));
 }
 
-/**
- * Keeps imports of Node's modules, with or without `node:`, even when packages are built for
- * browsers.
- */
+/** Keeps imports of Node's modules, with or without `node:`, also in builds for browsers. */
 export const nodeModules: Plugin = {
   name: "node-modules",
   setup(build) {

@@ -107,9 +107,7 @@ export function createBundler(options: BundlerOptions): Bundler {
   };
 }
 
-/**
- * Creates a new folder for each file: the system may clean up old temporary folders at any time.
- */
+/** Uses a new folder for each file: the system may remove old temporary folders. */
 async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFile> {
   const folder = await mkdtemp(join(tmpdir(), "store-bundle-"));
   const file = join(folder, name);
@@ -128,9 +126,7 @@ function detectFormat(metafile: Metafile, main: string, contents: Uint8Array): B
   return entry?.exports.includes("default") === false ? "service-worker" : "module";
 }
 
-/**
- * Whether the code has no import and no export. Older scripts need sloppy mode, which modules lack.
- */
+/** Whether the code has no import or export. Older scripts need sloppy mode, unlike modules. */
 function isScript({ inputs, outputs }: Metafile, main: string): boolean {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
   return inputs[main]?.format === undefined && !imports.some(({ kind }) => kind === "import-statement");

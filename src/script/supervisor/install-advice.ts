@@ -16,9 +16,7 @@ const packageManagers = [
   ["bun.lockb", "bun"],
 ] as const;
 
-/**
- * If package.json already lists the package, as in a fresh clone, suggests installing everything.
- */
+/** If package.json lists the package, as in a fresh clone, suggests installing everything. */
 export function installAdvice(name: string, directory: string): string {
   for (let folder = directory; ; folder = dirname(folder)) {
     if (listsPackage(join(folder, "package.json"), name)) {

@@ -36,9 +36,7 @@ export interface PoolOptions {
   readonly name: string;
   readonly size: number;
   readonly processes: Processes;
-  /**
-   * Socket path of the nth process, for the router; undefined when processes accept on the port.
-   */
+  /** Socket path of the nth process for the router; undefined when processes accept on the port. */
   readonly socketPath: ((count: number) => string) | undefined;
   readonly log: (line: string) => void;
 }

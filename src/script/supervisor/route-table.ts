@@ -31,10 +31,7 @@ function matches({ host, path }: Route, name: string, requestPath: string): bool
   return matchesHost && (path.open ? requestPath.startsWith(path.prefix) : requestPath === path.prefix);
 }
 
-/**
- * Order: exact host, subdomains, any host; then longer paths first, and exact paths before
- * prefixes.
- */
+/** Order: exact host, subdomains, any host; longer paths first; exact paths before prefixes. */
 function specificity({ host, path }: Route): number {
   const hostScore = host === undefined ? 0 : host.below ? host.name.length : 1000;
   return hostScore * 1e5 + path.prefix.length + (path.open ? 0 : 0.5);

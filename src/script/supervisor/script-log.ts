@@ -21,10 +21,7 @@ export interface ScriptFault {
 
 export interface ScriptLog {
   write(script: string, text: string, stream: "stdout" | "stderr"): void;
-  /**
-   * Returns lines after `number`, oldest first. If there are none, waits for a line until the
-   * timeout.
-   */
+  /** Returns lines after `number`, oldest first; waits for a line if there are none yet. */
   after(number: number, waitMilliseconds: number): Promise<readonly LogLine[]>;
   /** Returns the latest errors, newest first. */
   faults(): readonly ScriptFault[];

@@ -6,9 +6,7 @@ import { dirname } from "node:path";
 export interface FileWatch {
   /** Watches exactly these files from now on. */
   files(files: readonly string[]): void;
-  /**
-   * Watches all files in the folders of these files: a missing module may appear under any name.
-   */
+  /** Watches all files in these files' folders: a missing module may get any name. */
   watchSiblings(files: readonly string[]): void;
   close(): void;
 }

@@ -34,9 +34,7 @@ const serverHeaders = /^(connection|content-length|keep-alive|te|trailer|transfe
 export function parseHeaders(content: string): ParsedHeaders {
   const faults: RuleFault[] = [];
   const rules: OpenRule[] = [];
-  /**
-   * Undefined after a malformed path: the headers that follow are skipped without further reports.
-   */
+  /** Undefined after a malformed path: the headers below it are skipped without more reports. */
   let rule: OpenRule | undefined | "none yet" = "none yet";
 
   function read(line: RuleLine): void {

@@ -19,10 +19,7 @@ type Token = string | Wildcard;
 
 const placeholder = /:([A-Za-z]\w*)/g;
 
-/**
- * Supports one `*` (captured as "splat") and `:placeholder`; throws a RangeError for an invalid
- * pattern.
- */
+/** Compiles `*` (captured as "splat") and `:placeholder`; throws a RangeError if invalid. */
 export function compilePattern(pattern: string): PathPattern {
   const hostEnd = pattern.startsWith("https://") ? pattern.indexOf("/", "https://".length) : 0;
   const tokens: Token[] = [];

@@ -31,9 +31,7 @@ export function detectKind(file: string): ConfigKind {
   return /^wrangler\b/i.test(basename(file)) ? "wrangler" : "store";
 }
 
-/**
- * Names of configuration files in a directory that are ignored because another file is preferred.
- */
+/** Configuration files of a directory that are ignored because another file is preferred. */
 export function unreadConfigs(directory: string): string[] {
   const foreign = configsIn(directory, wranglerNames);
   return configsIn(directory, configNames).length > 0 ? foreign : foreign.slice(1);

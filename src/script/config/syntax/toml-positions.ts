@@ -19,9 +19,7 @@ const space = /[ \t]*/y;
 const trivia = /(?:[\s\ufeff]|#[^\n]*)*/y;
 const string = /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
-/**
- * A bare value. It ends at the first space, except that a date and time may have one between them.
- */
+/** A bare value ends at the first space, except between a date and a time. */
 const bareValue = /\d{4}-\d\d-\d\d \d\d:[\d:.]+(?:[Zz]|[+-]\d\d:\d\d)?|[^\s,\]}#]+/y;
 
 export function scanTomlPositions(text: string): SourcePositions {

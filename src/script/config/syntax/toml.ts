@@ -89,10 +89,7 @@ function notAValue(stop: ParserStop): PartialFault {
   return { message: `${rest} is not a value.`, hint, span };
 }
 
-/**
- * Explains a string without a closing quote. The parser stops at its quote or at the end of its
- * line.
- */
+/** Explains an unclosed string. The parser stops at its quote or at the end of its line. */
 function openString({ text, at, before }: ParserStop): PartialFault {
   const here = text[at];
   if (here !== '"' && here !== "'" && here !== "\n" && here !== "\r") {

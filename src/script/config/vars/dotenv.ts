@@ -101,10 +101,7 @@ function lineFault(text: string, start: number, name: string | undefined): Fault
   return { span, message: "This line is not of the form NAME=value.", hint };
 }
 
-/**
- * Replaces `$NAME`, `${NAME}` and `${NAME:-default}` with values of these files; `\$` is a dollar
- * sign.
- */
+/** Replaces `$NAME`, `${NAME}` and `${NAME:-default}` with values; `\$` is a dollar sign. */
 export function expandDotenv(values: Readonly<Record<string, string>>): Record<string, string> {
   const expanded = new Map<string, string>();
   const expand = (name: string, depth: number): string => {

@@ -47,9 +47,7 @@ function findEnvironment(source: ConfigSource, env: unknown, name: string): Tabl
   throw configError(source, [{ span: key ?? value, message, hint }]);
 }
 
-/**
- * Checks the keys of every environment of a store file, including environments that are not used.
- */
+/** Checks the keys of every environment of a store file, not only of the selected one. */
 export function checkEnvironments(fields: Fields, top: Table): void {
   const example = '\n    [env.staging]\n    main = "src/index.ts"';
   const environments = fields.table(["env"], top.env, fields.source.format === "toml" ? example : "") ?? {};

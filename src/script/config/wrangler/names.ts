@@ -52,9 +52,7 @@ export function usableBuckets(buckets: unknown, note: Note): unknown {
   return usable;
 }
 
-/**
- * Default bucket name of a binding without a valid bucket name, derived from the binding's name.
- */
+/** Default bucket name of a binding, derived from the binding's name. */
 export function bucketFor(binding: string): string {
   const letters = binding
     .toLowerCase()

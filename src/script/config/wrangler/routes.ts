@@ -11,9 +11,7 @@ export interface FoundRoute {
   readonly inFile: ConfigPath;
 }
 
-/**
- * Combines `route` and `routes`. A `routes` that is not a list is returned for the check to report.
- */
+/** Combines `route` and `routes`. Returns undefined if `routes` is not a list. */
 export function wranglerRoutes(route: unknown, routes: unknown): readonly FoundRoute[] | undefined {
   const single = route === undefined || route === "" ? [] : routesAt(route, ["route"]);
   if (routes === undefined) return single;

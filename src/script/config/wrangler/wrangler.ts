@@ -210,9 +210,7 @@ function noteIgnoredKeys(top: Table, note: Note): void {
   noteSite(top, note);
 }
 
-/**
- * Notes that a script without --env would start without the buckets that only environments bind.
- */
+/** Suggests --env if only environments bind buckets or namespaces. */
 function noteEnvironments({ value }: ConfigSource, top: Table, note: Note): void {
   const keys = ["r2_buckets", "kv_namespaces"];
   const { env } = value as Table;

@@ -7,10 +7,7 @@ export interface HeaderReader {
   get(name: string): string | null;
 }
 
-/**
- * Default freshness in seconds by status, for responses without caching headers. Other statuses are
- * not cached.
- */
+/** Default freshness in seconds by status, without caching headers. Others are not cached. */
 const defaultLifetimes: Readonly<Record<number, number>> = {
   200: 7200,
   301: 7200,
@@ -57,10 +54,7 @@ function parseSeconds(value: string | null | undefined): number | undefined {
   return /^\d+$/.test(value ?? "") ? Number(value) : undefined;
 }
 
-/**
- * Directives of Cache-Control by lower-case name. The value is undefined for a directive without
- * one.
- */
+/** Parses Cache-Control: values by lower-case directive name, undefined without a value. */
 export function parseDirectives(header: string | null): ReadonlyMap<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const [, name, quoted, plain] of (header ?? "").matchAll(

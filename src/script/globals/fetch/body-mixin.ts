@@ -2,10 +2,7 @@
 import { type Body, isUsed, openStream, readBytes, readText, readTextStream } from "./body.ts";
 import { native } from "./native.ts";
 
-/**
- * Adds the same body members to Request and Response. `getBody` throws if `this` is not an
- * instance.
- */
+/** Adds the body members of a class. `getBody` throws if `this` is not an instance. */
 export function defineBodyMembers<T extends { readonly headers: { get(name: string): string | null } }>(
   prototype: T,
   getBody: (owner: T) => Body | undefined,

@@ -18,10 +18,7 @@ function pairFrom(value: unknown): Pair {
   return [`${pair[0] as string}`, `${pair[1] as string}`];
 }
 
-/**
- * Whether the slow path is needed: a proxy can observe the order of reads, and symbol keys are
- * errors.
- */
+/** Whether the slow path is needed: proxies observe the order of reads; symbol keys are errors. */
 export function isObservable(fields: object): boolean {
   return types.isProxy(fields) || Object.getOwnPropertySymbols(fields).length > 0;
 }

@@ -7,9 +7,7 @@ import { iterateHeaders } from "./headers-iterator.ts";
 import { native, standInFor } from "./native.ts";
 
 interface HeaderStore {
-  /**
-   * Values by lower-case name, as byte strings; several values of a header are joined by commas.
-   */
+  /** Byte strings by lower-case name; several values of a header are joined by commas. */
   values: Map<string, string>;
   /** Values of Set-Cookie, the only header whose values cannot be joined. */
   cookies: string[] | undefined;

@@ -23,16 +23,10 @@ const notSent = new Set([
 
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-/**
- * Encodings that Node decodes. Node keeps Content-Encoding and Content-Length, so they are removed
- * here.
- */
+/** Encodings that Node decodes without removing Content-Encoding and Content-Length. */
 const decodedByNode = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
 
-/**
- * Keeps a response alive as long as its stream: Node cancels the body of a garbage-collected
- * response.
- */
+/** Keeps each response alive: Node cancels the body of a garbage-collected response. */
 const origins = new WeakMap<ReadableStream, Response>();
 
 export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {
@@ -87,9 +81,7 @@ function toScriptResponse(response: Response, signal: AbortSignal | undefined): 
   });
 }
 
-/**
- * Returns Content-Length, which Node enforces; undefined for a decoded body, whose length differs.
- */
+/** Returns Content-Length, which Node enforces; undefined if the body was decoded. */
 function receivedLength({ headers }: Response): number | undefined {
   const length = headers.get("content-length");
   const isPlain = length !== null && /^[0-9]{1,15}$/.test(length) && !headers.has("transfer-encoding");

@@ -36,9 +36,7 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/**
- * Validated, not stored: redirect is a separate field, duplex has one value, priority is ignored.
- */
+/** Validated, not stored: redirect is a field of its own, and fetch ignores the others. */
 const notStored = new Set(["duplex", "priority", "redirect"]);
 
 /** Reads a field that allows only certain words; undefined when it is missing. */

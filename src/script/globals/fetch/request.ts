@@ -18,10 +18,7 @@ export interface IncomingRequest {
   readonly onDisconnect?: ((listener: () => void) => void) | undefined;
 }
 
-/**
- * First argument of internal constructor calls. Scripts do not have it, so they cannot make such
- * calls.
- */
+/** First argument of internal constructor calls; scripts have no access to it. */
 const incomingMark = Symbol("incoming");
 const partsMark = Symbol("parts");
 
@@ -116,10 +113,7 @@ export class ScriptRequest {
     return this.#redirect;
   }
 
-  /**
-   * Connection metadata in Cloudflare Workers. In Store, only what the script passed to the
-   * constructor.
-   */
+  /** Connection metadata in Cloudflare Workers; in Store, only what the script has set. */
   get cf(): object | undefined {
     return this.#cf;
   }

@@ -24,9 +24,7 @@ export interface ActiveHandlers {
   /** Element handlers first, in order of registration; each handler is listed once. */
   text(): readonly Handler[];
   comments(): readonly Handler[];
-  /**
-   * Activates handlers. A handler stays active until it has been removed as often as it was added.
-   */
+  /** Activates handlers. Each stays active until it is removed as often as it was added. */
   enter(listeners: readonly Listener[]): void;
   exit(listeners: readonly Listener[]): void;
 }

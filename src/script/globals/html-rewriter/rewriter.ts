@@ -61,9 +61,7 @@ export function createRewriter(
     emit(raw);
   }
 
-  /**
-   * Returns a promise only when a handler is active: most of a document is handled synchronously.
-   */
+  /** Returns a promise only if a handler is active: most tokens are handled synchronously. */
   function begin(tag: ScannedTag): Promise<void> | undefined {
     const closedCount = open.countClosedByStart(tag.name);
     return closedCount === 0 ? beginHere(tag) : endInnermost(closedCount).then(() => beginHere(tag));

@@ -5,9 +5,7 @@ import { findAttribute, type ScannedTag } from "./tag.ts";
 
 export interface Subject {
   readonly tag: ScannedTag;
-  /**
-   * Index among all children of the parent, from 1; `typeIndex` counts only elements of this name.
-   */
+  /** Index among all children from 1; `typeIndex` counts only siblings of the same name. */
   readonly childIndex: number;
   readonly typeIndex: number;
 }

@@ -19,10 +19,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /**
-   * Counts one request for the key. `success` is false when the key exceeds its limit in this
-   * period.
-   */
+  /** Counts a request for the key. `success` is false once the key exceeds its limit. */
   async limit(options: { readonly key: string }): Promise<{ success: boolean }> {
     const key: unknown = (options as { readonly key?: unknown } | undefined)?.key;
     if (typeof key !== "string") throw new TypeError("limit() takes an object with a string as its key.");

@@ -4,10 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { toBytes } from "../../../binding/arguments.ts";
 
 export interface SocketOptions {
-  /**
-   * Whether the connection uses TLS. `starttls` starts without TLS and can be upgraded. Default:
-   * off.
-   */
+  /** When the connection uses TLS; `starttls` waits for a call of startTls. Default: off. */
   readonly secureTransport?: "off" | "on" | "starttls";
   readonly allowHalfOpen?: boolean;
 }

@@ -94,9 +94,7 @@ function replaceableEnv(env: Environment) {
 
   return {
     env,
-    /**
-     * Passes the replacement of the module's `env` to `onReplaced`, then runs `work` with `newEnv`.
-     */
+    /** Passes a proxy of the current env to `onReplaced`, then runs `work` with `newEnv`. */
     withEnv(newEnv: unknown, work: () => unknown, onReplaced: (env: Environment) => void): unknown {
       if (typeof newEnv !== "object" || newEnv === null) throw new TypeError("withEnv takes an object.");
       if (typeof work !== "function") throw unsupportedError("withEnv without a function to run");
