@@ -8,7 +8,7 @@ import { errorMessages } from "./notices.js";
  * @property {(Node | string)[]} content
  * @property {string} submit label of the submit button
  * @property {boolean} [danger]
- * @property {() => Promise<void>} run called on submit; if it fails, the dialog stays open and shows the error
+ * @property {() => Promise<void>} run called on submit; the dialog shows its errors and stays open
  */
 
 /** @param {FormOptions} options */

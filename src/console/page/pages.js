@@ -1,4 +1,4 @@
-// All pages of the console. A page is a file in pages/ and a row here; its code is loaded on demand.
+// All pages of the console. A page is a file in pages/ and a row here; it is loaded on demand.
 
 /**
  * @typedef {object} View Argument of a page's render function.

@@ -1,6 +1,6 @@
-// Cron expressions as in crontab(5), in UTC: minute, hour, day of month, month, day of week. A field
-// is `*`, a number, a range `a-b`, one of these with a step `/n`, or a list. Months and weekdays may
-// be names of three letters. Sunday is 0 or 7; in wrangler files Sunday is 1 and Saturday is 7.
+// Cron expressions as in crontab(5), in UTC: minute, hour, day of month, month, day of week. Each
+// is `*`, a number, a range `a-b`, one of these with a step `/n`, or a list. Months and weekdays
+// may be names of three letters. Sunday is 0 or 7; in wrangler files Sunday is 1, Saturday is 7.
 // If both day fields are given, a day needs to match only one of them.
 
 export interface Cron {

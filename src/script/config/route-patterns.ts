@@ -4,8 +4,8 @@
 //   *.example.com/api/*       every subdomain of example.com, paths that start with /api/
 //   */health                  every host, only the path /health
 //
-// `*` may replace the whole host, its first labels, or the end of the path. A pattern has no scheme,
-// port, query or fragment. Hosts are compared in lower case, paths exactly as sent.
+// `*` may replace the whole host, its first labels, or the end of the path. A pattern has no
+// scheme, port, query or fragment. Hosts are compared in lower case, paths exactly as sent.
 import { domainToASCII } from "node:url";
 
 export interface Route {

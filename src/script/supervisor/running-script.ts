@@ -57,7 +57,9 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   async function run(): Promise<void> {
     const next = await options.read();
     if (next.name !== name) {
-      throw new Error(`Script "${name}" was renamed to "${next.name}": restart the server to use the new name.`);
+      throw new Error(
+        `Script "${name}" was renamed to "${next.name}": restart the server to use the new name.`,
+      );
     }
     const values = await secrets.values(name);
     const built = await (await bundlerFor(next))?.build();

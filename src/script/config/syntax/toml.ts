@@ -52,7 +52,10 @@ const faultRules: readonly (readonly [RegExp, (stop: ParserStop) => PartialFault
   [/^unfinished string|^control characters are not allowed in strings/, openString],
   [/^control characters/, () => ({ message: "There is a control character here: remove it." })],
   [/^illegal character in key|cannot find end of key|^unexpected end of key|empty bare key/, notAKey],
-  [/^illegal quoted key/, () => ({ message: "A key cannot be in triple quotes: write it in single or double quotes." })],
+  [
+    /^illegal quoted key/,
+    () => ({ message: "A key cannot be in triple quotes: write it in single or double quotes." }),
+  ],
   [/^expected end of table array/, openHeader],
   [/^each key-value declaration/, afterValue],
   [/^trying to redefine/, duplicateKey],

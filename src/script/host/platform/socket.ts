@@ -86,7 +86,7 @@ export class ScriptSocket {
     return this.closed;
   }
 
-  /** Upgrades the connection to TLS. The returned socket replaces this one. */
+  /** Upgrades the connection to TLS. Use the returned socket instead of this socket afterwards. */
   startTls({
     expectedServerHostname = this.#host,
   }: {
