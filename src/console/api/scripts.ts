@@ -12,7 +12,7 @@ export interface ConsoleScripts {
   restart(name: string): Promise<boolean>;
 }
 
-/** Shorter than the usual timeout of proxies. */
+/** Maximum wait for a log line; shorter than the usual timeout of proxies. */
 const waitMilliseconds = 20_000;
 const path = "/api/scripts";
 

@@ -102,7 +102,7 @@ export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** Compares in constant time. */
+/** Compares the hash of `secret` with `hash`, in constant time. */
 export function matchesHash(hash: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashSecret(secret), "hex"));
 }
