@@ -1,5 +1,5 @@
 // Compatibility flags of Cloudflare Workers, for which wrangler files are written. Store always
-// behaves as with a recent date; flags are only checked for typing errors.
+// behaves as with a recent date; the list is needed to detect mistyped flags.
 
 /** Flags that enable a change; each also has a flag that disables it. */
 const flagPairs = `

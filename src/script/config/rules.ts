@@ -1,4 +1,4 @@
-// Checks of the most important keys: accepted values, and a hint for any other value.
+// Checks of configuration values: what each key accepts, and a hint for any other value.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { compatibilityFlags as bucketFlags, parseCompatibility } from "../../binding/compatibility.ts";

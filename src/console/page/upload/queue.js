@@ -36,7 +36,7 @@ export function watchTasks(watcher) {
 }
 
 /**
- * Calls the listener after uploads to a bucket are complete, once for a batch of files.
+ * Calls the listener when no more uploads to a bucket are in flight, until `signal` aborts.
  *
  * @param {AbortSignal} signal
  * @param {(bucket: string) => void} listener
