@@ -1,5 +1,5 @@
-// Handles every request to the console's port: checks the host, the origin and the session, then runs
-// the route. Errors become messages, and every response gets security headers.
+// Handles every request to the console's port: checks host, origin and session, then runs the
+// route. Errors become messages, and every response gets security headers.
 
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
@@ -19,15 +19,15 @@ export interface HandlerOptions {
   readonly sessions: Sessions;
   readonly routes: readonly Route[];
   readonly openRoutes: readonly OpenRoute[];
-  /** The Content-Security-Policy of the page. */
+  /** Content-Security-Policy of the page. */
   readonly policy: string;
-  /** Accepted host names, in addition to IP addresses and localhost. */
+  /** Host names that are accepted in addition to IP addresses and localhost. */
   readonly hostNames: readonly string[];
   readonly monitoring: Monitoring;
   readonly recordAudit: RecordAudit;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** Called for every request when its response has ended. */
+  /** Called for every request, after its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
@@ -91,7 +91,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     }
   }
 
-  /** The operation name in metrics; a small fixed set. */
+  /** Operation name for metrics, from a small fixed set. */
   function operationName(request: HttpRequest, status: number): string {
     const [path] = split(request.target);
     const name = `${request.method} ${path}`;
@@ -104,7 +104,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const id = nextRequestId();
     const began = performance.now();
     const response = await respond(request, id).catch(
-      // The client disconnected, for example by cancelling an upload: not an error.
+      // A client that disconnects, for example by cancelling an upload, is not an error to log.
       (error: unknown) =>
         toErrorResponse(error) ?? logFault(error, id, isGone(request) ? () => {} : options.log),
     );
@@ -136,7 +136,7 @@ function isGone(request: HttpRequest): boolean {
   return isGone;
 }
 
-/** Logs the path without its query, because the query contains private keys of objects. */
+/** Logs the request id instead of the URL, whose query contains object keys. */
 function logFault(error: unknown, id: string, log: (line: string) => void): HttpResponse {
   log(
     `The console failed (${id}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,

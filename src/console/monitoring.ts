@@ -1,14 +1,16 @@
-// Monitoring endpoints: liveness, readiness and metrics. Monitoring clients use any host name and send
-// no cookie, so these paths skip the origin check; metrics need a token.
+// Monitoring endpoints: liveness, readiness and metrics. Monitoring clients use any host name and
+// send no cookie, so the origin check is skipped; metrics need a token.
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { prometheusType } from "../metrics/prometheus.ts";
 
 export interface MonitoringSources {
-  /** Problems that keep the server from serving, as public sentences; empty when ready. */
+  /**
+   * Returns the reasons why the server is not ready, as sentences for the public; empty when ready.
+   */
   readonly troubles: () => Promise<readonly string[]>;
-  /** In the text format of Prometheus; undefined when metrics are off. */
+  /** Returns the metrics in Prometheus text format; undefined when metrics are off. */
   readonly metricsText: (() => Promise<string>) | undefined;
-  /** Whether metrics need no token. */
+  /** Whether metrics can be read without a token. */
   readonly isOpen: boolean;
 }
 

@@ -1,5 +1,5 @@
 // Responses of the console: JSON, or an error message that the page shows unchanged. One table maps
-// every reason to a status; every response gets security headers.
+// every error reason to a status.
 import type { HttpBody, HttpResponse } from "../http/server/listen.ts";
 import { statusByReason } from "../http/status.ts";
 import { isStoreFault, StoreError } from "../model/errors.ts";
@@ -41,7 +41,7 @@ export function createResponse(
   return { status, headers: [["cache-control", "no-store"], ...headers], body };
 }
 
-/** Undefined for an internal error, which is logged. */
+/** Undefined for an internal error, which the caller logs. */
 export function toErrorResponse(error: unknown): HttpResponse | undefined {
   if (error instanceof ConsoleError) {
     const refused = errorResponse(error.status, {
@@ -71,7 +71,7 @@ function errorResponse(status: number, error: ErrorDocument["error"]): HttpRespo
   return json({ error } satisfies ErrorDocument, status);
 }
 
-/** Allows only the console's own files. PDFs are shown in a frame from the S3 API's origin. */
+/** Content-Security-Policy: allows only the console's own files, and frames of the S3 API. */
 export function pagePolicy(s3Origin: string): string {
   return [
     "default-src 'none'",
@@ -94,7 +94,7 @@ const strictHeaders: readonly (readonly [string, string])[] = [
   ["cross-origin-resource-policy", "same-origin"],
 ];
 
-/** A response with its own policy, which only user content has, keeps it. */
+/** Responses with user content have their own policy, which is kept. */
 export function withStrictHeaders(response: HttpResponse, policy: string): HttpResponse {
   const headers = [...response.headers];
   const hasPolicy = headers.some(([name]) => name === "content-security-policy");

@@ -1,5 +1,5 @@
-// A route of the console's API: one method on one path, with readers for query and JSON body. Names
-// such as buckets and keys are in the query or the body, never in the path.
+// A route of the console's API: one method on one path, with readers for the query and JSON body.
+// Bucket names and object keys are in the query or the body, never in the path.
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import type { Session } from "./auth/sessions.ts";
 import { ConsoleError } from "./response.ts";
@@ -19,26 +19,26 @@ export interface Call {
   readonly request: HttpRequest;
   readonly session: Session;
   readonly query: Query;
-  /** Parses the JSON body. */
+  /** Reads and parses the JSON body. */
   fields(): Promise<Fields>;
 }
 
 export interface Query {
-  /** Empty if missing. */
+  /** Returns the empty string if the parameter is missing. */
   text(name: string): string;
   optional(name: string): string | undefined;
-  /** Throws unless it is a whole number from 1 to `max`. */
+  /** Throws unless the parameter is a whole number from 1 to `max`. */
   number(name: string, defaultValue: number, max: number): number;
 }
 
-/** Readers throw if a field is missing or has another type. */
+/** Reads fields of a JSON object. Throws if a field is missing or has the wrong type. */
 export interface Fields {
   text(name: string): string;
   optionalText(name: string): string | undefined;
   number(name: string): number;
-  /** Undefined if missing. */
+  /** Undefined if the field is missing. */
   list(name: string): readonly unknown[] | undefined;
-  /** An object of strings; empty if missing. */
+  /** Reads an object of strings; empty if the field is missing. */
   texts(name: string): Readonly<Record<string, string>>;
 }
 

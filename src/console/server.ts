@@ -1,5 +1,5 @@
-// Starts the console: the page and its API, on their own port. The caller provides everything the
-// console shows of other modules.
+// Starts the console: the page and its API, on their own port. The caller provides the data of
+// other modules that the console shows.
 
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -40,7 +40,7 @@ export interface ConsoleOptions {
   readonly whenTaken?: WhenTaken | undefined;
   /** Public URL, if it differs from the listening address. */
   readonly url: string | undefined;
-  /** Folder of the page's files. */
+  /** Folder with the files of the page. */
   readonly pageFolder: string;
   /** Hash of a sign-in token that only this server accepts. */
   readonly ownToken: string | undefined;
@@ -51,12 +51,12 @@ export interface ConsoleOptions {
   /** Records administrative actions. */
   readonly recordAudit: RecordAudit;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  /** Enables HTTPS. */
+  /** If set, the console uses HTTPS. */
   readonly tls: TlsSource | undefined;
   /** Addresses and CIDR ranges of trusted proxies. */
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** The secret that authenticates readiness probes. */
+  /** Secret that authenticates readiness probes. */
   readonly probe: string;
   readonly streams?: OpenStreams | undefined;
 }
@@ -106,7 +106,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   return { port: listening.port!, close: () => listening.drain() };
 }
 
-/** Few users connect, and this process has other work. */
+/** The console has few users, and this process also runs other work. */
 const maxConnections = 1024;
 
 function consoleLimits(limits: PortLimits): PortLimits {

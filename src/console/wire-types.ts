@@ -1,17 +1,18 @@
-// JSON types exchanged between the console's server and its page; both are checked against them.
+// JSON types that the console's server and its page exchange. The code of both is checked against
+// these types.
 
 export interface ErrorDocument {
   readonly error: {
     readonly code: string;
     readonly message: string;
-    /** What to do about it. */
+    /** What the user can do about the error. */
     readonly hint?: string | undefined;
   };
 }
 
 export interface SessionDocument {
   readonly name: string;
-  /** All times are milliseconds since the epoch. */
+  /** When the session expires. All times in this file are milliseconds since the epoch. */
   readonly expires: number;
 }
 
@@ -27,7 +28,7 @@ export interface BucketsDocument {
 }
 
 export interface GrantDocument {
-  /** `*` for every bucket. */
+  /** Bucket name, or `*` for every bucket. */
   readonly bucket: string;
   readonly rights: readonly string[];
 }
@@ -35,13 +36,13 @@ export interface GrantDocument {
 export interface KeyDocument {
   readonly accessKeyId: string;
   readonly account: string;
-  /** Null for full access to the account. */
+  /** Permissions per bucket; null for full access to the account. */
   readonly grants: readonly GrantDocument[] | null;
   readonly created: number;
   readonly expires: number | null;
   readonly lastUsed: number | null;
   readonly state: "active" | "disabled" | "expired";
-  /** How long the previous secret stays valid after a rotation. */
+  /** Until when the previous secret stays valid after a rotation. */
   readonly previousUntil: number | null;
 }
 
@@ -80,29 +81,29 @@ export interface ObjectsDocument {
 
 export interface DeletedDocument {
   readonly deleted: number;
-  /** Whether more objects remain below the prefix. */
+  /** Whether further objects with the prefix remain. */
   readonly isMore: boolean;
 }
 
 export interface ObjectDocument extends ObjectRow {
   readonly version: string;
-  /** By field name; the expiry is in milliseconds since the epoch. */
+  /** Values by field name; the expiry is in milliseconds since the epoch. */
   readonly httpMetadata: Readonly<Record<string, string | number>>;
   readonly customMetadata: Readonly<Record<string, string>>;
-  /** Hex values by algorithm name. */
+  /** Hex values by name of the algorithm. */
   readonly checksums: Readonly<Record<string, string>>;
-  /** Number of parts, if the checksums are computed from part checksums. */
+  /** Number of parts, if the checksums were computed from the checksums of parts. */
   readonly checksumParts?: number | undefined;
-  /** Number of parts; missing for an object uploaded with a single put. */
+  /** Number of parts; missing if the object was uploaded with a single put. */
   readonly parts?: number | undefined;
-  /** Hex MD5 of the customer-provided encryption key. */
+  /** Hex MD5 of the customer-provided encryption key (SSE-C). */
   readonly encryptionKeyMd5?: string | undefined;
-  /** Unsigned URL in the S3 API. */
+  /** URL of the object in the S3 API, without a signature. */
   readonly url: string;
   readonly preview: Preview;
 }
 
-/** How the page can show the object; "none" only allows a download. */
+/** How the page can show the object; "none": it can only be downloaded. */
 export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "none";
 
 export interface LinkDocument {
@@ -140,7 +141,7 @@ export interface StoredDocument {
   readonly etag: string;
 }
 
-/** Rules of the model. The page only uses the names of their fields. */
+/** The rules as the model stores them. The page only uses the names of their fields. */
 export interface RulesDocument {
   readonly lifecycle: readonly object[];
   readonly cors: readonly object[];
@@ -148,7 +149,7 @@ export interface RulesDocument {
 
 export interface FlawsDocument {
   readonly flaws: readonly {
-    /** Index of the rule from 0; missing if the message is about all rules. */
+    /** Index of the rule, from 0; missing if the message is about all rules. */
     readonly rule?: number | undefined;
     readonly field?: string | undefined;
     readonly message: string;
@@ -175,7 +176,7 @@ export interface FaultDocument {
 
 export interface ScriptsDocument {
   readonly scripts: readonly ScriptDocument[];
-  /** Newest first. */
+  /** Recent errors, newest first. */
   readonly faults: readonly FaultDocument[];
 }
 
@@ -190,11 +191,11 @@ export interface LogDocument {
 }
 
 export interface MetricsDocument {
-  /** Oldest first. */
+  /** Data points, oldest first. */
   readonly points: readonly MetricsPoint[];
   readonly scrub: {
     readonly isRunning: boolean;
-    /** Bytes read by the running scrub, and stored bytes in total. */
+    /** Bytes that the running scrub has read; `stored` is the total number of bytes. */
     readonly read: number | null;
     readonly stored: number | null;
     readonly damages: number;
@@ -202,7 +203,7 @@ export interface MetricsDocument {
   };
 }
 
-/** Rates are per second, durations in seconds. */
+/** Rates are per second; durations are in seconds. */
 export interface MetricsPoint {
   readonly time: number;
   readonly requests: number;

@@ -1,5 +1,5 @@
-// What a script's configuration puts into its env. The configuration, the processes that run scripts and
-// `store types` all use these shapes.
+// Types of everything that a script's configuration puts into env. The configuration, the processes
+// that run scripts and `store types` share them.
 
 export interface BucketBinding {
   readonly binding: string;
@@ -12,14 +12,14 @@ export interface KvBinding {
   readonly namespace: string;
 }
 
-/** A kind of binding that Store does not have: the script starts, and fails when it uses the binding. */
+/** An unsupported kind of binding: the script starts, and fails when it uses the binding. */
 export interface UnsupportedBinding {
   readonly binding: string;
-  /** For messages, with its article: "a D1 database". */
+  /** Name of the kind with its article, for messages: "a D1 database". */
   readonly kind: string;
 }
 
-/** Counts requests in the process that runs the script. */
+/** Limits requests by key. Each process that runs the script counts on its own. */
 export interface RateLimiterBinding {
   readonly kind: "rate limiter";
   readonly binding: string;
@@ -27,24 +27,24 @@ export interface RateLimiterBinding {
   readonly periodSeconds: number;
 }
 
-/** Accepts data points and drops them. */
+/** Accepts data points and discards them. */
 export interface DatasetBinding {
   readonly kind: "dataset";
   readonly binding: string;
 }
 
-/** A kind of binding that Store has no service for, and that works within a script's process. */
+/** A binding that Store emulates inside the script's process, without a service. */
 export type EmulatedBinding = RateLimiterBinding | DatasetBinding;
 
-/** Static files that are served beside a script, or without one. */
+/** Static files, served together with a script or without one. */
 export interface AssetsOptions {
-  /** Absolute. */
+  /** Absolute path of the folder with the files. */
   readonly directory: string;
   /** Name of the assets binding in env, if the script fetches assets itself. */
   readonly binding: string | undefined;
   readonly notFoundHandling: "none" | "404-page" | "single-page-application";
   readonly htmlHandling: "auto-trailing-slash" | "force-trailing-slash" | "drop-trailing-slash" | "none";
-  /** True for every request, or the patterns of the paths that go to the script first. */
+  /** Whether all requests, or only requests for matching paths, go to the script first. */
   readonly runWorkerFirst: boolean | readonly string[];
 }
 
@@ -54,6 +54,6 @@ export interface ScriptBindings {
   readonly assets: AssetsOptions | undefined;
   readonly emulated: readonly EmulatedBinding[];
   readonly unsupported: readonly UnsupportedBinding[];
-  /** Anything JSON can hold. */
+  /** Variables by name. A value can be anything that JSON can represent. */
   readonly vars: Readonly<Record<string, unknown>>;
 }

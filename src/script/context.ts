@@ -1,12 +1,12 @@
-// Types that the configuration, the processes of scripts and their globals share.
+// Types shared by the configuration, the processes that run scripts, and the globals of scripts.
 
-/** `dev` reloads and shows errors to the client; `serve` is the production mode. */
+/** `dev` reloads changed files and shows errors to the client; `serve` is the production mode. */
 export type Mode = "dev" | "serve";
 
 export interface ScriptContext {
   waitUntil(promise: Promise<unknown>): void;
   passThroughOnException(): void;
-  /** Always empty: no other script calls this one. */
+  /** Always empty: calls from other scripts, which would pass props, are not supported. */
   readonly props: Record<string, unknown>;
   readonly exports: object;
 }

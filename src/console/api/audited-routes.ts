@@ -10,7 +10,7 @@ export interface AuditedAction {
   readonly action: AuditAction;
   readonly subject?: string | undefined;
   readonly count?: number;
-  /** The user, if it is not the user of the session. */
+  /** Name of the user, if it is not the name of the session. */
   readonly name?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     action: query.text("kind") === "cors" ? "change cors" : "change lifecycle",
     subject: query.text("bucket"),
   }),
-  // The id of the new key is only in the response.
+  // The id of a new key is only in the response.
   "POST /api/keys": (_, { body }) => ({
     action: "create key",
     subject: (JSON.parse(String(body)) as { accessKeyId: string }).accessKeyId,
@@ -48,7 +48,7 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "DELETE /api/session": () => ({ action: "sign out" }),
 };
 
-/** Call after the request has succeeded. Undefined for requests that are not audited. */
+/** Call after the request has succeeded. Undefined if the request is not audited. */
 export async function findAuditedAction(
   name: string,
   call: SessionlessCall,
@@ -58,8 +58,8 @@ export async function findAuditedAction(
 }
 
 /**
- * Anyone can attempt to sign in, so refused attempts are recorded at most once a second, with a count.
- * Undefined for an attempt that is only counted.
+ * Anyone can try to sign in, so at most one entry per second is recorded, with the number of
+ * refused attempts. Returns undefined for an attempt that is only counted.
  */
 export function createRefusals(
   now: () => number,

@@ -1,5 +1,5 @@
-// Serves bytes of objects for downloads and previews. The content is untrusted, so a sandbox policy
-// stops browsers from running it with access to the console.
+// Serves the bytes of objects for downloads and previews. The content is untrusted, so a sandbox
+// policy prevents it from accessing the console.
 import type { Engine, GetOutcome, ObjectBytes } from "../../engine/engine.ts";
 import { rangeFromHeader } from "../../http/headers.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
@@ -8,7 +8,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { Query, Route } from "../route.ts";
 import type { Preview } from "../wire-types.ts";
 
-/** Content types that browsers can show; others are sent as application/octet-stream. */
+/** Content types that browsers can show; other types are sent as application/octet-stream. */
 const previewKinds: ReadonlyMap<string, Preview> = new Map([
   ...["png", "jpeg", "gif", "webp", "avif", "bmp", "svg+xml", "x-icon", "vnd.microsoft.icon"].map(
     (type) => [`image/${type}`, "image"] as const,
@@ -35,12 +35,12 @@ export function previewKind({ httpMetadata, encryption }: ObjectRecord): Preview
   return previewKinds.get(type) ?? (isText ? "text" : "none");
 }
 
-/** `image/PNG; charset=…` → `image/png` */
+/** Reduces a Content-Type to its media type: `image/PNG; charset=…` → `image/png`. */
 function mediaType(contentType = ""): string {
   return contentType.split(";")[0]!.trim().toLowerCase();
 }
 
-/** A document opened directly gets an opaque origin: no scripts, forms, cookies or subresources. */
+/** Gives a document that is opened directly an opaque origin, without scripts, forms or cookies. */
 const sandbox = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 export function contentRoutes(engine: Engine): readonly Route[] {
@@ -79,7 +79,8 @@ function contentResponse(
     ["etag", `"${record.etag}"`],
   ];
   const encoding = record.httpMetadata.contentEncoding;
-  // A download sends the stored bytes; a preview lets the browser decompress them.
+  // A preview sets Content-Encoding, so that the browser decompresses; a download sends stored
+  // bytes.
   if (isPreview && encoding !== undefined && /^(gzip|br|deflate)$/i.test(encoding)) {
     headers.push(["content-encoding", encoding]);
   }
@@ -90,7 +91,7 @@ function contentResponse(
   return { status: isPart ? 206 : 200, headers, body: bytes.inline ?? toByteStream(bytes) };
 }
 
-/** As a stream for the response, or for storing the object again. */
+/** Converts to a stream, to send the bytes or to store them again. */
 export function toByteStream(bytes: ObjectBytes) {
   return {
     length: bytes.length,
@@ -100,7 +101,7 @@ export function toByteStream(bytes: ObjectBytes) {
   };
 }
 
-/** The part of the key after the last slash, encoded by RFC 8187. */
+/** The part of the key after the last slash, encoded as in RFC 8187. */
 function fileNameParameter(key: string): string {
   const name = key.split("/").findLast((part) => part !== "") ?? "object";
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);

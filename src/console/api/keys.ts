@@ -5,12 +5,12 @@ import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, Route } from "../route.ts";
 import type { KeyDocument, KeySecretDocument, KeysDocument } from "../wire-types.ts";
 
-/** Throws ConsoleError for invalid input. Undefined and false mean that the key does not exist. */
+/** Methods throw ConsoleError for invalid input; undefined or false: the key does not exist. */
 export interface ConsoleKeys {
   readonly rights: readonly string[];
   list(): Promise<readonly KeyDocument[]>;
   create(options: NewKey): Promise<KeySecretDocument>;
-  /** Drops every grant on a bucket that was deleted. */
+  /** Removes all grants on a deleted bucket. */
   endGrants(bucket: BucketRecord): Promise<void>;
   change(accessKeyId: string, action: "disable" | "enable" | "delete"): Promise<boolean>;
   /** `keep` is how long the previous secret stays valid. */
@@ -19,9 +19,9 @@ export interface ConsoleKeys {
 
 export interface NewKey {
   readonly account: string | undefined;
-  /** Such as `photos:read,list`. Undefined for full access to the account. */
+  /** Grants such as `photos:read,list`; undefined for full access to the account. */
   readonly grants: readonly string[] | undefined;
-  /** Lifetime, such as 30d; undefined for no expiry. */
+  /** Lifetime such as 30d; undefined if the key does not expire. */
   readonly expires: string | undefined;
 }
 

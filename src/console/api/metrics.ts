@@ -1,4 +1,4 @@
-// Route for the metrics shown in the page's charts.
+// Route for the metrics in the page's charts.
 import { ConsoleError, json } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { MetricsDocument } from "../wire-types.ts";

@@ -74,7 +74,7 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
 async function describe(engine: Engine, bucket: string, key: string): Promise<Omit<ObjectDocument, "url">> {
   const record = await engine.head(bucket, key);
   if (record === undefined) throw new StoreError("NoSuchKey");
-  // Without the customer-provided key nothing more is known about an encrypted object.
+  // Without the customer-provided key, no further details of an encrypted object are known.
   const described = record.encryption === undefined ? await engine.describe(bucket, key) : undefined;
   const parts = described?.outcome === "found" ? described.parts : undefined;
   return {
@@ -99,18 +99,18 @@ function toChecksumTexts({ checksums }: ObjectRecord): Record<string, string> {
   return texts;
 }
 
-/** The request body, with the length from the request's headers. */
+/** The request body as a source, with the length from Content-Length. */
 export function bodySource(request: HttpRequest) {
   const length = request.header("content-length");
   return {
     length: length === undefined ? undefined : Number(length),
     chunks: () => request.body(),
-    // The error response reaches the client; the rest of the body is discarded.
+    // Does not cancel the request, so that the client can read the error response.
     cancel: async () => {},
   };
 }
 
-/** Rewrites the object on condition of its etag, so that concurrent changes are not lost. */
+/** Rewrites the object only if its etag is unchanged, so that concurrent changes are not lost. */
 async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRecord> {
   const [bucket, key, etag] = [given.text("bucket"), given.text("key"), given.text("etag")];
   const condition = { etagMatches: [{ value: etag, weak: false }] };
@@ -149,7 +149,7 @@ function changedError(): ConsoleError {
   });
 }
 
-/** Keeps the checksum algorithms of the object, except checksums computed from part checksums. */
+/** Keeps the object's checksum algorithms, except for checksums computed from part checksums. */
 function expectedChecksums({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
   return allAlgorithms
     .filter((algorithm) => algorithm !== "md5" && checksums[algorithm] !== undefined)

@@ -55,7 +55,7 @@ async function deleteKeys(engine: Engine, bucket: string, keys: readonly string[
   return { deleted: keys.length, isMore: false };
 }
 
-/** Deletes one batch for each request, so that the page can show progress and stop. */
+/** Deletes one batch per request, so that the page can show progress and stop. */
 async function deleteBatch(engine: Engine, bucket: string, prefix: string): Promise<DeletedDocument> {
   const { objects, cursor } = await engine.list(bucket, { prefix, limit: limits.deleteKeys });
   const keys = objects.map(({ key }) => key);

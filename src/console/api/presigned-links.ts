@@ -1,8 +1,8 @@
-// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API is another
-// origin than the console, so framed content cannot access the session.
+// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API has
+// another origin than the console, so framed content cannot access the session.
 import { encodePath, encodeText, presign } from "../../http/sigv4.ts";
 
-/** Endpoint of the S3 API and the access key that signs links. */
+/** Endpoint of the S3 API, and the access key that signs links. */
 export interface S3Access {
   /** `http://host:port`, without a path. */
   readonly endpoint: string;
@@ -13,7 +13,7 @@ export interface S3Access {
 export interface Links {
   url(bucket: string, key: string): string;
   signed(bucket: string, key: string, seconds: number): string;
-  /** Expires quickly, and forces the content type of a PDF. */
+  /** URL with a short lifetime that forces the content type application/pdf. */
   framedPdf(bucket: string, key: string): string;
 }
 

@@ -1,5 +1,5 @@
-// Routes for lifecycle and CORS rules of a bucket. The model validates them, also while the user is
-// still typing.
+// Routes for the lifecycle and CORS rules of a bucket. The model validates the rules, also while
+// the user is typing.
 import type { Engine } from "../../engine/engine.ts";
 import type { CorsRule } from "../../model/cors.ts";
 import { defaultLifecycle, type LifecycleRule, type When } from "../../model/lifecycle.ts";
@@ -46,7 +46,7 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
         const { kind, rules, flaws } = await readRules(call);
         const [first] = flaws;
         if (first !== undefined) throw new ConsoleError(400, first.message);
-        // No CORS rules restores the initial state; no lifecycle rules also turns off the default rule.
+        // An empty list removes all CORS rules; for lifecycle it also disables the default rule.
         const change = kind === "cors" && rules.length === 0 ? { cors: undefined } : { [kind]: rules };
         await engine.changeSettings(bucket, change);
         return noContent();
@@ -110,7 +110,7 @@ function optionalText(given: JsonFields, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Passes invalid numbers on, for the validation to report. */
+/** Passes invalid numbers to the validation, which reports them. */
 function optionalNumber(given: JsonFields, name: string): number | undefined {
   const value = given[name];
   if (value === undefined) return undefined;

@@ -6,13 +6,13 @@ import type { FaultDocument, LogDocument, ScriptDocument, ScriptsDocument } from
 export interface ConsoleScripts {
   list(): Promise<readonly ScriptDocument[]>;
   faults(): readonly FaultDocument[];
-  /** Lines after the given number; waits for the next line if there are none yet. */
+  /** Returns lines after the given number; waits for the next line if there are none yet. */
   lines(after: number, waitMilliseconds: number): Promise<LogDocument["lines"]>;
   /** False if the script does not exist; throws ConsoleError if it cannot be started. */
   restart(name: string): Promise<boolean>;
 }
 
-/** Shorter than the usual timeout of proxies. */
+/** Maximum wait for a log line; shorter than the usual timeout of proxies. */
 const waitMilliseconds = 20_000;
 const path = "/api/scripts";
 

@@ -7,12 +7,12 @@ import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, OpenRoute, Route } from "../route.ts";
 import type { SessionDocument } from "../wire-types.ts";
 
-/** The only API path that needs no session. */
+/** The only API path that does not need a session. */
 const path = "/api/session";
 
 /**
- * The name contains the port, because browsers share cookies between ports of one host. With `__Host-`
- * the browser accepts the cookie only over HTTPS and only from this host.
+ * The name contains the port, because browsers share cookies between the ports of a host. With the
+ * prefix `__Host-`, browsers accept the cookie only over HTTPS and only from this host.
  */
 export function cookieName(request: HttpRequest): string {
   return `__Host-store-console-${/:(\d+)$/.exec(request.header("host") ?? "")?.[1] ?? "web"}`;

@@ -1,4 +1,4 @@
-// Routes for multipart uploads: list with progress, and the steps of uploads made by the page.
+// Routes for multipart uploads: a list with progress, and the steps of uploads by the page.
 import type { Engine, UploadName } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";
@@ -83,7 +83,7 @@ function uploadName(query: Query): UploadName {
   return { key: query.text("key"), id: query.text("upload") };
 }
 
-/** Undefined if the upload ended meanwhile. */
+/** Undefined if the upload has ended in the meantime. */
 async function toUploadRow(
   engine: Engine,
   bucket: string,
@@ -113,7 +113,7 @@ function parseCursor(cursor: string | undefined): { key: string; id?: string | u
     const [key, id] = JSON.parse(cursor) as unknown[];
     if (typeof key === "string") return typeof id === "string" ? { key, id } : { key };
   } catch {
-    // Reported below.
+    // Not JSON: the error below is thrown.
   }
   throw new ConsoleError(400, "The cursor is not valid; use the cursor of a previous page.");
 }

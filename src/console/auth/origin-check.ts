@@ -1,13 +1,15 @@
-// Protects against DNS rebinding and cross-site requests: Host must name this console, and a request
-// that changes something must come from its own page. Browsers send the cookie for any page.
+// Protects against DNS rebinding and cross-site requests, with which browsers send the cookie too:
+// Host must name this console, and a request that changes something must come from its own page.
 import { isIP } from "node:net";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { ConsoleError } from "../response.ts";
 
-/** Other origins cannot send this header without CORS permission, which the console never grants. */
+/** Other origins need CORS permission to send this header, and the console never grants it. */
 export const ownHeader = "x-store-console";
 
-/** An unknown host name may be a DNS rebinding attack. IP addresses need no DNS, so they are allowed. */
+/**
+ * Refuses unknown host names, because of DNS rebinding. IP addresses need no DNS and are allowed.
+ */
 export function checkHost(request: HttpRequest, names: readonly string[]): void {
   const host = hostname(request.header("host") ?? "");
   const isAddress = isIP(host.replace(/^\[(.*)\]$/, "$1")) !== 0;
@@ -17,14 +19,14 @@ export function checkHost(request: HttpRequest, names: readonly string[]): void 
   });
 }
 
-/** `example.com:9001` → `example.com` */
+/** Removes the port: `example.com:9001` → `example.com`. */
 function hostname(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, "");
 }
 
 /**
- * Throws for requests of other pages. Origin must equal Host, or one of the configured names if a
- * proxy has replaced Host.
+ * Throws for requests of other pages. Origin must equal Host, or a configured name if a proxy has
+ * replaced Host.
  */
 export function checkOrigin(request: HttpRequest, names: readonly string[]): void {
   const site = request.header("sec-fetch-site");
@@ -38,7 +40,7 @@ export function checkOrigin(request: HttpRequest, names: readonly string[]): voi
   if (!isOwn || site === "none" || request.header(ownHeader) === undefined) throw otherOrigin();
 }
 
-/** `https://example.com:9001` → `example.com:9001`; undefined if there is no host. */
+/** `https://example.com:9001` → `example.com:9001`; undefined without a host. */
 function originHost(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin)?.[1]?.toLowerCase();
 }

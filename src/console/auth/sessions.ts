@@ -1,5 +1,5 @@
-// Sessions of signed-in users: a random id in a cookie, stored as a hash, valid on every server of the
-// store. A session ends by expiry, by signing out, or with its token.
+// Sessions of signed-in users: a random id in a cookie, stored as a hash, valid on every server of
+// the store. A session ends when it expires, when the user signs out, or with its token.
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 import { type ConsoleTokens, hashSecret, matchesHash, parseTokenId } from "./tokens.ts";
@@ -24,14 +24,14 @@ export interface Sessions {
 export interface SessionsOptions {
   readonly documents: Documents;
   readonly tokens: ConsoleTokens;
-  /** Hash of a token that only this server accepts; `store dev` prints it. */
+  /** Hash of a token that only this server accepts; `store dev` prints the token. */
   readonly ownToken?: string | undefined;
   readonly now: () => number;
 }
 
 const kind = "console session";
 export const sessionMilliseconds = 12 * 3600 * 1000;
-/** Identity of the server's own token. */
+/** Id and name of the server's own token. */
 const ownTokenHolder = { id: "dev", name: "store dev" };
 const idShape = /^[A-Za-z0-9_-]{43}$/;
 
@@ -49,7 +49,7 @@ export function createSessions({ documents, tokens, ownToken, now }: SessionsOpt
     return tokens.verify(token);
   }
 
-  /** Removes expired sessions. There are few, so a full scan is cheap. */
+  /** Removes expired sessions. There are few sessions, so a full scan is cheap. */
   async function deleteExpired(): Promise<void> {
     for (const { name, text } of await documents.list(kind)) {
       if ((JSON.parse(text) as StoredSession).expires <= now()) await documents.delete(kind, name);

@@ -1,15 +1,18 @@
-// Limits failed sign-ins for each client address and token id, the public part of a token. So an
-// attacker at another address cannot lock out the owner of the token.
+// Limits failed sign-ins per client address and token id, the public part of a token. An attacker
+// at another address cannot lock out the owner of a token.
 
 export interface Attempts {
-  /** Seconds until the next attempt is allowed, or 0. `id` is undefined for malformed tokens. */
+  /**
+   * Returns the seconds until the next attempt is allowed, or 0. `id` is undefined for a malformed
+   * token.
+   */
   waitFor(address: string, id: string | undefined): number;
   failed(address: string, id: string | undefined): void;
 }
 
 const windowMilliseconds = 60_000;
 const maxFailures = 10;
-/** Limits the memory for addresses and ids. */
+/** Maximum number of entries, to limit memory. */
 const maxEntries = 10_000;
 
 export function createAttempts(now: () => number): Attempts {
@@ -29,7 +32,7 @@ export function createAttempts(now: () => number): Attempts {
       const name = entryName(address, id);
       const found = current(name) ?? { count: 0, since: now() };
       found.count++;
-      // Re-inserted at the end, so that the oldest entry is evicted first.
+      // Inserted again at the end, so that the oldest entry is evicted first.
       failures.delete(name);
       failures.set(name, found);
       if (failures.size > maxEntries) failures.delete(failures.keys().next().value!);

@@ -1,11 +1,11 @@
-// Administrator tokens of the console: created by the command line, shown once, stored as hashes. A
-// token has 256 random bits, so a fast hash is safe.
+// Administrator tokens of the console: created on the command line, shown once, stored as hashes. A
+// token has 256 random bits, so a fast hash is secure.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 
 export interface TokenInfo {
   readonly id: string;
-  /** Chosen by its creator. */
+  /** Name chosen by the creator of the token. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
@@ -15,22 +15,22 @@ export interface TokenInfo {
 
 export interface NewToken {
   readonly info: TokenInfo;
-  /** Shown once; only its hash is stored. */
+  /** The secret token. It is shown once; only its hash is stored. */
   readonly token: string;
 }
 
 export interface ConsoleTokens {
   create(options: { readonly name: string; readonly expires?: number | undefined }): Promise<NewToken>;
-  /** Oldest first. */
+  /** Returns the tokens, oldest first. */
   list(): Promise<TokenInfo[]>;
   /** False if the token does not exist. */
   revoke(id: string): Promise<boolean>;
   find(id: string): Promise<TokenInfo | undefined>;
-  /** Returns the token if it is valid now. */
+  /** Returns the token if it is valid; undefined if it is unknown, expired or revoked. */
   verify(token: string): Promise<TokenInfo | undefined>;
 }
 
-/** As stored. */
+/** The stored form of a token. */
 interface StoredToken {
   readonly name: string;
   readonly created: number;
@@ -84,7 +84,7 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
   };
 }
 
-/** Creates a token and its stored form. */
+/** Creates a token and its hash. */
 export function newToken(): { readonly id: string; readonly token: string; readonly hash: string } {
   const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
   const id = Array.from(randomBytes(10), (byte) => alphabet[byte & 31]).join("");
@@ -92,17 +92,17 @@ export function newToken(): { readonly id: string; readonly token: string; reado
   return { id, token, hash: hashSecret(token) };
 }
 
-/** The public id in a token; undefined for a malformed token. */
+/** Returns the public id in a token; undefined for a malformed token. */
 export function parseTokenId(token: string): string | undefined {
   return tokenShape.exec(token)?.[1];
 }
 
-/** Returns hex. */
+/** Returns the SHA-256 hash in hex. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** Compares in constant time. */
+/** Compares the hash of `secret` with `hash`, in constant time. */
 export function matchesHash(hash: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashSecret(secret), "hex"));
 }

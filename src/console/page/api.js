@@ -1,5 +1,5 @@
 // Sends requests to the console's API. An error response becomes an ApiError with the server's
-// message; an ended session opens the sign-in.
+// message; if the session has ended, the sign-in opens.
 
 /** @import { ErrorDocument } from "../wire-types.ts" */
 
@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Sent with every request; pages of other origins cannot send it. */
+/** Header of every request. Pages of other origins cannot send it, which prevents CSRF. */
 export const ownHeaders = { "x-store-console": "1" };
 
 /** @type {() => void} */

@@ -1,10 +1,10 @@
-// Entry point of the page: signs in with a token from the URL if there is one, and shows the sign-in or
-// the console.
+// Entry point of the page: signs in with the token of the URL, if there is one, then shows the
+// sign-in or the console.
 import { ask, whenSignedOut } from "./api.js";
 import { showShell } from "./shell.js";
 import { showSignIn } from "./sign-in.js";
 
-/** Removes the token from the URL immediately, so that it does not stay in the history. */
+/** Returns the token of the URL and removes it there, so that it does not stay in the history. */
 function takeToken() {
   const [, token] = /^#token=(.*)$/.exec(location.hash) ?? [];
   if (token !== undefined) history.replaceState(null, "", location.pathname);

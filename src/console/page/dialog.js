@@ -8,7 +8,7 @@ import { errorMessages } from "./notices.js";
  * @property {(Node | string)[]} content
  * @property {string} submit label of the submit button
  * @property {boolean} [danger]
- * @property {() => Promise<void>} run errors are shown in the dialog, which stays open
+ * @property {() => Promise<void>} run called on submit; the dialog shows its errors and stays open
  */
 
 /** @param {FormOptions} options */
@@ -43,7 +43,7 @@ export function openForm({ title, content, submit, danger = false, run }) {
   return { dialog, button };
 }
 
-/** @param {Node} content whose heading has the id `dialog-title` */
+/** @param {Node} content must contain a heading with the id `dialog-title` */
 export function openDialog(content) {
   const previousFocus = document.activeElement;
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, content);
@@ -57,7 +57,7 @@ export function openDialog(content) {
 }
 
 /**
- * Confirms an irreversible action: the user has to type the name.
+ * Confirms an irreversible action: the user must type `name` to continue.
  *
  * @param {FormOptions & { name: string }} options
  */

@@ -1,12 +1,12 @@
-// Creates elements. Text always becomes text nodes and never HTML, so keys and headers cannot inject
-// markup.
+// Creates elements. Text always becomes a text node, never HTML, so that object keys and headers
+// cannot inject markup.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Record<string, unknown>} Props */
 
 /**
- * `h("button", { class: "primary", onclick }, "Save")`. Properties that start with "on" add listeners;
- * false, null and undefined omit the attribute; true sets it without a value.
+ * Creates an element: `h("button", { class: "primary", onclick }, "Save")`. "on…" adds a listener;
+ * false, null and undefined omit an attribute; true sets it without a value.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -24,7 +24,7 @@ export function h(tag, props = {}, ...children) {
 const svgSpace = "http://www.w3.org/2000/svg";
 
 /**
- * @param {string} path what is drawn, on a field of 20 by 20
+ * @param {string} path SVG path on a 20 by 20 grid
  * @returns {SVGSVGElement}
  */
 export function icon(path) {

@@ -1,4 +1,4 @@
-// Short notes, and states of a whole page: empty, or failed. Each says what to do.
+// Short notes, and states of a whole page: empty, or failed. Each text says what to do next.
 import { ApiError } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
@@ -31,7 +31,7 @@ export function noteFailure(error) {
 }
 
 /**
- * Shown instead of a page that failed to load.
+ * Creates the content that replaces a page that failed to load.
  *
  * @param {unknown} error
  * @param {() => void} retry
@@ -50,14 +50,14 @@ export function failure(error, retry) {
 
 /**
  * @param {string} title
- * @param {...(Node | string)} rest what to do
+ * @param {...(Node | string)} rest text that says what to do
  */
 export function empty(title, ...rest) {
   return h("div", { class: "state" }, h("h2", {}, title), h("p", {}, ...rest));
 }
 
 /**
- * An empty state for a whole page, as a card.
+ * Creates the empty state of a whole page, as a card.
  *
  * @param {string} title
  * @param {...(Node | string)} rest

@@ -1,18 +1,18 @@
-// All pages of the console. A page is a file in pages/ and a row here; its code is loaded when it is first opened.
+// All pages of the console. A page is a file in pages/ and a row here; it is loaded on demand.
 
 /**
- * @typedef {object} View What a page is given.
+ * @typedef {object} View Argument of a page's render function.
  * @property {URLSearchParams} params
  * @property {AbortSignal} signal aborted when another page is opened
- * @property {(title: string) => void} setTitle title of the window; default: the title of the row
+ * @property {(title: string) => void} setTitle sets the window title; default: the page's title
  */
 
 /**
  * @typedef {object} Page
- * @property {string} id in the URL
+ * @property {string} id the page's name in the URL
  * @property {string} title
- * @property {keyof typeof import("./icons.js").icons} [icon] pages without an icon are not in the navigation
- * @property {string} [under] id of the page that the navigation marks instead
+ * @property {keyof typeof import("./icons.js").icons} [icon] missing: not in the navigation
+ * @property {string} [under] id of the page that the navigation marks as current
  * @property {() => Promise<{ render: (view: View) => Promise<Node> }>} load
  */
 

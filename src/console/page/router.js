@@ -1,4 +1,4 @@
-// Routes by the fragment of the URL: a page and its parameters. So every view can be bookmarked, and
+// Routes by the URL fragment: a page and its parameters. Every view can be bookmarked, and object
 // keys may contain any character.
 
 /**

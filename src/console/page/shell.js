@@ -1,4 +1,4 @@
-// The frame around every page: navigation, theme switch, sign-out, and the area that shows the page.
+// The frame around every page: navigation, theme switch, sign-out, and the content area.
 import { ask } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
@@ -16,7 +16,7 @@ import { uploadPanel } from "./upload/panel.js";
 /** @type {AbortController} */
 let pageController = new AbortController();
 
-/** One for the lifetime of the tab: uploads continue while the user signs in again. */
+/** Created once per tab, so that uploads continue while the user signs in again. */
 const uploads = uploadPanel();
 
 /** @param {SessionDocument} session */
@@ -92,7 +92,7 @@ async function showPage(main, links) {
   if (signal.aborted) return;
   main.replaceChildren(content);
   main.removeAttribute("aria-busy");
-  // Tests wait for this mark.
+  // Tests wait for this attribute, to know that the page is complete.
   main.dataset.page = hash;
   if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
 }

@@ -7,7 +7,7 @@ import { go } from "./router.js";
 /**
  * @typedef {object} Shortcut
  * @property {string} key as `KeyboardEvent.key`
- * @property {string} does
+ * @property {string} does description in the help dialog
  * @property {() => void} [run] missing for a shortcut that is handled elsewhere and only listed
  */
 
@@ -27,7 +27,7 @@ export function addShortcuts(signal, shortcuts) {
   });
 }
 
-/** Shortcuts by number for the pages of the navigation. */
+/** Number keys open the pages of the navigation. */
 function globalShortcuts() {
   /** @type {Shortcut[]} */
   const all = [{ key: "?", does: "Show these shortcuts", run: showHelp }];

@@ -7,9 +7,9 @@ import { h } from "./dom.js";
 /**
  * @typedef {object} SignInOptions
  * @property {(session: SessionDocument) => void} onSignedIn
- * @property {string} [token] used immediately
+ * @property {string} [token] if set, signs in with it immediately
  * @property {string} [message]
- * @property {unknown} [error] why the sign-in is shown
+ * @property {unknown} [error] the error because of which the sign-in is shown
  */
 
 /** @param {SignInOptions} options */

@@ -1,4 +1,4 @@
-// Switches between light and dark. The default is the preference of the system.
+// Switches between the light and the dark theme. Default: the system's preference.
 
 const name = "store console theme";
 

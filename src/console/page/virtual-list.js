@@ -7,7 +7,7 @@ import { h } from "./dom.js";
  * @property {string} label
  * @property {(index: number) => HTMLElement} drawRow creates a row with its cells
  * @property {(index: number) => void} onOpen
- * @property {(index: number, range: boolean) => void} onToggle `range` selects from the last toggled row to this one
+ * @property {(index: number, range: boolean) => void} onToggle `range`: from the last toggled row
  * @property {() => void} onToggleAll
  * @property {() => void} onNearEnd
  */
@@ -121,10 +121,10 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
     element: grid,
     redraw: draw,
     /**
-     * How many there are now.
+     * Sets the number of rows.
      *
      * @param {number} length
-     * @param {"same" | "other"} content whether what was there stays
+     * @param {"same" | "other"} content "other" if all rows were replaced: scrolls back to the top
      */
     setCount(length, content) {
       count = length;

@@ -1,5 +1,5 @@
-// The content of assets: its etag, computed once for each state of a file, and its bytes, small files from memory
-// and others from the disk. A response never mixes the etag of one state with the bytes of another.
+// Reads assets: small files are cached in memory, large files are read from disk. A response never
+// combines the etag of one version of a file with the bytes of another.
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
@@ -7,32 +7,32 @@ import type { ByteSource, HttpBody } from "../../http/server/listen.ts";
 import type { ByteRange } from "../../model/range.ts";
 import { type AssetFile, isGone } from "./asset-directory.ts";
 
-/** The state of a file at a time. */
+/** One version of a file. */
 export interface AssetContent {
   readonly size: number;
-  /** In quotes. */
+  /** Etag, with its quotes. */
   readonly etag: string;
-  /** Of a small file. */
+  /** The whole content of a small file; undefined for a large file. */
   readonly bytes: Buffer | undefined;
   readonly identity: string;
 }
 
 export interface AssetContents {
-  /** Undefined when the file is gone. Not a promise when the content is known and was compared a moment ago. */
+  /** Undefined when the file is gone. Synchronous if the cached content was checked recently. */
   read(asset: AssetFile): AssetContent | undefined | Promise<AssetContent | undefined>;
-  /** The bytes of a content that was read; undefined when the file has changed since. */
+  /** Opens the bytes of a content that was read; undefined when the file has changed since. */
   open(asset: AssetFile, content: AssetContent, range: ByteRange): HttpBody | Promise<HttpBody | undefined>;
 }
 
 export interface ContentsOptions {
-  /** For this long a known content is not compared with the file again. */
+  /** How long a cached content is served without checking whether the file has changed. */
   readonly trustMilliseconds: number;
 }
 
 const smallBytes = 256 * 1024;
 const maxMemoryBytes = 32 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
-/** A file changed this recently may change again without a new time: clocks of file systems are coarse. */
+/** File system clocks are coarse: a file this new may change again with the same mtime. */
 const clockGranularityMilliseconds = 100;
 
 interface CachedContent extends AssetContent {
@@ -40,7 +40,7 @@ interface CachedContent extends AssetContent {
 }
 
 export function createAssetContents({ trustMilliseconds }: ContentsOptions): AssetContents {
-  /** By file. */
+  /** Cached contents by file path. */
   const cache = new Map<string, CachedContent>();
   const inFlight = new Map<string, Promise<AssetContent | undefined>>();
   let memoryBytes = 0;
@@ -103,7 +103,7 @@ function fileIdentity({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** Opens only a regular file in its own folder, not a link or pipe that replaced it. */
+/** Opens only a regular file at this exact path, not a link or pipe that has replaced it. */
 async function openFile({ file }: AssetFile): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
@@ -124,13 +124,13 @@ function goneError(file: string): NodeJS.ErrnoException {
 
 interface ReadContent {
   readonly content: AssetContent;
-  /** Whether the next check of the file is sure to notice a change. */
+  /** Whether any later change of the file will also change its mtime. */
   readonly isSettled: boolean;
 }
 
 const maxAttempts = 5;
 
-/** Reads again when the file changes meanwhile. */
+/** Retries when the file changes while it is being read. */
 async function readContent(asset: AssetFile): Promise<ReadContent> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const handle = await openFile(asset);
@@ -157,7 +157,7 @@ async function readContent(asset: AssetFile): Promise<ReadContent> {
   throw new Error(`${asset.file} changes all the time: it cannot be served while it is written.`);
 }
 
-/** Ends early when the file does. */
+/** Stops early if the file is shorter than the range. */
 async function* readChunks(handle: FileHandle, { offset, length }: ByteRange): AsyncGenerator<Uint8Array> {
   for (let done = 0; done < length; ) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length - done));
@@ -188,7 +188,9 @@ interface SentRange {
   readonly range: ByteRange;
 }
 
-/** A file that changes while it is sent fails the response: the connection closes before the announced length. */
+/**
+ * Aborts the response if the file changes meanwhile: the client gets fewer bytes than announced.
+ */
 function toByteSource({ file }: AssetFile, handle: FileHandle, { identity, range }: SentRange): ByteSource {
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -207,7 +209,7 @@ function toByteSource({ file }: AssetFile, handle: FileHandle, { identity, range
         }
         if (remaining > 0) throw changedError(file);
       } catch (error) {
-        // The status is already sent: the connection is cut, and the error is logged.
+        // The status is already sent, so the connection is closed and the error is logged.
         if (closed === undefined) console.error(error);
         throw error;
       } finally {

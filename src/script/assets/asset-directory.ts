@@ -1,5 +1,5 @@
-// The files of an assets directory, by the URL path of each. Requests are looked up in this index: no part of a
-// request ever becomes a file path.
+// The index of an assets directory: its files by URL path. Requests are only looked up in this
+// index, so no part of a request becomes a file path.
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -13,23 +13,23 @@ import { parseRedirects, type Redirects } from "./rules/parse-redirects.ts";
 import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface AssetFile {
-  /** Absolute, without symbolic links. */
+  /** Absolute path without symbolic links. */
   readonly file: string;
   readonly contentType: string | undefined;
 }
 
 export interface AssetDirectory {
-  /** By decoded URL path, such as `/blog/index.html`. */
+  /** Files by decoded URL path, such as `/blog/index.html`. */
   readonly files: ReadonlyMap<string, AssetFile>;
-  /** Absolute; the directory itself is the first. */
+  /** Absolute paths of all folders; the first is the directory itself. */
   readonly folders: readonly string[];
   readonly headers: readonly HeaderRule[];
   readonly redirects: Redirects;
-  /** Warnings: malformed lines, links that lead out of the directory. */
+  /** Warnings about malformed lines, and about links to files outside the directory. */
   readonly warnings: readonly string[];
 }
 
-/** Not served: they configure how the rest is served. */
+/** Files that configure how assets are served, and are not served themselves. */
 const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
 
 export const maxAssets = 100_000;
@@ -102,7 +102,7 @@ const privateWarning = "not served: it holds the store's data or secrets. Serve 
 const linkWarning =
   "not served: a symbolic link must lead to a file in the assets directory. Copy the file instead.";
 
-/** The file that a link leads to; undefined when it is not one of the directory's own. */
+/** Resolves a symbolic link; undefined when its target is not a file in the directory. */
 async function linkTarget(link: string, root: string): Promise<string | undefined> {
   try {
     const target = await realpath(link);
@@ -113,7 +113,7 @@ async function linkTarget(link: string, root: string): Promise<string | undefine
   }
 }
 
-/** A folder that was removed meanwhile has none. */
+/** Returns an empty list for a folder that was removed in the meantime. */
 async function readEntries(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true });

@@ -1,21 +1,21 @@
-// What a request asks of the assets: the parts of its URL as the script would see them.
+// A request for an asset: the parts of its URL, as the script would see them.
 import type { HttpRequest } from "../../http/server/listen.ts";
 
 export interface AssetRequest {
   readonly method: string;
-  /** With its port, if the URL has one. */
+  /** Host name, with the port if the URL has one. */
   readonly host: string;
-  /** Percent-encoded, as `new URL()` has it. */
+  /** Percent-encoded, as in `new URL().pathname`. */
   readonly pathname: string;
-  /** With its question mark; empty without one. */
+  /** Query with its question mark; empty without a query. */
   readonly search: string;
   header(name: string): string | undefined;
 }
 
-/** Paths that `new URL()` leaves as they are: no dot segment, no backslash, nothing that is encoded. */
+/** Paths that `new URL()` does not change: no dot segments, backslashes or percent-encoding. */
 const isPlain = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
-/** The request must name a valid host. */
+/** The caller has checked that the request has a valid host. */
 export function assetRequestFrom(request: HttpRequest): AssetRequest {
   const { method, target, header } = request;
   const host = header("host") ?? "localhost";
@@ -37,7 +37,7 @@ export function splitUrl({
   return { host, pathname, search };
 }
 
-/** Each segment is decoded by itself, and kept as it is when it is not valid. Empty segments are left out. */
+/** Decodes each segment. Invalid segments are kept unchanged; empty segments are removed. */
 export function decodePath(pathname: string): string {
   if (!pathname.includes("%") && !pathname.includes("//")) return pathname;
   return pathname.split("/").map(decodeSegment).join("/").replace(/\/+/g, "/");

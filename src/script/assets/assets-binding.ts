@@ -1,4 +1,4 @@
-// `env.<binding>` of the assets: a script asks for an asset as it would fetch a URL, whatever the URL's host.
+// The assets binding in env: a script fetches an asset by URL. The host of the URL is ignored.
 import { declareLength } from "../../binding/fixed-length-stream.ts";
 import type { ByteSource, HttpResponse } from "../../http/server/listen.ts";
 import type { AssetsOptions } from "../bindings.ts";
@@ -28,7 +28,7 @@ export function bindAssets(assets: Assets, options: AssetsOptions): AssetsBindin
         if (request.redirect === "error" || redirects === maxRedirects) {
           throw new TypeError(`The asset ${url.pathname} redirects to ${next.href}.`);
         }
-        // There are no assets of other hosts: the script decides what to do with such a redirect.
+        // Assets exist for this host only, so a redirect to another host is returned to the script.
         if (next.origin !== url.origin) return toResponse(response);
         url = next;
       }
@@ -53,7 +53,7 @@ function toResponse({ status, headers, body }: HttpResponse): Response {
 
 function toBody(body: HttpResponse["body"]): ConstructorParameters<typeof Response>[0] {
   if (body === null || typeof body === "string") return body;
-  // A copy: the script may change what it is given.
+  // Copied, because the script may modify the bytes that it receives.
   if (body instanceof Uint8Array) return new Uint8Array(body);
   return toStream(body);
 }

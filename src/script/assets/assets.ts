@@ -1,4 +1,4 @@
-// Static assets: serves requests from the files of a directory, independent of any script.
+// Static assets: serves requests from the files of a directory, without running a script.
 
 import type { HttpResponse } from "../../http/server/listen.ts";
 import type { Location } from "../../model/location.ts";
@@ -12,7 +12,7 @@ import { customHeaders } from "./rules/custom-headers.ts";
 import { openDirectory } from "./watched-directory.ts";
 
 export interface Assets {
-  /** Undefined: no asset answers this request. */
+  /** Undefined when no asset matches the request. */
   answer(request: AssetRequest, options: AnswerOptions): AssetAnswer | Promise<AssetAnswer>;
   close(): void;
 }
@@ -20,13 +20,13 @@ export interface Assets {
 export type AssetAnswer = HttpResponse | undefined;
 
 export interface AnswerOptions {
-  /** What answers where there is no asset. */
+  /** How to respond when no asset matches. */
   readonly notFound: AssetsOptions["notFoundHandling"];
-  /** What happens to methods other than GET and HEAD where there is an asset. */
+  /** Whether methods other than GET and HEAD on an asset are refused or left to the script. */
   readonly otherMethods: "refuse" | "pass on";
 }
 
-/** A file that was compared with the disk this recently is served as it was. */
+/** How long a cached file is served without checking whether it has changed. */
 const trustMilliseconds: Record<Mode, number> = { dev: 0, serve: 1000 };
 
 export interface AssetsContext {
@@ -41,7 +41,7 @@ export async function openAssets(options: AssetsOptions, { mode, location }: Ass
   const { htmlHandling } = options;
   const { refresh } = directory;
 
-  /** Paths in `gone` are in the index, but no longer on the disk. */
+  /** `gone` contains paths that are in the index, but no longer on disk. */
   function answer(
     request: AssetRequest,
     answerOptions: AnswerOptions,

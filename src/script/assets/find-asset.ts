@@ -6,10 +6,10 @@ import { fillIn } from "./rules/path-pattern.ts";
 
 export type FoundAsset =
   | { readonly kind: "asset"; readonly path: string; readonly status: 200 | 404 }
-  /** From a path that is not canonical. */
+  /** A redirect to the canonical path of the asset. */
   | { readonly kind: "canonical"; readonly location: string }
   | { readonly kind: "redirect"; readonly status: number; readonly location: string }
-  /** A rule of `_redirects` names an asset that does not exist: no other asset and no script answers. */
+  /** The target of a `_redirects` rule is missing: the response is a 404, even with a script. */
   | { readonly kind: "missing" };
 
 export function findAsset(
@@ -39,7 +39,7 @@ function findRedirect(pathname: string, redirects: Redirects): Redirect | undefi
     const captures = pattern.match(pathname);
     if (captures === undefined) continue;
     const filled = fillIn(to, captures);
-    // A capture that is empty leaves two slashes, which at the beginning would name another host.
+    // An empty capture leaves two slashes; at the beginning of a path they would name another host.
     return { status, to: /^\w+:\/\//.test(to) ? filled : filled.replace(/\/+/g, "/") };
   }
   return undefined;
@@ -49,7 +49,7 @@ function resolveTarget({ to }: Redirect, { host }: AssetRequest): URL {
   return new URL(to.startsWith("/") ? `https://${host}${to}` : to);
 }
 
-/** Without a query of its own, the target takes over that of the request. */
+/** If the target has no query, the query of the request is appended. */
 function buildLocation(redirect: Redirect, request: AssetRequest): string {
   const target = resolveTarget(redirect, request);
   const search = target.search === "" ? request.search : target.search;

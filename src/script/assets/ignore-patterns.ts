@@ -1,11 +1,11 @@
-// The file `.assetsignore`: patterns of files that are not served, in the syntax of .gitignore. As in git, a
-// file in an ignored folder cannot be included again: the folder is not entered.
+// `.assetsignore`: patterns of files that are not served, in .gitignore syntax. As in git, a file
+// in an ignored folder cannot be included again: the folder is skipped.
 
 import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface IgnorePatterns {
   readonly faults: readonly RuleFault[];
-  /** The path is relative to the file, without a slash at either end; every folder above it is not ignored. */
+  /** `path` is relative, without outer slashes; none of its parent folders is ignored. */
   ignores(path: string, kind: "file" | "folder"): boolean;
 }
 
@@ -40,7 +40,7 @@ export function parseIgnorePatterns(content: string): IgnorePatterns {
 
 function parsePattern(line: string): Pattern | undefined {
   if (line.startsWith("#")) return undefined;
-  // Spaces at the end count only after a backslash.
+  // Trailing spaces are removed, unless a backslash escapes them.
   const trimmed = line.replace(/(?<!\\)((?:\\\\)*) +$/, "$1");
   const isNegated = trimmed.startsWith("!");
   const text = isNegated ? trimmed.slice(1) : trimmed;
@@ -57,7 +57,7 @@ function parsePattern(line: string): Pattern | undefined {
   };
 }
 
-/** `**` stands for any number of folders when it is a whole segment. */
+/** `**` matches any number of folders when it is a whole segment. */
 function segmentsSource(pattern: string): string {
   const segments = pattern.split("/");
   return segments.reduce((source, segment, i) => {

@@ -1,13 +1,14 @@
-// What must never be served, even if it is in the assets directory: the store's own data, and files with secrets.
+// Paths that are never served, even inside the assets directory: the store's data and files with
+// secrets.
 import { realpath } from "node:fs/promises";
 import { basename, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Location } from "../../model/location.ts";
 
 export interface PrivatePaths {
-  /** Absolute; undefined when the store has no directory on this machine. */
+  /** Absolute path; undefined when the store has no directory on this machine. */
   readonly dataDirectory: string | undefined;
-  /** Takes absolute paths without symbolic links. */
+  /** Takes an absolute path without symbolic links. */
   has(path: string): boolean;
 }
 

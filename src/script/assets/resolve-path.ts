@@ -1,5 +1,5 @@
-// Which asset a URL path stands for, and where a path that is not canonical redirects to. Pure: the assets
-// are known by their paths alone.
+// Maps a URL path to an asset, or to a redirect if the path is not canonical. Reads no files: only
+// the paths of the assets are used.
 import type { AssetsOptions } from "../bindings.ts";
 
 export interface AssetPaths {
@@ -12,7 +12,7 @@ export type Resolution =
   | { readonly kind: "asset"; readonly path: string; readonly status: 200 | 404 }
   | { readonly kind: "redirect"; readonly path: string };
 
-/** The path is decoded, and has no empty segments. Undefined: there is nothing to serve. */
+/** `path` is decoded and has no empty segments. Undefined when there is nothing to serve. */
 export function resolvePath(path: string, assets: AssetPaths, rules: ResolveRules): Resolution | undefined {
   for (const { file, url } of candidates(path, rules.htmlHandling)) {
     if (!assets.has(file)) continue;
@@ -22,12 +22,12 @@ export function resolvePath(path: string, assets: AssetPaths, rules: ResolveRule
   return notFound(path, assets, rules);
 }
 
-/** The asset that a path serves without a redirect. */
+/** Returns the asset that is served at this path without a redirect. */
 function servedAt(path: string, assets: AssetPaths, { htmlHandling }: ResolveRules): string | undefined {
   return candidates(path, htmlHandling).find(({ file, url }) => url === path && assets.has(file))?.file;
 }
 
-/** An asset that a path may stand for, and the only URL path that serves it. */
+/** An asset that a path may mean, and the canonical URL path of the asset. */
 interface Candidate {
   readonly file: string;
   readonly url: string;
@@ -35,7 +35,7 @@ interface Candidate {
 
 type HtmlHandling = AssetsOptions["htmlHandling"];
 
-/** In order of precedence. */
+/** Returns the candidates in order of precedence. */
 function candidates(path: string, handling: HtmlHandling): readonly Candidate[] {
   const exact = { file: path, url: path };
   if (handling === "none") return [exact];
@@ -56,7 +56,7 @@ function page(stem: string, handling: HtmlHandling): Candidate {
 }
 
 function folder(stem: string, handling: HtmlHandling): Candidate {
-  // The root keeps its slash.
+  // The path of the root is always "/".
   const url = handling === "drop-trailing-slash" && stem !== "" ? stem : `${stem}/`;
   return { file: `${stem}/index.html`, url };
 }

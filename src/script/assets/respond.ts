@@ -19,7 +19,7 @@ export function emptyResponse(status: number, headers: readonly HeaderPair[] = [
   return { status, headers, body: null };
 }
 
-/** Undefined when the file is gone. Not a promise when the content is in memory. */
+/** Undefined when the file is gone. Returns synchronously when the content is in memory. */
 export function assetResponse(
   request: AssetRequest,
   served: ServedAsset,
@@ -30,7 +30,7 @@ export function assetResponse(
   return contentResponse(request, served, content) as HttpResponse;
 }
 
-/** Retries when a file changes between reading its etag and opening it. */
+/** Limits retries when the file keeps changing between the read of its etag and its opening. */
 const maxAttempts = 5;
 
 async function awaitResponse(
@@ -87,13 +87,13 @@ function headersFor(request: AssetRequest, { contentType }: AssetFile, etag: str
   return headers;
 }
 
-/** The status of a condition that does not hold (RFC 9110 13.2.2). */
+/** The status for a precondition that fails (RFC 9110 13.2.2). */
 function failedCondition({ header }: AssetRequest, etag: string): 304 | 412 | undefined {
   const match = header("if-match");
   if (match !== undefined && !listsEtag(match, etag)) return 412;
   const noneMatch = header("if-none-match");
   if (noneMatch === undefined) return undefined;
-  // Weak comparison; an asset's own etag is strong.
+  // If-None-Match compares weakly: the prefix W/ is ignored.
   return listsEtag(noneMatch.replaceAll("W/", ""), etag) ? 304 : undefined;
 }
 

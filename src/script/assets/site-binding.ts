@@ -1,5 +1,5 @@
-// `env.__STATIC_CONTENT` of a Workers Site: the files of its folder, read as the keys of a namespace. Projects of this
-// older kind read their files with a library that looks each path up in a manifest and then in the namespace.
+// `env.__STATIC_CONTENT` of a Workers Site, the predecessor of static assets: a KV namespace whose
+// keys are the file paths. Scripts look up each path in a manifest, then in this namespace.
 import { checkType, getOptions, kvKeyArgument } from "../../binding/kv-arguments.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { siteBinding } from "../config/wrangler/site-names.ts";

@@ -1,19 +1,19 @@
-// Notices that the files of folders have changed. Where a folder cannot be watched, it counts as changed always.
+// Detects changes of files in folders. If a folder cannot be watched, every check reports a change.
 import { type FSWatcher, watch } from "node:fs";
 import { basename, join, sep } from "node:path";
 
 export interface FolderWatch {
-  /** Watches exactly these folders from now on. A folder that was not watched before counts as changed. */
+  /** Watches exactly these folders from now on. A newly watched folder counts as changed. */
   folders(folders: readonly string[]): void;
   hasChanged(): boolean;
-  /** To be called before the folders are read: only what changes from now on counts as a change. */
+  /** Call before reading the folders: only later changes are reported. */
   reset(): void;
-  /** Resolves when changes made before the call are known. */
+  /** Resolves when all changes made before the call have been detected. */
   pending(): Promise<void>;
   close(): void;
 }
 
-/** The system limits how many can be watched. */
+/** The operating system limits the number of watched folders. */
 const maxWatched = 2000;
 
 export function watchFolders(initialFolders: readonly string[]): FolderWatch {
@@ -26,7 +26,7 @@ export function watchFolders(initialFolders: readonly string[]): FolderWatch {
     watchers.delete(folder);
   }
 
-  /** A folder that was replaced by another of its name is watched again when it is found. */
+  /** Stops watching a renamed folder. The next scan watches a new folder of the same name. */
   function onRename(folder: string, name: string | null): void {
     const moved = join(folder, name ?? "");
     for (const watched of watchers.keys()) {
@@ -66,7 +66,7 @@ export function watchFolders(initialFolders: readonly string[]): FolderWatch {
     reset() {
       isDirty = false;
     },
-    // Events wait in the kernel until the event loop has polled once.
+    // The kernel queues events until the event loop has polled once.
     pending: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
     close() {
       for (const watcher of watchers.values()) watcher.close();

@@ -1,5 +1,5 @@
-// The assets directory as it is now. While developing, it is read again before the first request after a change;
-// in production it is what it was when the script started.
+// The current state of the assets directory. In dev, the first request after a change reads it
+// again; in production it is read once, when the script starts.
 import type { Mode } from "../context.ts";
 import {
   type AssetDirectory,
@@ -11,7 +11,7 @@ import { watchFolders } from "./watch-folders.ts";
 
 export interface WatchedDirectory {
   readonly current: AssetDirectory;
-  /** Undefined in production; otherwise resolves when `current` has every change made before the call. */
+  /** Set in dev only. Resolves when `current` includes all changes made before the call. */
   readonly refresh: (() => Promise<void>) | undefined;
   close(): void;
 }
@@ -24,7 +24,7 @@ const empty: AssetDirectory = {
   warnings: [],
 };
 
-/** Warnings of the first reading are not logged here: the supervisor reports them once. */
+/** Does not log warnings of the first read: the supervisor has already reported them. */
 export async function openDirectory(options: DirectoryOptions, mode: Mode): Promise<WatchedDirectory> {
   let current = await readAssetDirectory(options);
   if (mode === "serve") return { current, refresh: undefined, close() {} };
@@ -41,7 +41,7 @@ export async function openDirectory(options: DirectoryOptions, mode: Mode): Prom
       for (const warning of current.warnings) if (!before.has(warning)) console.error(warning);
     } catch (error) {
       if (!(error instanceof AssetsError)) throw error;
-      // A build may have removed the directory to write it again.
+      // A build may have removed the directory and may be about to write it again.
       current = empty;
       if (error.message !== lastFault) console.error(error.message);
       lastFault = error.message;

@@ -1,8 +1,8 @@
-// Which of script and assets a request goes to: `run_worker_first`, and requests of browsers for a whole page.
+// Decides whether the script or the assets handle a request, by `run_worker_first`.
 import type { AssetsOptions } from "../bindings.ts";
 import { compileGlob } from "./rules/path-pattern.ts";
 
-/** `either`: the assets, and the script where they have nothing. */
+/** `either`: the assets first, then the script if no asset matches. */
 export type Destination = "script" | "assets" | "either";
 
 export function createDestinationChooser(runWorkerFirst: AssetsOptions["runWorkerFirst"]) {
@@ -23,7 +23,7 @@ export interface Compatibility {
   readonly compatibilityFlags: readonly string[];
 }
 
-/** Whether a browser that navigates gets the page for what was not found, rather than the script's response. */
+/** Whether a browser navigation to a missing path skips the script and gets the not-found page. */
 export function prefersAssets({ compatibilityDate, compatibilityFlags }: Compatibility): boolean {
   if (compatibilityFlags.includes("assets_navigation_prefers_asset_serving")) return true;
   return (

@@ -7,7 +7,7 @@ import { ownWranglerKeys } from "./wrangler/keys.ts";
 
 export interface BuildCommand {
   readonly command: string;
-  /** Absolute. */
+  /** Absolute path of the working directory. */
   readonly directory: string;
 }
 

@@ -1,4 +1,4 @@
-// Static files beside a script, or without one: the table `assets`.
+// Checks the table `assets`: static files, served together with a script or without one.
 import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { nearest } from "../../model/did-you-mean.ts";
@@ -67,7 +67,7 @@ function checkOwnBinding(fields: Fields, top: Table, value: unknown): string {
   return checkBinding(fields, path, value, "ASSETS");
 }
 
-/** The first choice is the default. */
+/** Returns the value of `key`; default: the first choice. */
 function checkChoice<T extends string>(fields: Fields, assets: Table, key: string, choices: readonly T[]): T {
   const path = ["assets", key];
   const text = fields.string(path, assets[key], fields.line(key, choices[0]!));

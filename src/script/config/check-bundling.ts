@@ -1,5 +1,5 @@
-// How the script is bundled: text that is replaced, modules that stand for others, JSX, and files that are imported
-// as text, bytes or WebAssembly.
+// Checks the bundling options: text replacements, module aliases, JSX, and files imported as text,
+// bytes or WebAssembly.
 import { dirname, resolve } from "node:path";
 import { isFile } from "./rules.ts";
 import type { Element, Fields, Table } from "./syntax/fields.ts";
@@ -17,7 +17,7 @@ export interface BundlingOptions {
   readonly alias?: Readonly<Record<string, string>>;
   readonly jsxFactory?: string;
   readonly jsxFragment?: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly tsconfig?: string;
   readonly rules?: readonly ModuleRule[];
 }
@@ -59,7 +59,7 @@ function checkTextTable(
   return Object.fromEntries(entries);
 }
 
-/** Paths begin at the folder of the file. */
+/** Resolves relative paths from the folder of the configuration file. */
 function resolveAliases({ source }: Fields, alias: Record<string, string>): Record<string, string> {
   const absolute = (target: string) =>
     /^\.\.?(\/|$)/.test(target) ? resolve(dirname(source.file), target) : target;

@@ -1,11 +1,11 @@
-// KV namespaces: each entry of `kv_namespaces` puts one into env.
+// Checks the KV namespaces: each entry of `kv_namespaces` becomes a binding in env.
 import { isNamespaceName, namespaceNameRule } from "../../model/key-value.ts";
 import type { KvBinding } from "../bindings.ts";
 import { checkBinding } from "./rules.ts";
 import type { Fields, Table } from "./syntax/fields.ts";
 import type { ConfigPath } from "./syntax/positions.ts";
 
-/** The namespace of a binding that names none. */
+/** Default namespace name of a binding without an id, derived from the binding's name. */
 export function namespaceFor(binding: string): string {
   return binding.replace(/[^A-Za-z0-9_.-]+/g, "-").slice(0, 128) || "KV";
 }

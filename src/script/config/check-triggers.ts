@@ -1,4 +1,4 @@
-// When the scheduled handler runs: the table `triggers`.
+// Checks the table `triggers`: the times at which the scheduled handler runs.
 
 import { parseCron, type Sunday } from "./cron.ts";
 import { checkStrings, createParseCheck } from "./rules.ts";
@@ -11,7 +11,7 @@ export interface Triggers {
 }
 
 export interface TriggerOptions {
-  /** Whether expressions that cannot be used are left out with a note instead of being reported. */
+  /** Whether an invalid expression is skipped with a note instead of being reported as an error. */
   readonly isLenient: boolean;
 }
 
@@ -21,7 +21,7 @@ export function checkTriggers(fields: Fields, top: Table, { isLenient }: Trigger
   const example =
     source.format === "toml" ? `\n    [triggers]\n    ${cronsLine}` : `"triggers": { ${cronsLine} }`;
   const triggers = fields.table(["triggers"], top.triggers, example);
-  // In wrangler files the week begins with 1, and in crontab with 0.
+  // Sunday is 1 in wrangler files and 0 in crontab.
   const sunday = source.kind === "wrangler" ? 1 : 0;
   const parse = (text: string) => parseCron(text, sunday);
   const check = createParseCheck(fields, parse, 'For example, every five minutes: "*/5 * * * *"');

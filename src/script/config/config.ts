@@ -1,6 +1,5 @@
-// A script's configuration: store.toml, store.json, store.jsonc or a wrangler file, checked in
-// full before anything starts. Faults that only show later, such as a bucket that does not exist, are reported at
-// their position in the file as well.
+// Reads a script's configuration, from store.toml, store.json, store.jsonc or a wrangler file, and
+// checks all of it. Faults found later, such as a missing bucket, also get a position in the file.
 import { dirname } from "node:path";
 import type { ScriptBindings } from "../bindings.ts";
 import { checkAssets } from "./check-assets.ts";
@@ -30,48 +29,48 @@ import { checkVars } from "./vars/vars.ts";
 import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
 export interface ScriptConfig extends ScriptBindings {
-  /** Absolute. */
+  /** Absolute path of the configuration file. */
   readonly file: string;
   readonly kind: ConfigKind;
-  /** Directory of the file; its paths are relative to this. */
+  /** Directory of the file; paths in the file are relative to it. */
   readonly directory: string;
-  /** The environment of the file that was read; undefined for the top of the file. */
+  /** The selected environment; undefined for the top level of the file. */
   readonly environment: string | undefined;
   readonly name: string;
-  /** Absolute; undefined where assets are served without a script. */
+  /** Absolute path of the script; undefined when assets are served without a script. */
   readonly main: string | undefined;
-  /** `YYYY-MM-DD` */
+  /** Date as `YYYY-MM-DD`. */
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly routes: readonly string[];
   readonly crons: readonly string[];
-  /** The number of Sunday in `crons`. */
+  /** The number that means Sunday in `crons`. */
   readonly sunday: Sunday;
   readonly bundling: BundlingOptions;
-  /** Development variables; they replace variables and secrets of the same name. */
+  /** Development variables; they override variables and secrets of the same name. */
   readonly devVars: Readonly<Record<string, string>>;
-  /** Further files to watch for changes, including files that do not exist yet. */
+  /** Additional files to watch for changes, including files that do not exist yet. */
   readonly watched: readonly string[];
-  /** The port of `store dev`, if the file names one. */
+  /** Port of `store dev`, if the file sets one. */
   readonly devPort: number | undefined;
-  /** Notes to print at start: what was replaced or left out. */
+  /** Notes to print at startup, about values that were replaced or ignored. */
   readonly notes: readonly string[];
-  /** Where the store is, when that is a cluster. */
+  /** Location of the store, if it is a cluster. */
   readonly storeLocations?: StoreLocations;
 }
 
 export interface ReadOptions {
   /** Clock in milliseconds since the epoch, for suggesting a compatibility date. */
   readonly now?: () => number;
-  /** The environment to read; the top of the file without one. */
+  /** The environment to read. Default: the top level of the file. */
   readonly environment?: string | undefined;
-  /** What the script is read for, if it is to run. Development variables are read for "dev" alone. */
+  /** The mode in which the script will run, if any. Only "dev" reads development variables. */
   readonly mode?: "dev" | "serve" | undefined;
-  /** Whether .env files beside a wrangler file are read for "dev"; the default is true. */
+  /** Whether .env files next to a wrangler file are read in dev. Default: true. */
   readonly readsDotEnv?: boolean | undefined;
 }
 
-/** The source of each configuration, for faults that are found later. */
+/** The source of each configuration, to report later faults at their position. */
 const sources = new WeakMap<ScriptConfig, ConfigSource>();
 
 /** Throws a ConfigError with every fault of the file. */
@@ -79,7 +78,7 @@ export function readConfig(file: string, options: ReadOptions = {}): ScriptConfi
   return parseConfig(readSource(file), options);
 }
 
-/** Reads a configuration again, with the same options. */
+/** Checks a parsed file; throws a ConfigError with every fault of the file. */
 export function parseConfig(source: ConfigSource, options: ReadOptions = {}): ScriptConfig {
   const normalized = normalize(source, options);
   const { fields } = normalized;
@@ -90,7 +89,7 @@ export function parseConfig(source: ConfigSource, options: ReadOptions = {}): Sc
   return complete;
 }
 
-/** A file of either kind, with our keys and those of the environment that was asked for. */
+/** A store or wrangler file after translation: Store's keys, of the selected environment. */
 type NormalizedConfig = Omit<WranglerConfig, "source">;
 
 function normalize(source: ConfigSource, options: ReadOptions): NormalizedConfig {
@@ -120,7 +119,7 @@ function checkConfig(
   const isForeign = source.kind === "wrangler";
   const triggers = checkTriggers(fields, top, { isLenient: isForeign && options.mode !== "serve" });
   const checkRoute = createParseCheck(fields, parseRoute);
-  // Before the keys at the top level: a key misplaced in [vars] is then not also reported as missing.
+  // Checked before the top-level keys, so that a key misplaced in [vars] is reported only once.
   const buckets = checkBuckets(fields, top);
   const kvNamespaces = checkKvNamespaces(fields, top);
   const assets = checkAssets(fields, top);
@@ -176,8 +175,8 @@ function withDevVars(
 }
 
 /**
- * The error for a fault that was found later, positioned at the value of the path, or the key of a variable.
- * Paths have our keys, whatever the file calls them: `["store_buckets", 0, "bucket_name"]`, `["vars", "GREETING"]`.
+ * Creates the error for a fault that was found later, at the position of `path` in the file. `path`
+ * uses Store's keys also for wrangler files: `["store_buckets", 0, "bucket_name"]`.
  */
 export function configErrorFor(
   config: ScriptConfig,

@@ -1,7 +1,7 @@
-// Cron expressions, as crontab(5) has them: minute, hour, day of month, month, day of week, in UTC. Each is
-// `*`, a number, a range `a-b`, any of these with a step `/n`, or a list of them; months and days of the week
-// may be named by three letters. Sunday is 0 and 7. When both days are given, either one is enough.
-// Wrangler files number the days of the week from 1, Sunday, to 7, Saturday.
+// Cron expressions as in crontab(5), in UTC: minute, hour, day of month, month, day of week. Each
+// is `*`, a number, a range `a-b`, one of these with a step `/n`, or a list. Months and weekdays
+// may be names of three letters. Sunday is 0 or 7; in wrangler files Sunday is 1, Saturday is 7.
+// If both day fields are given, a day needs to match only one of them.
 
 export interface Cron {
   readonly text: string;
@@ -9,20 +9,20 @@ export interface Cron {
   readonly hours: ReadonlySet<number>;
   readonly daysOfMonth: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
-  /** 0 is Sunday. */
+  /** Days of the week; 0 is Sunday. */
   readonly daysOfWeek: ReadonlySet<number>;
-  /** Whether one of the days is enough: both fields are given, neither begins with `*`. */
+  /** Whether one matching day field is enough: both are given, and neither starts with `*`. */
   readonly eitherDay: boolean;
 }
 
-/** The number of Sunday: 0 as in crontab, or 1. */
+/** The number that means Sunday: 0 as in crontab, or 1 as in wrangler files. */
 export type Sunday = 0 | 1;
 
 interface Field {
   readonly name: string;
   readonly first: number;
   readonly last: number;
-  /** Names of the numbers from `first` on. */
+  /** Names of the values, starting at `first`. */
   readonly names?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const fields: readonly Field[] = [
 
 const maxMonthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** The calendar repeats after 400 years: an expression without a match by then never matches. */
+/** The calendar repeats every 400 years, so an expression without a match by then never matches. */
 const maxSearchMilliseconds = 400 * 366 * 24 * 3600 * 1000;
 
 function splitWords(text: string): readonly string[] {
@@ -45,7 +45,7 @@ function splitWords(text: string): readonly string[] {
 
 const weekFromOne: Field = { ...fields[4]!, first: 1 };
 
-/** Throws a RangeError that describes what is wrong with an invalid expression. */
+/** Throws a RangeError that states the fault of an invalid expression. */
 export function parseCron(text: string, sunday: Sunday = 0): Cron {
   const fieldTexts = text.trim().split(/\s+/);
   if (fieldTexts.length !== fields.length || fieldTexts[0] === "")
@@ -94,7 +94,7 @@ function parseRange(field: Field, item: string, text: string): { from: number; t
   const from = parseNumber(field, start!);
   if (end === undefined) return { from, to: stepText === undefined ? from : field.last, step };
   const to = parseNumber(field, end);
-  // A week that ends on Sunday ends on its seventh day.
+  // In a range such as 5-0, Sunday at the end counts as day 7.
   const last = field.name === "day of week" && to === 0 && from > 0 ? 7 : to;
   if (last < from) throw new RangeError(`In the ${field.name}, "${item}" runs backwards.`);
   return { from, to: last, step };
@@ -109,14 +109,15 @@ function parseNumber({ name, first, last, names = [] }: Field, text: string): nu
   throw new RangeError(`The ${name} must be ${first} to ${last}${nameHint}: "${text}"`);
 }
 
-/** The first minute after the given instant that matches the expression. */
+/** Returns the first matching minute after the given time. */
 export function nextRun(cron: Cron, after: Date): Date {
   const start = new Date(after);
   start.setUTCSeconds(60, 0);
   const minute = [...cron.minutes].sort(compareNumbers);
   const hour = [...cron.hours].sort(compareNumbers);
   const day = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()));
-  // After the last day that a Date can hold, or from an invalid Date, every comparison fails.
+  // With an invalid Date or beyond the last valid Date, every comparison is false and the loop
+  // ends.
   for (; day.getTime() <= start.getTime() + maxSearchMilliseconds; day.setUTCDate(day.getUTCDate() + 1)) {
     if (!hasDay(cron, day)) continue;
     for (const h of hour) {

@@ -1,5 +1,5 @@
-// Every name that a configuration puts into a script's env, with its position in the file. Bindings, variables and
-// secrets share one namespace.
+// Lists every name in a script's env with its position in the file. Bindings, variables and secrets
+// share one namespace.
 import type { ScriptBindings } from "../bindings.ts";
 import { toLineColumn } from "./syntax/error.ts";
 import type { Fields } from "./syntax/fields.ts";
@@ -7,7 +7,7 @@ import type { ConfigPath } from "./syntax/positions.ts";
 
 export interface EnvName {
   readonly name: string;
-  /** With its article: "a bucket binding". */
+  /** Description with its article: "a bucket binding". */
   readonly what: string;
   readonly path: ConfigPath;
   readonly at: "key" | "value";

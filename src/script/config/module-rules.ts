@@ -1,10 +1,11 @@
-// Files that a script imports as text, bytes or WebAssembly because a rule of the configuration says so.
+// esbuild plugin for the `rules` of a configuration: imports matching files as text, bytes or
+// WebAssembly.
 import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 import type { Plugin } from "esbuild";
 import type { ModuleRule } from "./check-bundling.ts";
 
-/** Rules for code change nothing: imports of code are bundled anyway. The first rule that matches a file counts. */
+/** The first matching rule applies. Rules for code have no effect: code is always bundled. */
 export function moduleRules(rules: readonly ModuleRule[], directory: string): Plugin {
   const patterns = rules.map(({ type, globs }) => ({ type, matches: globs.map(globPattern) }));
   return {
@@ -27,7 +28,7 @@ export function moduleRules(rules: readonly ModuleRule[], directory: string): Pl
   };
 }
 
-/** `**` stands for any folders, `*` for a part of a name, `?` for one character, `{a,b}` for either. */
+/** `**` matches any folders, `*` part of a name, `?` one character, and `{a,b}` either one. */
 export function globPattern(glob: string): RegExp {
   const bare = glob.replace(/^\.\//, "");
   const text = bare.replace(/\*\*\/|\*\*|\*|\?|\{[^}]*\}|[^\w/-]/g, (token) => {
@@ -40,7 +41,7 @@ export function globPattern(glob: string): RegExp {
     }
     return escapeRegExp(token);
   });
-  // A glob without a folder is for files in every folder.
+  // A glob without a slash matches files in every folder.
   return new RegExp(`^${bare.includes("/") ? "" : "(?:.*/)?"}${text}$`);
 }
 

@@ -1,7 +1,7 @@
-// Compatibility flags of the platform that wrangler files are written for. Store behaves as that platform does with
-// recent dates; the flags are known so that a mistyped one is noticed.
+// Compatibility flags of Cloudflare Workers, for which wrangler files are written. Store always
+// behaves as with a recent date; the list is needed to detect mistyped flags.
 
-/** Flags that turn a change on; each has a form that turns it off. */
+/** Flags that enable a change; each also has a flag that disables it. */
 const flagPairs = `
   nodejs_compat/no_nodejs_compat nodejs_compat_v2/no_nodejs_compat_v2 nodejs_als/no_nodejs_als
   nodejs_zlib/no_nodejs_zlib enable_nodejs_global_timers/no_nodejs_global_timers
@@ -71,24 +71,24 @@ function isPlatformFlag(flag: string): boolean {
   return platformFlags.has(flag);
 }
 
-/** Flags of the platform and the flag of Store with the same effect. */
+/** Flags of Cloudflare Workers, and Store's flag with the same effect. */
 const equivalentFlags: Readonly<Record<string, string>> = {
   r2_list_honor_include: "store_list_honor_include",
 };
 
-/** The flags of a wrangler file, translated to Store's own where there is one. */
+/** Translates the flags of a wrangler file to Store's flags where they exist. */
 export function wranglerFlags(flags: unknown, note: (text: string) => void): unknown {
   if (flags !== undefined && !Array.isArray(flags)) return flags;
   const flagList: readonly unknown[] = flags ?? [];
   const unknown = flagList.filter((flag) => typeof flag === "string" && !isPlatformFlag(flag));
   if (unknown.length > 0) note(`these compatibility flags are not known: ${unknown.join(", ")}.`);
-  // Libraries and authors rely on this flag against requests to private addresses.
+  // Projects rely on this flag to block requests to private addresses, which Store does not do.
   if (flagList.includes("global_fetch_strictly_public")) {
     note("global_fetch_strictly_public is not enforced: fetch reaches private addresses too.");
   }
   const storeFlags = flagList.map((flag) =>
     typeof flag === "string" ? (equivalentFlags[flag] ?? flag) : flag,
   );
-  // Scripts for that platform expect "a/" among the prefixes of a listing.
+  // Scripts for Cloudflare Workers expect the trailing delimiter in listed prefixes: "a/".
   return [...storeFlags, "store_delimited_prefixes_keep_delimiter"];
 }

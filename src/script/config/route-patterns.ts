@@ -1,25 +1,25 @@
-// Route patterns: which requests a script answers when several share a server. A pattern is `host/path`:
+// Route patterns: which requests a script receives. A pattern is `host/path`:
 //
 //   photos.example.com/*      every path of this host
-//   *.example.com/api/*       every host below example.com (not itself), the paths that begin with /api/
-//   */health                  every host, this one path
+//   *.example.com/api/*       every subdomain of example.com, paths that start with /api/
+//   */health                  every host, only the path /health
 //
-// `*` matches a whole host, the labels before a dot, or the end of a path; it is invalid elsewhere. There is
-// no scheme, port, query or fragment. Hosts are compared in lowercase, paths as they were sent.
+// `*` may replace the whole host, its first labels, or the end of the path. A pattern has no
+// scheme, port, query or fragment. Hosts are compared in lower case, paths exactly as sent.
 import { domainToASCII } from "node:url";
 
 export interface Route {
   readonly pattern: string;
-  /** Undefined for every host. With `below`, hosts that end in a dot and this, and not this one. */
+  /** Undefined: every host. With `below`: only subdomains of `name`, not `name` itself. */
   readonly host: { readonly name: string; readonly below: boolean } | undefined;
-  /** With `open`, every path that begins with it. */
+  /** With `open`: every path that starts with `prefix`; otherwise only `prefix` itself. */
   readonly path: { readonly prefix: string; readonly open: boolean };
 }
 
 const label = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
 const hostShape = new RegExp(`^${label}(?:\\.${label})*$|^\\[[0-9a-f:.]+\\]$`);
 
-/** Throws a RangeError that explains an invalid pattern and what to write. */
+/** Throws a RangeError that states the fault of an invalid pattern and how to fix it. */
 export function parseRoute(pattern: string): Route {
   if (pattern === "") throw new RangeError("The route is empty: write host/path, such as example.com/*");
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(pattern)?.[0];

@@ -1,4 +1,4 @@
-// The rules of a configuration: the values each key accepts, and a hint for any other value.
+// Checks of configuration values: what each key accepts, and a hint for any other value.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { compatibilityFlags as bucketFlags, parseCompatibility } from "../../binding/compatibility.ts";
@@ -35,7 +35,7 @@ const defaultMains = ["src/index.ts", "src/index.js", "index.ts", "index.js"];
 
 const buildHint = "\nIf a build makes it, run that build first, for example: npm run build";
 
-/** The absolute path of the script; undefined where assets are served without one. */
+/** Returns the absolute path of the script; undefined when assets are served without a script. */
 export function checkMain(fields: Fields, top: Table): string | undefined {
   const directory = dirname(fields.source.file);
   const suggested = defaultMains.find((main) => isFile(join(directory, main))) ?? defaultMains[0]!;
@@ -69,7 +69,7 @@ export function isFile(path: string): boolean {
   }
 }
 
-/** A similarly named file in the same folder, as a path relative to the configuration. */
+/** Finds a similarly named file in the same folder; the path is relative to the configuration. */
 function nearbyFile(directory: string, path: string): string | undefined {
   try {
     const names = readdirSync(dirname(path)).filter((name) => isFile(join(dirname(path), name)));
@@ -100,7 +100,7 @@ export function checkCompatibilityDate(fields: Fields, top: Table, today: string
   return date;
 }
 
-/** TOML has dates without quotes; they are accepted as written. */
+/** TOML dates need no quotes; such a date is converted to its text. */
 function toDateText({ source }: Fields, path: ConfigPath, value: unknown): unknown {
   if (!(value instanceof Date)) return value;
   const { start, end } = source.positions.find(path).value;
@@ -122,7 +122,7 @@ export function checkCompatibilityFlags(fields: Fields, top: Table): string[] {
   });
 }
 
-/** The strings of a list, each checked by a rule. */
+/** Returns the strings of a list, and calls `check` for each string. */
 export function checkStrings(
   fields: Fields,
   path: ConfigPath,
@@ -130,7 +130,7 @@ export function checkStrings(
   example: string,
   check: (text: string, element: Element) => void,
 ): string[] {
-  // A single string is most likely meant as a list of one.
+  // A single string was probably meant as a list with one element, so the hint shows that list.
   const fittingExample = typeof value === "string" ? fields.line(String(path.at(-1)), [value]) : example;
   const found: string[] = [];
   for (const element of fields.list(path, value, fittingExample)) {
@@ -142,7 +142,7 @@ export function checkStrings(
   return found;
 }
 
-/** Reports the message of a RangeError at the position of the text. */
+/** Creates a check that reports a RangeError of `parse` at the position of the text. */
 export function createParseCheck(fields: Fields, parse: (text: string) => unknown, hint?: string) {
   return (text: string, { path }: Element): void => {
     try {
@@ -174,14 +174,14 @@ function bucketsExample({ source }: Fields): string {
     : `"${key}": [{ "binding": "PHOTOS", "bucket_name": "photos" }]`;
 }
 
-/** The name of a binding in env. */
+/** Checks the name of a binding in env. */
 export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, exampleName: string): string {
   const example = fields.line("binding", exampleName);
   if (value === undefined) fields.missing(path, `Add its name in env: ${example}`);
   const binding = fields.string(path, value, example);
   if (binding === undefined) return "";
   const fault = identifierFault(binding);
-  // Wrangler accepts any name: the script reads it as env["my-bucket"].
+  // Wrangler accepts names that are not identifiers: scripts read env["my-bucket"].
   const isAllowed = fields.source.kind === "wrangler" && binding !== "" && binding !== "__proto__";
   if (fault !== undefined && !isAllowed) {
     fields.report(path, {

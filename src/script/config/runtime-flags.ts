@@ -1,5 +1,5 @@
-// Compatibility flags that change a script's runtime, and the dates from which they apply by default. Names and dates
-// are those of the platform that scripts are written for.
+// Compatibility flags that change a script's runtime, and the dates from which they are on by
+// default. Names and dates are those of Cloudflare Workers.
 import type { ConfigKind } from "./syntax/source.ts";
 
 export const runtimeFlags = [
@@ -16,18 +16,18 @@ export const runtimeFlags = [
 export type RuntimeFlag = (typeof runtimeFlags)[number];
 
 export interface RuntimeBehaviour {
-  /** Chooses the builds of packages and navigator.userAgent, which scripts and packages inspect. */
+  /** Selects the package builds and navigator.userAgent, by which packages detect the platform. */
   readonly platform: "store" | "workers";
-  /** Variables and secrets are also set in the environment of the process. */
+  /** Whether variables and secrets are also set in process.env. */
   readonly populatesProcessEnv: boolean;
-  /** Whether setTimeout and setInterval return numbers or the Timeout objects of Node. */
+  /** Whether setTimeout and setInterval return numbers, or Node's Timeout objects. */
   readonly timers: "numbers" | "objects";
 }
 
 const nodeCompatSince = "2026-08-04";
 
 export interface RuntimeCompatibility {
-  /** A project with a wrangler file is written for that platform. */
+  /** The kind of file: a wrangler file implies the defaults of Cloudflare Workers. */
   readonly kind: ConfigKind;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];

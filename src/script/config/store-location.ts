@@ -1,12 +1,12 @@
-// Where the store of a script is, when that is a cluster: the keys `records`, `blobs` and `reads`. Every command that
-// works on the store needs them, so they are read alone, without checking the rest of the file.
+// Reads only the location of a cluster store: the keys `records`, `blobs` and `reads`. Every
+// command needs them, even if the rest of the file has faults.
 import { readFileSync } from "node:fs";
 import { blobsFault, type Reads, readsChoices, recordsFault, urlForms } from "../../model/location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, type Fields, type Table } from "./syntax/fields.ts";
 import { detectKind, readSource } from "./syntax/source.ts";
 
-/** Either of the two may come from an option or the environment instead. */
+/** Missing locations may come from command-line options or environment variables. */
 export interface StoreLocations {
   readonly records?: string;
   readonly blobs?: string;
@@ -14,7 +14,7 @@ export interface StoreLocations {
 }
 
 export interface ConfiguredLocations extends StoreLocations {
-  /** The error for a fault that was found later, at the key. */
+  /** Creates the error for a fault that was found later, positioned at the key. */
   fault(key: keyof StoreLocations, message: string, hint?: string): ConfigError;
 }
 
@@ -57,7 +57,7 @@ function checkReads(fields: Fields, top: Table): Reads | undefined {
   return found;
 }
 
-/** Location of the store in a file; undefined when the file names none. */
+/** Undefined when the file sets no location. */
 export function readStoreLocations(file: string): ConfiguredLocations | undefined {
   if (detectKind(file) === "wrangler" || !mayHaveLocations(file)) return undefined;
   const source = readSource(file);
@@ -74,7 +74,7 @@ export function readStoreLocations(file: string): ConfiguredLocations | undefine
   };
 }
 
-/** A quick text search first: most files name no location, and commands should not wait for the parsers. */
+/** Searches the text first: most files set no location, so commands need not parse them. */
 function mayHaveLocations(file: string): boolean {
   try {
     return /records|blobs|reads/.test(readFileSync(file, "utf8"));

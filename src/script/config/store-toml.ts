@@ -1,4 +1,4 @@
-// Translates a wrangler file into a store.toml, with comments on what was left out and why.
+// Translates a wrangler file to a store.toml, with comments about everything that was left out.
 import { basename } from "node:path";
 import { stringify } from "smol-toml";
 import { isCompatibilityFlag } from "../../binding/compatibility.ts";
@@ -9,11 +9,11 @@ import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
 export interface StoreToml {
   readonly text: string;
-  /** What was left out or replaced, and what to do about it. */
+  /** Notes about values that were left out or replaced, and how to handle them. */
   readonly leftOut: readonly string[];
 }
 
-/** Throws a ConfigError when the file has keys or tables that are not understood. */
+/** Throws a ConfigError when the file has unknown keys or tables. */
 export function storeToml(source: ConfigSource, today: string): StoreToml {
   const read = (environment?: string) => {
     const config = readWrangler(source, { environment, today, isLenient: true });
@@ -40,7 +40,7 @@ interface Section {
   readonly leftOut: readonly string[];
 }
 
-/** The order in which keys are written; in an environment only those that it has itself. */
+/** Order in which keys are written. In an environment, inherited keys are omitted. */
 const plainKeys = ["name", "main", "compatibility_date", "compatibility_flags", "routes"];
 const toolKeys = ["tsconfig", "jsx_factory", "jsx_fragment"];
 const tableKeys = [
@@ -71,7 +71,7 @@ function toSection(config: WranglerConfig, own: Table, environment: string | und
   return { text: [...comments, text].join("\n"), leftOut };
 }
 
-/** The keys of the wrangler file that one of ours comes from. */
+/** The wrangler keys that a key of Store is translated from. */
 function originalKeys(key: string): readonly string[] {
   if (key === "store_buckets") return ["r2_buckets"];
   if (key === "routes") return ["routes", "route"];
@@ -96,7 +96,7 @@ function toStoreValue(key: string, value: Table, own: Table): unknown {
   return value[key];
 }
 
-/** Sunday is 1 in a wrangler file, and 0 here. */
+/** Changes the number of Sunday from 1, as in wrangler files, to 0, as in store.toml. */
 export function weekFromZero(cron: unknown): unknown {
   if (typeof cron !== "string") return cron;
   const fields = cron.trim().split(/\s+/);
@@ -110,7 +110,7 @@ export function weekFromZero(cron: unknown): unknown {
   return [...fields.slice(0, 4), shifted.join(",")].join(" ");
 }
 
-/** TOML has no null. */
+/** Removes null values, which TOML cannot represent. */
 function withoutNull(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((element) => element !== null).map(withoutNull);
   if (!isTable(value)) return value;
@@ -133,7 +133,7 @@ function describeLeftOut({ notes, emulated, unsupported, devPort }: WranglerConf
     (flag: unknown) => flag !== "r2_list_honor_include",
   );
   const crons = isTable(own.triggers) && Array.isArray(own.triggers.crons) ? own.triggers.crons : [];
-  // Notes on single bindings follow below, one by one.
+  // Notes about single bindings are left out here: the list below has its own entry for each.
   const otherNotes = notes
     .map((note) => note.replace(/^\S+: /, ""))
     .filter((note) => !/^(Store does not have|data points written to)/.test(note));

@@ -1,5 +1,5 @@
-// Writes the types of a script's `env` from its configuration, so that the editor knows each binding, variable
-// and secret. The file declares `Env` for the whole project, and the `env` of the module cloudflare:workers.
+// Writes the types of a script's `env` for the editor: bindings, variables and secrets. The file
+// declares the global `Env`, and the `env` of the module cloudflare:workers.
 import { basename } from "node:path";
 import { identifierFault } from "../../model/identifier.ts";
 import type { ScriptConfig } from "./config.ts";
@@ -12,13 +12,13 @@ interface Member {
   readonly comment?: string;
 }
 
-/** The file has no import statement: with one it would be a module and could not declare others. */
+/** Writes no import statement, which would turn the file into a module without globals. */
 export function envTypes(config: ScriptConfig, secretNames: readonly string[]): string {
   const declared: Member[] = [
     ...bindingMembers(config),
     ...Object.entries(config.vars).map(([name, value]) => ({ name, type: formatType(value, 2) })),
   ];
-  // A value for development may replace a variable: the variable's own type stays.
+  // A development variable may replace a variable; the variable keeps its type.
   const secrets = [...new Set(secretNames)].filter((secret) => !declared.some(({ name }) => name === secret));
   const members = [
     ...declared,
@@ -88,7 +88,7 @@ function propertyName(name: string): string {
   return identifierFault(name) === undefined ? name : JSON.stringify(name);
 }
 
-/** The type a value is written with: any text is a string, so that changing it changes no type. */
+/** Types a string as `string` instead of a literal, so that a changed value changes no type. */
 function formatType(value: unknown, depth: number): string {
   if (Array.isArray(value)) return arrayType(value, depth);
   if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;

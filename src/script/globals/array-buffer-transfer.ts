@@ -1,4 +1,4 @@
-// ArrayBuffer.prototype.transfer and its companions, for Node versions without them.
+// ArrayBuffer.prototype.transfer and related methods, for Node versions without them.
 
 /** Moves the bytes to a new buffer and detaches the old one. */
 function transfer(this: ArrayBuffer, newLength?: number): ArrayBuffer {

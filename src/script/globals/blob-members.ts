@@ -1,4 +1,4 @@
-// Members of Blob that older Node versions lack or get wrong.
+// Members of Blob that older Node versions lack or implement incorrectly.
 
 function textStream(this: Blob): ReadableStream<string> {
   return this.stream().pipeThrough(new TextDecoderStream() as never);
@@ -10,7 +10,7 @@ async function bytes(this: Blob): Promise<Uint8Array> {
 
 const nativeSlice = Blob.prototype.slice;
 
-/** A fraction as an argument ends the process of older Node versions. */
+/** Rounds its arguments first: a fractional argument crashes older Node versions. */
 function slice(
   this: Blob,
   start: number | undefined = undefined,
@@ -20,7 +20,7 @@ function slice(
   return nativeSlice.call(this, start && toInteger(start), end && toInteger(end), contentType);
 }
 
-/** Web IDL's [Clamp]: the nearest integer, and the even one of two that are equally near. */
+/** Rounds as Web IDL's [Clamp]: to the nearest integer, with ties to even. */
 function toInteger(value: number): number {
   const number = Math.min(Math.max(Number(value) || 0, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   const nearest = Math.round(number);

@@ -1,4 +1,4 @@
-// Base64 and hex of bytes (Uint8Array.fromBase64, toHex …) for Node versions without them.
+// Base64 and hex methods of Uint8Array (fromBase64, toHex …) for Node versions without them.
 
 interface Base64Options {
   readonly alphabet?: "base64" | "base64url";
@@ -46,7 +46,7 @@ function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 export const byteMethods = {
   toBase64(this: Uint8Array, options?: Base64Options) {
     const alphabet = readAlphabet(options);
-    // Node pads base64 and does not pad base64url; the method pads both unless asked otherwise.
+    // Node pads only base64; this method pads both alphabets, unless padding is omitted by option.
     const text = toBuffer(this).toString(alphabet).replace(/=+$/, "");
     return options?.omitPadding ? text : text.padEnd(Math.ceil(text.length / 4) * 4, "=");
   },

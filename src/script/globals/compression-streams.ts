@@ -1,5 +1,5 @@
-// CompressionStream and DecompressionStream, the same on every Node version: Node's own lack Brotli in
-// older ones, and differ in what they do with trailing data and with a slow reader.
+// CompressionStream and DecompressionStream with the same behavior on every Node version. Node's
+// own classes differ by version in Brotli, trailing data and backpressure.
 import type { Transform } from "node:stream";
 import { types } from "node:util";
 import zlib from "node:zlib";
@@ -72,7 +72,7 @@ function openPair(engines: Engines, format: unknown): Pair {
   throw new TypeError(`Unknown compression format: use ${Object.keys(engines).join(", ")}.`);
 }
 
-/** Output waits in the engine until it is read; input waits until its output is taken. */
+/** Applies backpressure in both directions: a write waits until its output has been read. */
 function streamPair(engine: Engine): Pair {
   let output: ReadableStreamDefaultController<Uint8Array>;
   let input: WritableStreamDefaultController;
@@ -91,7 +91,8 @@ function streamPair(engine: Engine): Pair {
     { highWaterMark: 0 },
   );
   engine.pause();
-  // Each write reports its own error; without a listener, an error in between would end the process.
+  // Each write reports its own error. Without this listener, an error between writes would crash
+  // the process.
   engine.on("error", () => {});
   engine.on("data", (chunk: Buffer) => {
     output.enqueue(new Uint8Array(chunk));
@@ -104,7 +105,7 @@ function streamPair(engine: Engine): Pair {
     throw error;
   }
 
-  /** The engine takes no bytes beyond the end of the compressed data. */
+  /** The engine ignores bytes after the end of the compressed data, so they are reported here. */
   function checkTrailing(): void {
     if (engine.bytesWritten < inputBytes)
       fail(new TypeError("There is data after the end of the compressed data."));
@@ -119,7 +120,8 @@ function streamPair(engine: Engine): Pair {
       if (bytes === undefined || types.isSharedArrayBuffer(bytes.buffer)) {
         return fail(new TypeError("Only an ArrayBuffer or a view of one can be written."));
       }
-      // The engine works on another thread, and the script may change its buffer meanwhile.
+      // The bytes are copied: the engine runs on another thread, and the script may change its
+      // buffer.
       inputBytes += bytes.length;
       await waitForEngine(engine, (done) => engine.write(Buffer.from(bytes), done)).catch(fail);
       checkTrailing();

@@ -1,5 +1,5 @@
-// What scripts expect of crypto beyond the standard: a stream that digests what is written to it, and a
-// comparison that takes the same time whatever differs.
+// Additions to crypto that scripts expect: a stream that computes a digest, and a comparison in
+// constant time.
 import { createHash, timingSafeEqual as equalInConstantTime } from "node:crypto";
 import { toBytes } from "../../binding/arguments.ts";
 
@@ -12,7 +12,7 @@ const hashes: Readonly<Record<string, string>> = {
 };
 
 export class DigestStream extends WritableStream<ArrayBuffer | ArrayBufferView | string> {
-  /** Settles when the stream is closed; fails when it is aborted. */
+  /** Resolves when the stream is closed; rejects when it is aborted. */
   readonly digest: Promise<ArrayBuffer>;
   readonly #written: { bytes: number };
 
@@ -24,7 +24,7 @@ export class DigestStream extends WritableStream<ArrayBuffer | ArrayBufferView |
     const digest = new Promise<ArrayBuffer>((...settle) => {
       [resolve, reject] = settle;
     });
-    // The writer sees the failure; the digest promise need not be awaited as well.
+    // The writer receives the error, so a script need not handle it on the digest promise too.
     digest.catch(() => {});
     super({
       write(chunk) {
@@ -63,7 +63,7 @@ function hashFor(algorithm: string | { readonly name: string }): string {
   );
 }
 
-/** The digest of the standard, and MD5 with it. */
+/** The standard digest function, extended by MD5. */
 export function createDigest(subtle: typeof globalThis.crypto.subtle) {
   const nativeDigest = subtle.digest.bind(subtle) as (
     algorithm: unknown,

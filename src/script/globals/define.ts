@@ -1,4 +1,4 @@
-// Adding properties to built-in objects: not enumerable, and open to be replaced by a script.
+// Adds properties to built-in objects. They are not enumerable, and a script can replace them.
 
 type Values = Readonly<Record<PropertyKey, unknown>>;
 
@@ -13,12 +13,12 @@ export function define(target: object, values: Values): void {
   }
 }
 
-/** Leaves alone what Node already has. */
+/** Adds only properties that Node does not have. */
 export function defineMissing(target: object, values: Values): void {
   define(target, Object.fromEntries(Object.entries(values).filter(([name]) => !(name in target))));
 }
 
-/** A getter that is replaced by its value when it is read for the first time. */
+/** Defines a getter that replaces itself with the value on first use. */
 export function defineLazily(target: object, name: string, load: () => unknown): void {
   Object.defineProperty(target, name, {
     configurable: true,

@@ -1,4 +1,4 @@
-// Events of the global scope: addEventListener as scripts in the service-worker syntax use it.
+// Events of the global scope: addEventListener, for scripts in the service-worker syntax.
 import type { ScriptContext } from "../context.ts";
 
 export class ExtendableEvent extends Event {
@@ -42,7 +42,7 @@ export class FetchEvent extends ExtendableEvent {
     this.stopImmediatePropagation();
   }
 
-  /** Calls the listeners until one responds, and returns what it responds with. */
+  /** Calls listeners until one responds, and returns the response. */
   static dispatch(
     event: FetchEvent,
     listeners: Iterable<Listener>,
@@ -69,7 +69,7 @@ export class ScheduledEvent extends ExtendableEvent {
     this.scheduledTime = scheduledTime;
   }
 
-  /** A run is never repeated: the call is allowed and changes nothing. */
+  /** Has no effect: Store never retries a scheduled run. */
   noRetry(): void {}
 }
 
@@ -77,17 +77,17 @@ type Listener = (event: Event) => unknown;
 type HandledType = "fetch" | "scheduled";
 
 export interface ScriptEvents {
-  /** The functions of the global scope. */
+  /** Functions to define in the global scope. */
   readonly scope: {
     addEventListener(type: string, listener: unknown, options?: unknown): void;
     removeEventListener(type: string, listener: unknown, options?: unknown): void;
     dispatchEvent(event: Event): boolean;
   };
-  /** In the order in which they were added. What a listener throws reaches the caller. */
+  /** Returns the listeners in the order in which they were added. Their errors reach the caller. */
   listeners(type: HandledType): readonly Listener[];
 }
 
-/** Events of other types go to an ordinary EventTarget. */
+/** Other types of events are dispatched by an ordinary EventTarget. */
 export function createScriptEvents(): ScriptEvents {
   const others = new EventTarget();
   const handled: Readonly<Record<HandledType, Map<unknown, Listener>>> = {

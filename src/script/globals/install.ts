@@ -1,5 +1,5 @@
-// Installs the globals that scripts expect beyond Node's own: the classes of the platform they were
-// written for. Called once per process, before the script is loaded.
+// Installs the globals that scripts expect beyond Node's own: the classes of Cloudflare Workers.
+// Called once per process, before the script is loaded.
 import { FixedLengthStream } from "../../binding/fixed-length-stream.ts";
 import { createCaches, ScriptCache, ScriptCacheStorage } from "./cache/caches.ts";
 import { createDigest, DigestStream, timingSafeEqual } from "./crypto.ts";
@@ -15,15 +15,15 @@ import { IdentityTransformStream } from "./streams.ts";
 import { webClasses } from "./web-classes.ts";
 
 export interface GlobalsOptions {
-  /** Total size limit of all caches of the process. */
+  /** Maximum total size of all caches of the process. */
   readonly cacheBytes?: number | undefined;
-  /** The clock of the caches, in milliseconds since the epoch. */
+  /** Clock of the caches, in milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
 }
 
 const defaultCacheBytes = 64 * 1024 * 1024;
 
-/** Returns the events whose listeners the script adds. */
+/** Returns the events to which the script adds listeners. */
 export function installGlobals({
   cacheBytes = defaultCacheBytes,
   now = Date.now,

@@ -4,7 +4,7 @@ import { define } from "./define.ts";
 type Step<T> = (value: unknown, index: number) => T;
 type Lazy = Iterator<unknown>;
 
-/** Loops over an iterator and closes it when the loop is left early. */
+/** Iterates, and closes the iterator when the loop ends early. */
 function loop(iterator: Lazy): Iterable<unknown> {
   return { [Symbol.iterator]: () => iterator as IterableIterator<unknown> };
 }
@@ -21,7 +21,7 @@ function toCount(value: unknown): number {
   return whole;
 }
 
-/** The iterator of an iterable or an iterator; strings only where the caller allows them. */
+/** Accepts an iterable or an iterator. Strings are refused unless the caller allows them. */
 function toIterator(value: unknown, strings: "allowed" | "refused"): Lazy {
   const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
   if (!isObject && !(typeof value === "string" && strings === "allowed")) {
@@ -127,7 +127,7 @@ const methods = {
   },
 };
 
-/** Adds the global Iterator and its methods, unless Node has them. */
+/** Adds the global Iterator and its methods if Node does not have them. */
 export function installIteratorMethods(): void {
   if ("Iterator" in globalThis) return;
   const prototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;

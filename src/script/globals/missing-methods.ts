@@ -1,4 +1,4 @@
-// Methods of the language that older Node versions lack: each is added only where it is missing.
+// JavaScript methods that older Node versions lack. Each is added only if it is missing.
 import { types } from "node:util";
 import { addArrayBufferTransfer } from "./array-buffer-transfer.ts";
 import { addArrayFromAsync } from "./array-from-async.ts";

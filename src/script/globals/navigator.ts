@@ -1,4 +1,4 @@
-// The navigator of the global scope.
+// The global navigator.
 import { availableParallelism } from "node:os";
 import { define } from "./define.ts";
 import { scriptFetch } from "./fetch/outbound.ts";
@@ -34,7 +34,7 @@ export class Navigator {
     return process.platform;
   }
 
-  /** Sends the data in the background; a failure goes to the log. */
+  /** Sends the data in the background, and logs a failure. */
   sendBeacon(url: string | URL, data?: unknown): boolean {
     scriptFetch(url, { method: "POST", body: data ?? null }).then(
       (response) => response.body?.cancel(),

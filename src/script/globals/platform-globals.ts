@@ -1,4 +1,4 @@
-// Globals of the platform that scripts are written for, beyond fetch, streams and crypto.
+// Globals of Cloudflare Workers, other than fetch, streams and crypto.
 import { createRequire } from "node:module";
 import { define, defineLazily, defineMissing } from "./define.ts";
 import { CloseEvent, ErrorEvent, PromiseRejectionEvent } from "./event-classes.ts";
@@ -14,7 +14,7 @@ import { installNavigator } from "./navigator.ts";
 import { Scheduler } from "./scheduler.ts";
 import { installNumberTimers } from "./timers.ts";
 
-/** Once in a process. Returns the events whose listeners the script adds. */
+/** Call once per process. Returns the events to which the script adds listeners. */
 export function installPlatformGlobals(): ScriptEvents {
   const events = createScriptEvents();
   define(globalThis, {
@@ -36,7 +36,7 @@ export function installPlatformGlobals(): ScriptEvents {
   return events;
 }
 
-/** Loaded on first use. Modules need it synchronously, so a dynamic import is not possible. */
+/** Loads URLPattern on first use, synchronously, so a dynamic import is not possible. */
 function loadUrlPattern(): unknown {
   const require = createRequire(import.meta.url);
   return (require("urlpattern-polyfill/urlpattern") as { URLPattern: unknown }).URLPattern;

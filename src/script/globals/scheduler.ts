@@ -1,7 +1,7 @@
-// `scheduler.wait(milliseconds, { signal })`: a promise for a pause.
+// `scheduler.wait(milliseconds, { signal })`: returns a promise that resolves after a delay.
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Longer waits than a timer of Node can count are cut to its maximum, about 24 days. */
+/** Maximum delay of a Node timer, about 24 days. Longer waits are shortened to it. */
 const maxMilliseconds = 2 ** 31 - 1;
 
 export class Scheduler {
@@ -12,7 +12,7 @@ export class Scheduler {
     try {
       await pause(Math.max(delay, 0), undefined, signal === undefined ? {} : { signal });
     } catch (error) {
-      // Node rejects with an error of its own; callers expect the signal's reason.
+      // Throws the signal's reason, which callers expect, instead of Node's own error.
       signal?.throwIfAborted();
       throw error;
     }

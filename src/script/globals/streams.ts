@@ -1,4 +1,4 @@
-// A pipe for bytes that changes nothing.
+// IdentityTransformStream: passes bytes through unchanged.
 import { toBytes } from "../../binding/arguments.ts";
 
 export class IdentityTransformStream extends TransformStream<ArrayBuffer | ArrayBufferView, Uint8Array> {

@@ -1,14 +1,14 @@
-// A TextDecoder for Node versions that decode some single-byte encodings differently from the standard:
-// windows-1252 as Latin-1, others with additions of their own, and two not at all.
+// A TextDecoder for Node versions that decode some single-byte encodings incorrectly, such as
+// windows-1252 as Latin-1, or do not support them.
 import { toBytes } from "../../binding/arguments.ts";
 
 const NativeTextDecoder = globalThis.TextDecoder;
 const unmapped = 0xfffd;
 
-/** Encodings that Node does not know; each has one label. */
+/** Encodings that Node does not support; each has one label. */
 const unknownEncodings: readonly string[] = ["iso-8859-16", "x-user-defined"];
 
-/** Characters that replace Node's, from a byte on. */
+/** Corrections of Node's tables: characters for consecutive bytes, starting at `first`. */
 const corrections: Readonly<Record<string, readonly (readonly [first: number, characters: string])[]>> = {
   ibm866: [],
   "iso-8859-16": [
@@ -33,7 +33,7 @@ const corrections: Readonly<Record<string, readonly (readonly [first: number, ch
 
 const tables = new Map<string, Uint16Array>();
 
-/** Code units by byte. */
+/** Returns the UTF-16 code unit of each byte. */
 function tableFor(encoding: string): Uint16Array {
   const cached = tables.get(encoding);
   if (cached !== undefined) return cached;
@@ -59,7 +59,7 @@ interface DecoderOptions {
 
 export class TextDecoder {
   readonly #decoder: InstanceType<typeof NativeTextDecoder>;
-  /** Undefined where Node's own decoder is right. */
+  /** The encoding to decode by table; undefined when Node's decoder is correct. */
   readonly #corrected: string | undefined;
 
   constructor(label: string = "utf-8", options: DecoderOptions = {}) {
@@ -104,7 +104,7 @@ Object.defineProperty(TextDecoder.prototype, Symbol.toStringTag, {
   configurable: true,
 });
 
-/** Whether Node's own decoder is right about the most common of these encodings. */
+/** Whether Node decodes windows-1252, the most common of these encodings, correctly. */
 export function decodesWindows1252(): boolean {
   return new NativeTextDecoder("windows-1252").decode(Uint8Array.of(0x80)) === "€";
 }

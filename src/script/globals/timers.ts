@@ -1,8 +1,8 @@
-// Timers that return numbers, as on the platform that scripts are written for. The bundler puts them in the place of
-// setTimeout and setInterval; clearTimeout and clearInterval of Node take numbers and Timeout objects alike.
+// Timers that return numbers, as in Cloudflare Workers. The bundler replaces setTimeout and
+// setInterval with them; Node's clearTimeout and clearInterval also accept numbers.
 import { define } from "./define.ts";
 
-/** Names that the bundler replaces, and their replacements. */
+/** Global names that the bundler replaces, and their replacements. */
 export const numberTimers = {
   setTimeout: "$storeSetTimeout",
   setInterval: "$storeSetInterval",

@@ -1,12 +1,12 @@
-// Web classes that scripts do not take from Node as they are: some are missing in older versions, and some
-// behave differently from version to version.
+// Web classes that replace Node's own for scripts, because older Node versions lack them or behave
+// differently.
 import { addBlobMembers } from "./blob-members.ts";
 import { CompressionStream, DecompressionStream } from "./compression-streams.ts";
 import { decodesWindows1252, TextDecoder } from "./text-decoder.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Node defines these as accessors that load them; the standard wants plain properties. */
+/** Globals that Node defines as accessors; the standard requires plain properties. */
 const lazyClasses: readonly string[] = [
   "Blob",
   "ByteLengthQueuingStrategy",
@@ -26,7 +26,7 @@ const lazyClasses: readonly string[] = [
   "WritableStreamDefaultWriter",
 ];
 
-/** Changes prototypes, and returns the values for the global scope. */
+/** Adds missing members to prototypes, and returns the classes for the global scope. */
 export function webClasses(): Values {
   addBlobMembers();
   const scope = globalThis as unknown as Values;

@@ -1,4 +1,4 @@
-// The env that a script's handlers receive: variables, secrets and bindings, by name.
+// Creates the env that a script's handlers receive: variables, secrets and bindings by name.
 import { bindBucket } from "../../binding/bind.ts";
 import { isCompatibilityFlag } from "../../binding/compatibility.ts";
 import { bindKvNamespace } from "../../binding/kv-namespace.ts";
@@ -26,7 +26,7 @@ export function createEnvironment(
   { engine, presign, assets }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
-  // Other flags configure the runtime, not the binding.
+  // All other flags change the runtime, not the binding.
   const compatibilityFlags = script.compatibilityFlags.filter(isCompatibilityFlag);
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });

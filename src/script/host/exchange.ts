@@ -1,25 +1,25 @@
-// Reports a request to a script after its response has ended. This runs for every request, so objects are
-// built field by field: spreading would cost more than everything else here.
+// Reports a request to a script after its response has ended. Runs for every request, so objects
+// are built without spreading, which would be much slower.
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { nextRequestId } from "../../http/server/request-id.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
 
-/** Receives reports of what the script does. */
+/** Callbacks that observe what a script does. */
 export interface HostObserver {
   /** The script's name. */
   readonly script: string;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  /** Whether responses carry the request id of the log. */
+  /** Whether responses contain the request id of the log. */
   readonly sendsRequestId: boolean;
-  /** A handler other than fetch has run. */
+  /** Called after a handler other than fetch has run. */
   readonly onRun: (handler: string, outcome: "done" | "failed") => void;
 }
 
 export interface ExchangeState {
-  /** Undefined when responses carry no request id. */
+  /** Undefined when responses do not contain a request id. */
   readonly id: string | undefined;
   status: number;
-  /** Set for a response made by the server instead of the script. */
+  /** Set when the server creates the response instead of the script. */
   errorCode: "BadHost" | "Exception" | undefined;
   readonly onSent: NonNullable<HttpResponse["onSent"]>;
 }

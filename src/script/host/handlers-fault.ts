@@ -1,2 +1,2 @@
-// A fault of a script that has no position in its code: it is shown without a stack.
+// A fault of a script without a position in its code; it is shown without a stack trace.
 export class HandlersFault extends TypeError {}

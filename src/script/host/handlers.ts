@@ -1,4 +1,5 @@
-// Finds a script's handlers: an object, a function with handlers as its properties, a class, or listeners.
+// Finds a script's handlers in an object, a function with handlers as properties, a class, or
+// listeners.
 import type { ScriptContext } from "../context.ts";
 import type { ScriptEvents } from "../globals/events.ts";
 import type { Environment } from "./environment.ts";
@@ -30,7 +31,7 @@ function hasHandler(value: object): boolean {
   return handlerNames.some((name) => typeof (value as ScriptHandlers)[name] === "function");
 }
 
-/** Whether the export can have handlers. A class may define them as fields, invisible on its prototype. */
+/** Whether the export is a class that may have handlers, as methods or as fields. */
 function isClass(value: { readonly prototype?: unknown }): boolean {
   const { prototype } = value;
   if (typeof prototype !== "object" || prototype === null) return false;
@@ -41,7 +42,7 @@ function isClass(value: { readonly prototype?: unknown }): boolean {
   );
 }
 
-/** A new instance for each event, as scripts expect: what they keep in it belongs to one request. */
+/** Creates a new instance for each event, because scripts store state of one request in it. */
 function classHandlers(entry: EntryClass): ScriptHandlers {
   function call(name: HandlerName) {
     return (event: unknown, env: Environment, context: ScriptContext): unknown => {

@@ -1,5 +1,5 @@
-// Runs a script's handlers: turns HTTP requests into Request objects and Response objects into HTTP
-// responses. An error of the script is a 500 and a log line; the process keeps running.
+// Runs a script's handlers: converts HTTP requests to Request objects, and Response objects to HTTP
+// responses. An error of the script causes a 500 and a log line; the process keeps running.
 
 import { describe, toBytes } from "../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
@@ -36,9 +36,9 @@ export interface ScriptHandlers {
 export interface Host {
   readonly handle: HttpHandler;
   scheduled(cron: string, time: number): Promise<void>;
-  /** Runs the notification handler for each event; events of one key in order, until one fails. */
+  /** Runs the notification handler for each event; in order for one key, until one fails. */
   notification(events: readonly NotificationMessage[]): Promise<NotificationResult>;
-  /** Waits for promises given to waitUntil. */
+  /** Resolves when all promises passed to waitUntil have settled. */
   settle(): Promise<void>;
 }
 
@@ -80,10 +80,10 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
       if (handlers.scheduled === undefined) {
         throw new TypeError("The script's default export has no scheduled handler.");
       }
-      // A run is never repeated, so noRetry has nothing to change.
+      // noRetry has no effect: Store never retries a scheduled run.
       const event: ScheduledEvent = { type: "scheduled", cron, scheduledTime: time, noRetry() {} };
       const run = handlers.scheduled(event, env, createContext());
-      // The caller of the run receives its failure.
+      // The caller receives the error of the run, so it is ignored here.
       waitFor(Promise.resolve(run).catch(() => {}));
       await Promise.resolve(run).then(
         () => observer?.onRun("scheduled", "done"),
@@ -107,7 +107,7 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
 
 const badHost = "Bad Request: the request names no valid host.\n";
 
-/** A response made by the server instead of the script. */
+/** Creates a response of the server, sent instead of the script's response. */
 function errorResponse(
   status: number,
   body: string,
@@ -126,7 +126,7 @@ function errorResponse(
 function toRequest(request: HttpRequest): Request {
   const { method, target, scheme } = request;
   const isAbsolute = /^https?:\/\//i.test(target);
-  // `OPTIONS *` addresses the whole server: use its root.
+  // `OPTIONS *` addresses the whole server; the script sees it as the root path.
   const path = target.startsWith("/") ? target : "/";
   const url = isAbsolute ? target : `${scheme}://${request.header("host") ?? "localhost"}${path}`;
   const body = request.hasBody ? () => bodyStream(request) : undefined;
@@ -144,7 +144,8 @@ function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
         controller.close();
         controller.byobRequest?.respond(0);
       } else {
-        // The stream takes the buffer; chunks of a socket may share one.
+        // Copied: the stream takes ownership of the buffer, which other chunks of the socket may
+        // share.
         controller.enqueue(new Uint8Array(value));
       }
     },
@@ -190,7 +191,7 @@ function toByteSource(stream: ReadableStream<Uint8Array>): ByteSource {
           yield toChunk(value);
         }
       } catch (error) {
-        // The status is already sent: the connection is cut, and the error is logged.
+        // The status is already sent, so the connection is closed and the error is logged.
         logError(error);
         throw error;
       }

@@ -13,11 +13,11 @@ import type { Mode } from "../context.ts";
 /** Everything a process needs to run a script. */
 export interface LoadedScript extends ScriptBindings {
   readonly name: string;
-  /** Name of the script in the configuration. */
+  /** Whether the configuration is a store file or a wrangler file. */
   readonly kind: ConfigKind;
-  /** The bundled module; undefined when assets are served without a script. */
+  /** Path of the bundled module; undefined when assets are served without a script. */
   readonly bundle: string | undefined;
-  /** A service worker adds listeners and exports no handlers. */
+  /** The syntax of the script. A service worker adds listeners and exports no handlers. */
   readonly format: BundleFormat;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
@@ -39,18 +39,18 @@ export interface Load {
   readonly location: Location;
   readonly mode: Mode;
   readonly presign: ScriptPresigner | undefined;
-  /** Open multipart uploads of each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number | undefined;
-  /** Socket for requests that the router forwards; undefined when the process accepts on the port itself. */
+  /** Socket path for requests from the router; undefined when the process accepts on the port. */
   readonly socketPath: string | undefined;
-  /** Certificate and key of the port, if it serves HTTPS. */
+  /** Certificate and key, if the port serves HTTPS. */
   readonly tls: TlsPair | undefined;
   /** Proxies whose X-Forwarded-* headers are trusted. */
   readonly trusted: readonly string[];
   readonly observing: ObserverOptions;
   /** Limits of this process. */
   readonly limits: PortLimits;
-  /** Secret of readiness probes of the port. */
+  /** Secret that authenticates readiness probes of the port. */
   readonly probe: string;
 }
 
@@ -60,14 +60,14 @@ export type ToHost =
   | { readonly kind: "tls"; readonly pair: TlsPair }
   | { readonly kind: "notification"; readonly id: number; readonly events: readonly NotificationMessage[] }
   | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
-  /** Accept connections on the port that this process has inherited. */
+  /** Accept connections on the inherited port. */
   | { readonly kind: "accept"; readonly id: number }
-  /** Finish what is in flight, then end. */
+  /** Finish the requests in flight, then exit. */
   | { readonly kind: "drain" };
 
 export type FromHost =
   | FromObserver
-  /** The process is up and waits for a script. */
+  /** The process has started and waits for a script. */
   | { readonly kind: "warm" }
   | { readonly kind: "ready"; readonly handlers: readonly string[] }
   | { readonly kind: "failed"; readonly message: string }
@@ -78,7 +78,7 @@ export type FromHost =
 /** A StoreNotification in serialized form. */
 export type NotificationMessage = Omit<StoreNotification, "type" | "time"> & { readonly time: number };
 
-/** Result of a batch: the indexes of handled notifications, and the error of the first failure. */
+/** Result of a batch: the indexes of handled events, and the first error. */
 export interface NotificationResult {
   readonly handled: readonly number[];
   readonly error: string | undefined;
@@ -86,11 +86,11 @@ export interface NotificationResult {
 
 export const heartbeatMilliseconds = 100;
 
-/** Longer texts are cut before they are sent. */
+/** Maximum length of texts in messages; longer texts are truncated. */
 export const maxMessageText = 64 * 1024;
 const maxEvents = 10_000;
 
-/** Undefined for an invalid message: a script can write to the pipe of its process. */
+/** Undefined for an invalid message, which a script can write to the pipe. */
 export function parseFromHost(value: unknown): FromHost | undefined {
   if (!isFields(value)) return undefined;
   const { kind, id, handlers, handled, message, error } = value;

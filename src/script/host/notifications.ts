@@ -1,5 +1,5 @@
-// Runs a script's notification handler: an event counts as handled once the handler and every promise
-// given to waitUntil have succeeded.
+// Runs a script's notification handler. An event counts as handled once the handler and all
+// promises passed to waitUntil have succeeded.
 
 import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
@@ -48,12 +48,12 @@ async function handle(
   const eventContext: ScriptContext = {
     ...context,
     waitUntil(promise) {
-      // The handler's caller receives the failure, so it is not logged here as well.
+      // The caller of the handler receives the error, so it is not logged here.
       promises.push(Promise.resolve(promise));
       context.waitUntil(Promise.resolve(promise).catch(() => {}));
     },
   };
   await handlers.notification({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
-  // A promise may have added another.
+  // A promise may add further promises while it is awaited.
   for (let i = 0; i < promises.length; i++) await promises[i];
 }

@@ -1,13 +1,13 @@
-// Promises given to waitUntil, which the process awaits before it ends, and the contexts that collect them.
+// Collects the promises passed to waitUntil, which the process awaits before it exits.
 import type { ScriptContext } from "../context.ts";
 import { ownExports } from "./platform/values.ts";
 import { logError } from "./script-error.ts";
 
 export interface PendingWork {
-  /** Logs a failure. */
+  /** Adds a promise. Its failure is logged. */
   waitUntil(promise: Promise<unknown>): void;
   waitFor(promise: Promise<unknown>): void;
-  /** A new context for each event, since scripts store state of one request in it. */
+  /** Creates a new context for each event, because scripts store state of one request in it. */
   createContext(): ScriptContext;
   /** Resolves when nothing is pending. */
   settle(): Promise<void>;
@@ -39,5 +39,5 @@ export function createPendingWork(): PendingWork {
   };
 }
 
-/** No origin server follows a script; the call is allowed and changes nothing. */
+/** Has no effect: there is no origin server that could handle the request instead. */
 function passThroughOnException(): void {}

@@ -1,12 +1,13 @@
-// Variables and secrets in the environment of a script's process, for scripts and packages that look for settings there.
+// Sets variables and secrets in process.env, for scripts and packages that read their settings
+// there.
 import { env as environment } from "node:process";
 import type { LoadedScript } from "./messages.ts";
 
-/** Strings as they are, other values as JSON: an environment holds only text. */
+/** Strings are set unchanged; other values as JSON, because process.env holds only text. */
 export function fillProcessEnv({ vars, secrets }: Pick<LoadedScript, "vars" | "secrets">): void {
   for (const [name, value] of Object.entries({ ...vars, ...secrets })) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
-    // Names and values that an environment cannot hold are in env alone.
+    // Names and values that process.env cannot hold are only in env.
     if (text !== undefined && !/[=\0]/.test(name) && !text.includes("\0")) environment[name] = text;
   }
 }

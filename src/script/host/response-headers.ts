@@ -1,7 +1,7 @@
-// Filters the headers of a script's response. Framing and connection headers are set by the server, which
-// alone knows the length of the body and whether the connection stays open.
+// Filters the headers of a script's response. The server sets framing and connection headers,
+// because only it knows the body's length and whether the connection stays open.
 
-/** Hop-by-hop headers (RFC 9110 7.6.1), or set by the server from the body. */
+/** Hop-by-hop headers (RFC 9110 7.6.1), and headers that the server derives from the body. */
 const serverHeaders = [
   "connection",
   "content-length",
@@ -13,7 +13,7 @@ const serverHeaders = [
   "upgrade",
 ];
 
-/** Dropped when empty. `Allow` is not listed: an empty value means that no method is allowed. */
+/** Removed when empty. `Allow` is not listed: an empty value means that no method is allowed. */
 const nonEmptyHeaders = [
   "accept-ranges",
   "access-control-allow-credentials",
@@ -60,7 +60,7 @@ const nonEmptyHeaders = [
   "x-frame-options",
 ];
 
-/** One lookup decides on a header: most are not in it and are sent. */
+/** Both lists in one map, so that each header needs only one lookup. */
 const rules: ReadonlyMap<string, "never" | "with a value"> = new Map([
   ...serverHeaders.map((name) => [name, "never"] as const),
   ...nonEmptyHeaders.map((name) => [name, "with a value"] as const),
@@ -72,10 +72,10 @@ export interface ResponseInfo {
   readonly hasBody: boolean;
 }
 
-/** Characters that Headers accepts and HTTP cannot carry. */
+/** Control characters that Headers accepts, but HTTP does not allow. */
 const controlCharacters = /[\x00-\x08\x0a-\x1f\x7f]/;
 
-/** Names come in lower case, as Headers keeps them. */
+/** Names must be in lower case, as Headers stores them. */
 export function sentHeaders(
   headers: Iterable<readonly [string, string]>,
   response: ResponseInfo,
@@ -92,7 +92,7 @@ export function sentHeaders(
   return list;
 }
 
-/** In a HEAD response Content-Length only announces the length of the GET response. */
+/** Whether Content-Length is kept: in a HEAD response it announces the length for GET. */
 function isHeadLength(value: string, { method, status, hasBody }: ResponseInfo): boolean {
   return method === "HEAD" && !hasBody && status !== 204 && status !== 304 && /^[0-9]{1,15}$/.test(value);
 }

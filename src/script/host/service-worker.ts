@@ -1,5 +1,5 @@
-// Scripts in the service-worker syntax: they add listeners instead of exporting handlers, and find their bindings
-// as globals.
+// Scripts in the service-worker syntax: they add listeners instead of exporting handlers, and use
+// bindings as globals.
 import type { ScriptContext } from "../context.ts";
 import { define } from "../globals/define.ts";
 import { FetchEvent, ScheduledEvent, type ScriptEvents } from "../globals/events.ts";
@@ -7,7 +7,7 @@ import type { Environment } from "./environment.ts";
 import { HandlersFault } from "./handlers-fault.ts";
 import type { ScriptHandlers } from "./host.ts";
 
-/** Before the script is imported: its top level may use them. */
+/** Call before importing the script: its top-level code may use the bindings. */
 export function defineBindings(env: Environment): void {
   const clash = Object.keys(env).find((name) => name in globalThis);
   if (clash !== undefined) {
@@ -19,7 +19,7 @@ export function defineBindings(env: Environment): void {
   define(globalThis, env);
 }
 
-/** The handlers that call the script's listeners. */
+/** Creates handlers that call the script's listeners. */
 export function listenerHandlers(events: ScriptEvents): ScriptHandlers {
   const has = (type: "fetch" | "scheduled") => events.listeners(type).length > 0;
   return {
@@ -40,7 +40,7 @@ function respond(
   );
 }
 
-/** A run succeeds when everything given to waitUntil does. */
+/** A run succeeds when all promises passed to waitUntil succeed. */
 async function runScheduled(
   events: ScriptEvents,
   { cron, scheduledTime }: Pick<ScheduledEvent, "cron" | "scheduledTime">,
@@ -55,6 +55,6 @@ async function runScheduled(
   };
   const event = new ScheduledEvent(cron, scheduledTime, eventContext);
   for (const listener of events.listeners("scheduled")) listener(event);
-  // A promise may add another.
+  // A promise may add further promises while it is awaited.
   for (let i = 0; i < promises.length; i++) await promises[i];
 }

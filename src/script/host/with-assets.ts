@@ -1,4 +1,4 @@
-// One HTTP handler for assets and a script: decides which of the two answers a request.
+// HTTP handler for assets and a script: decides which of them handles a request.
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { assetRequestFrom } from "../assets/asset-request.ts";
 import type { AnswerOptions, AssetAnswer, Assets } from "../assets/assets.ts";
@@ -11,9 +11,9 @@ import { hasValidHost } from "./host-header.ts";
 export interface WithAssetsOptions extends Compatibility {
   readonly assets: Assets;
   readonly options: AssetsOptions;
-  /** Undefined: the assets answer every request. */
+  /** Undefined when there are only assets. */
   readonly script: HttpHandler | undefined;
-  /** Answers requests that name no host. */
+  /** Responds to requests without a valid host. */
   readonly refuse: HttpHandler;
   readonly observer: HostObserver | undefined;
 }
@@ -27,7 +27,10 @@ export function withAssets(settings: WithAssetsOptions): HttpHandler {
   const withPage: AnswerOptions = { notFound: notFoundHandling, otherMethods: "pass on" };
   const withoutPage: AnswerOptions = { notFound: "none", otherMethods: "pass on" };
 
-  /** False with patterns in `run_worker_first`, which already chose the script's paths. */
+  /**
+   * Serves the not-found page before the script runs only for navigations, or if `run_worker_first`
+   * has patterns: then paths of the script are already excluded.
+   */
   function beforeScript(request: HttpRequest): AnswerOptions {
     const isNavigation = isNavigationServed && request.header("sec-fetch-mode") === "navigate";
     return typeof runWorkerFirst !== "boolean" || isNavigation ? withPage : withoutPage;

@@ -1,5 +1,5 @@
-// A process that runs one script on its own engine: it starts warm and then receives its script.
-// It sends heartbeats from its event loop, so that the supervisor notices when the script blocks it.
+// A process that runs one script with its own engine. It is started ahead of time, then receives a
+// script. Its heartbeats let the supervisor detect a blocked event loop.
 import { pathToFileURL } from "node:url";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
@@ -36,7 +36,7 @@ import { logError } from "./script-error.ts";
 import { defineBindings } from "./service-worker.ts";
 import { withAssets } from "./with-assets.ts";
 
-/** How long promises given to waitUntil may delay the end of the process. */
+/** Maximum time that promises passed to waitUntil may delay the exit of the process. */
 const settleMilliseconds = 30_000;
 
 interface ActiveHost {
@@ -66,7 +66,7 @@ async function load({
   observing,
   ...portSettings
 }: Load): Promise<void> {
-  // Before anything slow: certificate and key may change in the meantime.
+  // Read first: certificate and key may change during the slower steps that follow.
   tls = portSettings.tls === undefined ? undefined : createTlsSource(portSettings.tls);
   const observer = createObserver(observing, send);
   const streams = createOpenStreams();
@@ -106,7 +106,7 @@ async function load({
   const { limits, probe } = portSettings;
   const current: ActiveHost = {
     ...{ host, observer, close: closeAll },
-    // The router enforces the limits before it forwards.
+    // With a router, the router enforces the limits of the port.
     listener:
       socketPath === undefined
         ? undefined
@@ -126,7 +126,7 @@ async function load({
   send({ kind: "ready", handlers: presentHandlers });
 }
 
-/** Sets up everything the top level of the script may use, before it is imported. */
+/** Sets up everything that top-level code of the script may use, then imports the script. */
 async function loadHandlers(
   script: LoadedScript,
   env: Environment,
@@ -174,7 +174,7 @@ async function runNotification(id: number, events: readonly NotificationMessage[
   send({ kind: "notified", id, ...result, error: result.error?.slice(0, maxMessageText) });
 }
 
-/** The stack without frames of the loader. */
+/** Returns the stack trace without frames of the module loader. */
 function formatStack(error: unknown): string {
   if (error instanceof HandlersFault || !(error instanceof Error)) return errorMessage(error);
   const lines = (error.stack ?? error.message).split("\n");
@@ -208,11 +208,11 @@ const parent = connectParent<ToHost, FromHost>((message) => {
     });
   }
 });
-// The supervisor decides when a script ends; a signal to the whole group reaches it too.
+// Ignored: the supervisor ends this process, and a signal to the process group also reaches it.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});
-// An error outside of any request is logged, and the process continues.
+// Logs errors outside of requests; the process keeps running.
 process.on("uncaughtException", (error) => logError(error, "Uncaught:"));
 process.on("unhandledRejection", (reason, promise) => {
   const event = new PromiseRejectionEvent("unhandledrejection", { reason, promise, cancelable: true });

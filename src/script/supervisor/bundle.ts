@@ -1,5 +1,5 @@
-// Bundles a script with esbuild into one module: TypeScript, npm packages, text, bytes and WebAssembly; modules of Node
-// stay imports. Rebuilding is incremental.
+// Bundles a script and its npm packages into one module with esbuild. Imports of Node's own modules
+// are kept. Rebuilds are incremental.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -30,10 +30,10 @@ import {
 import { installAdvice } from "./install-advice.ts";
 
 export interface Bundle {
-  /** Every input file, so that changes can be watched. */
+  /** All input files, to watch for changes. */
   readonly inputs: readonly string[];
   readonly format: BundleFormat;
-  /** Writes the module to a temporary file for one process to import; the file is not needed after that. */
+  /** Writes the module to a temporary file. It can be removed once a process has imported it. */
   writeToFile(): Promise<BundleFile>;
 }
 
@@ -43,14 +43,14 @@ export interface BundleFile {
 }
 
 export interface Bundler {
-  /** Rejects with a BundleError that shows file, line and column. */
+  /** Rejects with a BundleError that contains file, line and column. */
   build(): Promise<Bundle>;
   close(): Promise<void>;
 }
 
 export class BundleError extends Error {
   override readonly name = "BundleError";
-  /** Files named by the errors, including missing ones: a change of any of them triggers a new build. */
+  /** Files of the errors, including missing files. A change of any of them starts a new build. */
   readonly files: readonly string[];
 
   constructor(message: string, files: readonly string[]) {
@@ -61,17 +61,17 @@ export class BundleError extends Error {
 
 export interface BundlerOptions {
   readonly main: string;
-  /** The folder of the config: paths in messages are relative to it. */
+  /** Folder of the configuration; paths in messages are relative to it. */
   readonly directory: string;
   readonly bundling?: BundlingOptions | undefined;
   /**
-   * Which builds of packages are used: those for Node, or those for workers and browsers, as the bundler does that
-   * projects with a wrangler file are written for. Default: node.
+   * Which builds of npm packages are used. `workers`: builds for workers and browsers, as wrangler
+   * selects them. Default: node.
    */
   readonly packages?: "node" | "workers" | undefined;
-  /** Default: production. */
+  /** Value of NODE_ENV. Default: production. */
   readonly nodeEnv?: "development" | "production" | undefined;
-  /** What setTimeout and setInterval return. Default: the Timeout objects of Node. */
+  /** Return type of setTimeout and setInterval. Default: Timeout objects of Node. */
   readonly timers?: "numbers" | "objects" | undefined;
 }
 
@@ -107,7 +107,7 @@ export function createBundler(options: BundlerOptions): Bundler {
   };
 }
 
-/** Created for each file: the system may clean up temporary folders while the server runs. */
+/** Uses a new folder for each file: the system may remove old temporary folders. */
 async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFile> {
   const folder = await mkdtemp(join(tmpdir(), "store-bundle-"));
   const file = join(folder, name);
@@ -115,7 +115,10 @@ async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFi
   return { file, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A script without a default export can only have listeners, and esbuild gives every CommonJS file one. */
+/**
+ * A script without a default export is a service worker. esbuild adds a default export to CommonJS
+ * files, so these are searched for listeners.
+ */
 function detectFormat(metafile: Metafile, main: string, contents: Uint8Array): BundleFormat {
   const hasListeners = () => Buffer.from(contents).includes("addEventListener(");
   if (metafile.inputs[main]?.format === "cjs" && hasListeners()) return "service-worker";
@@ -123,17 +126,17 @@ function detectFormat(metafile: Metafile, main: string, contents: Uint8Array): B
   return entry?.exports.includes("default") === false ? "service-worker" : "module";
 }
 
-/** Whether the code has neither import nor export: older scripts rely on sloppy mode, which modules lack. */
+/** Whether the code has no import or export. Older scripts need sloppy mode, unlike modules. */
 function isScript({ inputs, outputs }: Metafile, main: string): boolean {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
   return inputs[main]?.format === undefined && !imports.some(({ kind }) => kind === "import-statement");
 }
 
-/** Packages in CommonJS call require for Node's own modules. */
+/** Defines require, with which CommonJS packages load Node's own modules. */
 const banner =
   'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);';
 
-/** Adds no line, so that the source map stays valid. */
+/** The banner contains no line break, so the line numbers of the source map stay valid. */
 function withoutBanner(contents: Uint8Array): Uint8Array {
   return contents.subarray(Buffer.byteLength(banner));
 }
@@ -203,7 +206,7 @@ function formatMessage(error: Message, directory: string): string {
   const hint = hintFor(error, directory);
   if (location === null) return hint === undefined ? message : `${message}\n  ${hint}`;
   const { file: path, line, lineText: source, column, length } = location;
-  // esbuild counts bytes.
+  // esbuild counts columns in bytes.
   const bytes = Buffer.from(source);
   const units = (from: number, to: number) => bytes.subarray(from, to).toString().length;
   return faultText({
@@ -213,7 +216,7 @@ function formatMessage(error: Message, directory: string): string {
   });
 }
 
-/** Drops esbuild's advice on its own options, which users cannot set. */
+/** Omits esbuild's hints about its options, which users cannot set. */
 function hintFor({ text, notes }: Message, directory: string): string | undefined {
   const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(text) ?? [];
   if (name !== undefined) return installAdvice(name, directory);

@@ -1,4 +1,4 @@
-// Suggests how to install a package that a script imports and that is missing.
+// Suggests how to install a missing package that a script imports.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -8,7 +8,7 @@ const dependencyFields = [
   "optionalDependencies",
   "peerDependencies",
 ] as const;
-/** By the lock file that each tool writes. */
+/** Package managers by the lock file that each writes. */
 const packageManagers = [
   ["pnpm-lock.yaml", "pnpm"],
   ["yarn.lock", "yarn"],
@@ -16,7 +16,7 @@ const packageManagers = [
   ["bun.lockb", "bun"],
 ] as const;
 
-/** A fresh clone lists the package already, so one command installs everything. */
+/** If package.json lists the package, as in a fresh clone, suggests installing everything. */
 export function installAdvice(name: string, directory: string): string {
   for (let folder = directory; ; folder = dirname(folder)) {
     if (listsPackage(join(folder, "package.json"), name)) {

@@ -1,17 +1,17 @@
-// Ends a process whose script does not finish loading. A machine that is merely busy makes loading slow, so time counts
-// only while the process uses the processor, or waits idle for something that does not happen.
+// Kills a process whose script does not finish loading. On a busy machine loading is slow, so only
+// processor time and idle time count.
 import type { HostProcess } from "./worker-handle.ts";
 
 const checkMilliseconds = 500;
-/** Processor time that loading may take. */
+/** Maximum processor time for loading. */
 const cpuMilliseconds = 10_000;
-/** How long loading may be idle. */
+/** Maximum idle time while loading. */
 const asleepMilliseconds = 8000;
-/** Upper bound on loading in any case. */
+/** Maximum total time for loading. */
 const wallMilliseconds = 120_000;
 
 export interface LoadDeadline {
-  /** Whether the process was ended here. */
+  /** Whether the process was killed because of this deadline. */
   readonly isLate: boolean;
   clear(): void;
 }

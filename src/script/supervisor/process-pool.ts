@@ -1,5 +1,5 @@
-// The processes of one script. A process that dies or blocks its event loop is replaced. New code
-// runs in new processes, and the old ones finish their requests.
+// The processes of one script. Replaces a process that exits or blocks its event loop. New code
+// runs in new processes; old processes finish their requests.
 import { createRestarts } from "../../child/restarts.ts";
 import type { Standstill } from "../../child/standstill.ts";
 import type { LoadedScript } from "../host/messages.ts";
@@ -9,13 +9,13 @@ import type { Processes } from "./warm-processes.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "./worker-handle.ts";
 
 export interface Pool {
-  /** Switches to this script. If it cannot be loaded, rejects and keeps the previous one. */
+  /** Switches to this script. If it cannot be loaded, rejects and keeps the previous script. */
   run(load: PoolLoad): Promise<void>;
-  /** Returns a process in service; waits for one up to a timeout. */
+  /** Returns an active process; waits for one until a timeout. */
   pick(): Promise<PooledProcess>;
-  /** Whether any process is in service. */
+  /** Whether there is an active process. */
   isUp(): boolean;
-  /** From now on, a blocked process is killed at once. */
+  /** From now on, blocked processes are killed immediately. */
   beginShutdown(): void;
   close(): Promise<void>;
 }
@@ -44,19 +44,19 @@ export interface PoolOptions {
 const watchMilliseconds = 100;
 /** Processor time without a heartbeat after which a process counts as blocked. */
 const blockedCpuMilliseconds = 500;
-/** Time asleep in a blocking system call after which a process counts as blocked. */
+/** Time in a blocking system call after which a process counts as blocked. */
 const blockedAsleepMilliseconds = 10_000;
-/** How long a blocked process out of service may take to recover before it is killed. */
+/** How long a retired, blocked process may take to recover before it is killed. */
 const recoverCpuMilliseconds = 10_000;
 const recoverWallMilliseconds = 60_000;
-/** With these delays, a script that keeps dying is started at most twelve times a minute. */
+/** Delays between restarts: a script that keeps crashing starts at most twelve times a minute. */
 const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
 const restartWindowMilliseconds = 60_000;
 const pickMilliseconds = 30_000;
 
 export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
   let active: PooledProcess[] = [];
-  /** Processes out of service: they finish their requests, or are blocked. */
+  /** Processes without new requests: they are finishing their requests, or are blocked. */
   const retired = new Set<PooledProcess>();
   const waiters = new Set<() => void>();
   let current: PoolLoad | undefined;
@@ -101,7 +101,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     replace(load);
   }
 
-  /** Starts another process, unless new code was loaded meanwhile. */
+  /** Starts a replacement process, unless newer code has been loaded meanwhile. */
   function replace(load: PoolLoad): void {
     void restart({
       isNeeded: () => !closed && load === current,
@@ -116,14 +116,14 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     for (const wake of [...waiters]) wake();
   }
 
-  /** Without a router, the process starts to accept on the port once it is loaded. */
+  /** Without a router, the process accepts on the port as soon as the script is loaded. */
   async function startServing(load: PoolLoad): Promise<PooledProcess> {
     const pooled = await start(load);
     if (socketPath === undefined) await pooled.accept();
     return pooled;
   }
 
-  /** Resolves when a process is admitted, the pool closes or the deadline has passed. */
+  /** Resolves when a process becomes active, when the pool closes, or at the deadline. */
   function nextAdmission(deadline: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -168,7 +168,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   const watchTimer = setInterval(() => {
     if (isWatching) return;
     isWatching = true;
-    // After heartbeats that arrived while this process was busy itself are handled.
+    // Deferred, so that heartbeats that arrived while this process was busy are handled first.
     setImmediate(() => {
       void watch().finally(() => {
         isWatching = false;
@@ -185,7 +185,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
         for (const pooled of ready) retire(pooled);
         throw failed.reason;
       }
-      // Only after all are loaded: if one process fails to load the code, none may serve it.
+      // Accept only after all processes have loaded the code: if one fails, none may serve it.
       if (socketPath === undefined) await Promise.all(ready.map((pooled) => pooled.accept()));
       const previous = active;
       current = load;
@@ -201,7 +201,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
         await nextAdmission(deadline);
       }
       const picked = active.reduce((best, other) => (other.inFlight < best.inFlight ? other : best));
-      // Moved to the end: round robin among processes with equal load.
+      // Moved to the end of the list, for round robin among processes with equal load.
       active = [...active.filter((other) => other !== picked), picked];
       return picked;
     },

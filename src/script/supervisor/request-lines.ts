@@ -1,12 +1,12 @@
-// Lines of the request log that come from a script's process. A script could write such lines itself, so each is read and
-// written again: the name of the script is set here, and only known fields of the right type are kept.
+// Validates request log lines that come from a script's process. A script can forge such lines, so
+// they are parsed and rebuilt with the script's name and known fields of the right type.
 import { isFields, isText } from "../../model/shape.ts";
 
 const textFields = ["time", "id", "method", "remoteAddress", "errorCode"] as const;
 const numberFields = ["status", "bytesIn", "bytesOut", "milliseconds"] as const;
 const maxTextLength = 256;
 
-/** The valid lines, as the log stores them. */
+/** Returns the valid lines in the format of the log. */
 export function scriptLines(text: string, script: string): string {
   return text
     .split("\n")

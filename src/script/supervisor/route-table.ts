@@ -1,5 +1,5 @@
-// Chooses the script of a request by host and path, the most specific pattern first. A script without
-// routes receives the requests that match no route.
+// Selects the script for a request by host and path; the most specific pattern wins. A script
+// without routes receives all requests that match no route.
 import { parseRoute, type Route } from "../config/route-patterns.ts";
 
 export interface RouteEntry<T> {
@@ -16,7 +16,8 @@ export function createRoutes<T>(
   candidates.sort((a, b) => specificity(b.route) - specificity(a.route));
   const fallback = scripts.find(({ routes }) => routes.length === 0)?.target;
   return (host, target) => {
-    // A target may be a whole URL (RFC 9112 3.2.2), and then its host counts.
+    // If the target is an absolute URL (RFC 9112 3.2.2), its host is used instead of the Host
+    // header.
     const [, authority, rest] = /^https?:\/\/([^/?]*)(.*)$/i.exec(target) ?? [target, host, target];
     const name = authority!.replace(/:\d+$/, "").toLowerCase();
     const path = rest!.split("?", 1)[0] || "/";
@@ -30,7 +31,7 @@ function matches({ host, path }: Route, name: string, requestPath: string): bool
   return matchesHost && (path.open ? requestPath.startsWith(path.prefix) : requestPath === path.prefix);
 }
 
-/** Order: exact host, then subdomains, then any host; longer paths first; exact paths before prefixes. */
+/** Order: exact host, subdomains, any host; longer paths first; exact paths before prefixes. */
 function specificity({ host, path }: Route): number {
   const hostScore = host === undefined ? 0 : host.below ? host.name.length : 1000;
   return hostScore * 1e5 + path.prefix.length + (path.open ? 0 : 0.5);

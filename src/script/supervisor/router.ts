@@ -1,6 +1,5 @@
-// The router of a server with several scripts: finds the script and one of its processes, and forwards
-// the request over its socket. A request that a dead or blocked process had not started goes to another
-// process; a request that had started is never run twice.
+// Routes requests on a server with several scripts: forwards each to a process of its script. A
+// request is retried on another process only if the first process has not started it.
 import { forward, NotTakenError } from "../../http/proxy.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { Pool } from "./process-pool.ts";

@@ -1,5 +1,5 @@
-// One script on a server: its bundle and processes, reloaded when its files change (in dev) or its
-// secrets change. A change that does not build or load is logged, and the previous version keeps running.
+// One script on a server: its bundle and processes. Changed files (in dev) and changed secrets
+// reload it. A change that cannot be built or loaded is logged; the previous version stays.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { inspectAssets } from "../assets/inspect-assets.ts";
@@ -20,7 +20,7 @@ export interface RunningScript {
   readonly pool: Pool;
   start(): Promise<void>;
   scheduled(cron: string, time: number): Promise<void>;
-  /** Reloads the script from its files; rejects and keeps the running version when that fails. */
+  /** Reloads the script from its files. If that fails, rejects and keeps the running version. */
   restart(): Promise<void>;
   notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
   close(): Promise<void>;
@@ -30,14 +30,14 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
   readonly read: () => Promise<ScriptConfig>;
   readonly config: ScriptConfig;
   readonly processes: Processes;
-  /** Undefined when its processes accept on the port themselves. */
+  /** Undefined when the processes accept on the port themselves. */
   readonly socketPath: ((count: number) => string) | undefined;
-  /** Called after each load: routes and schedules may have changed. */
+  /** Called after each load, because routes and schedules may have changed. */
   readonly onLoaded: () => void;
 }
 
 const secretsPollMilliseconds = 1000;
-/** A notification handler that takes longer counts as failed. */
+/** A notification handler that exceeds this time counts as failed. */
 const notifyTimeoutMilliseconds = 5 * 60_000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
@@ -57,7 +57,9 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   async function run(): Promise<void> {
     const next = await options.read();
     if (next.name !== name) {
-      throw new Error(`Script "${name}" was renamed to "${next.name}": restart the server to use the new name.`);
+      throw new Error(
+        `Script "${name}" was renamed to "${next.name}": restart the server to use the new name.`,
+      );
     }
     const values = await secrets.values(name);
     const built = await (await bundlerFor(next))?.build();
@@ -77,7 +79,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     options.onLoaded();
   }
 
-  /** In production only secrets are reloaded: new code requires a restart of the server. */
+  /** In production only secrets are reloaded; new code requires a server restart. */
   async function reloadSecrets(): Promise<void> {
     if (mode === "dev" || loaded === undefined) return run();
     const values = await secrets.values(name);
@@ -108,7 +110,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     return bundled?.bundler;
   }
 
-  /** Loads run one after another; the last change wins. */
+  /** Runs loads one after another, so that the last change wins. */
   function reload(why: string, load: () => Promise<void>): void {
     const startedAt = Date.now();
     lastLoad = lastLoad.then(load).then(

@@ -1,4 +1,4 @@
-// Runs the scheduled handlers of scripts at the times their cron expressions name, in UTC.
+// Runs the scheduled handlers of scripts according to their cron expressions, in UTC.
 import { nextRun, parseCron } from "../config/cron.ts";
 import type { RunningScript } from "./running-script.ts";
 
@@ -8,11 +8,11 @@ export interface Schedules {
   close(): void;
 }
 
-/** Timers are limited to about 24 days; a check every hour costs nothing. */
+/** Node timers are limited to about 24 days, so longer waits are split into hours. */
 const maxWaitMilliseconds = 3600 * 1000;
 
 export function createSchedules(scripts: readonly RunningScript[], log: (line: string) => void): Schedules {
-  /** By script and expression. */
+  /** Timers by script and cron expression. */
   const timers = new Map<string, NodeJS.Timeout>();
 
   function schedule(id: string, script: RunningScript, cron: string): void {

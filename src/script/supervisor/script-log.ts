@@ -1,8 +1,8 @@
-// The latest log lines of scripts in bounded memory, for the console; and the errors among them,
-// each with its stack.
+// The latest log lines of scripts for the console, in bounded memory, and the errors with stack
+// traces among these lines.
 
 export interface LogLine {
-  /** Increases across all scripts. */
+  /** Sequence number across all scripts. */
   readonly number: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
@@ -15,17 +15,17 @@ export interface ScriptFault {
   readonly time: number;
   readonly script: string;
   readonly message: string;
-  /** Stack frames in the script's own sources. */
+  /** Lines of the stack trace. */
   readonly stack: readonly string[];
 }
 
 export interface ScriptLog {
   write(script: string, text: string, stream: "stdout" | "stderr"): void;
-  /** Lines after the number, oldest first; waits for a line until the timeout when there is none yet. */
+  /** Returns lines after `number`, oldest first; waits for a line if there are none yet. */
   after(number: number, waitMilliseconds: number): Promise<readonly LogLine[]>;
-  /** Newest first. */
+  /** Returns the latest errors, newest first. */
   faults(): readonly ScriptFault[];
-  /** Ends all waits. */
+  /** Resolves all pending waits. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ export interface ScriptLogBounds {
 }
 
 const defaultBounds: ScriptLogBounds = { lines: 2000, lineLength: 4096, faults: 50, stackLines: 30 };
-/** Maximum lines of a message before its stack. */
+/** Maximum number of message lines before a stack trace. */
 const messageLines = 10;
 const stackLine = /^\s+at /;
 const faultHead = /^(Uncaught: |Unhandled rejection: |A promise .*failed: )?[\w$.]*(Error|Exception)\b/;
@@ -45,7 +45,7 @@ const faultHead = /^(Uncaught: |Unhandled rejection: |A promise .*failed: )?[\w$
 export function createScriptLog(now: () => number, bounds: ScriptLogBounds = defaultBounds): ScriptLog {
   const lines: LogLine[] = [];
   const faults: ScriptFault[] = [];
-  /** Per script: lines since its last stack, and the stack that is still being written. */
+  /** Lines of each script since its last stack trace; they may be the message of the next one. */
   const pendingLines = new Map<string, string[]>();
   const openStacks = new Map<string, string[]>();
   const waiters = new Set<() => void>();
@@ -83,13 +83,13 @@ export function createScriptLog(now: () => number, bounds: ScriptLogBounds = def
       const { lineLength } = bounds;
       const storedText = text.length > lineLength ? `${text.slice(0, lineLength)}…` : text;
       lines.push({ number: ++count, time: now(), script, stream, text: storedText });
-      // Trimmed in batches, so that not every line copies the list.
+      // Trimmed in batches, to avoid copying the list for every line.
       if (lines.length > 2 * bounds.lines) lines.splice(0, lines.length - bounds.lines);
       if (stream === "stderr") detectFault(script, storedText);
       wake();
     },
     async after(number, waitMilliseconds) {
-      // A higher number comes from before a restart of the server: start from the beginning.
+      // A number above the count is from before a server restart: start at the first line.
       const from = number > count ? 0 : Math.max(number, 0);
       if (count === from && !isClosed && waitMilliseconds > 0) {
         await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
-// Runs scripts: bundles them, supervises their processes, routes requests, runs schedules, and reloads
-// changes (code in dev, secrets always) without dropping a request.
+// Runs scripts: bundles them, supervises their processes, routes requests, runs schedules, and
+// reloads changes (code in dev, secrets always) without dropping requests.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,27 +22,27 @@ import { createSchedules } from "./scheduler.ts";
 import { createProcesses } from "./warm-processes.ts";
 
 export interface ServerOptions {
-  /** Reads and checks a script's configuration; called again for every reload. */
+  /** Functions that read and check a script's configuration; called for every load. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
   readonly location: Location;
   readonly mode: Mode;
   /** Credentials with which the scripts' buckets presign URLs. */
   readonly presign: ScriptPresigner | undefined;
-  /** Open multipart uploads of each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads?: number | undefined;
   readonly host: string;
   readonly port: number;
   readonly whenTaken?: WhenTaken | undefined;
-  /** Set: the port serves HTTPS. */
+  /** If set, the port serves HTTPS. */
   readonly tls: TlsSource | undefined;
-  /** Addresses and networks of trusted proxies. */
+  /** Addresses and CIDR ranges of trusted proxies. */
   readonly trusted: readonly string[];
-  /** Processes per script in production. */
+  /** Number of processes per script in production. */
   readonly cores: number;
   readonly heapMegabytes: number;
-  /** Limits of the port, shared by all processes. */
+  /** Limits of the port, divided among all processes. */
   readonly limits: PortLimits;
-  /** Secret of readiness probes of the port. */
+  /** Secret that authenticates readiness probes of the port. */
   readonly probe: string;
   readonly streams?: OpenStreams | undefined;
   readonly environment: NodeJS.ProcessEnv;
@@ -50,13 +50,13 @@ export interface ServerOptions {
   /** Receives metrics of the processes and lines of the request log. */
   readonly watch: Watch;
   readonly log: (line: string) => void;
-  /** What scripts write to their consoles. */
+  /** Receives each line that a script writes to its console. */
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
 }
 
 export interface SecretSource {
   values(script: string): Promise<Record<string, string>>;
-  /** Changes with every reload. */
+  /** Identifies the loaded version; changes with every reload. */
   revision(script: string): Promise<string>;
 }
 
@@ -68,8 +68,8 @@ export interface ScriptServer {
 }
 
 /**
- * The effective routes. In dev, the only script of a wrangler file receives every request: its routes name
- * hosts that do not resolve to this machine.
+ * The effective routes. In dev, the only script of a wrangler file receives every request, because
+ * its routes name hosts that do not resolve to this machine.
  */
 export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
   return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
@@ -78,7 +78,8 @@ export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode:
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
   const { mode } = options;
   const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
-  // In production a single script accepts connections itself; in dev a router hides reloads from clients.
+  // In production a single script accepts connections itself; in dev a router hides reloads from
+  // clients.
   const isDirect = mode === "serve" && configs.length === 1;
   const listener = isDirect ? await bindShared(options) : undefined;
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
@@ -126,7 +127,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
 interface Endpoint {
   readonly port: number;
-  /** Waits for the requests in flight that this process knows of. */
+  /** Waits for requests in flight that this process forwards. */
   close(): Promise<void>;
 }
 

@@ -1,8 +1,9 @@
-// Starts script processes ahead of time, so that loading a script does not wait for a process.
+// Starts script processes ahead of time, so that loading a script does not wait for process
+// startup.
 import { type HostOptions, type HostProcess, startHost, type WarmHost } from "./worker-handle.ts";
 
 export interface Processes {
-  /** Returns a warm process for this script and starts the next one. */
+  /** Returns a started process for this script, and starts the next one. */
   take(script: string): Promise<HostProcess>;
   close(): Promise<void>;
 }
@@ -15,7 +16,7 @@ export function createProcesses(options: HostOptions): Processes {
     if (isClosed || spare !== undefined) return;
     const started = startHost(options);
     spare = started;
-    // If it ends unused, `take` starts another.
+    // If the process exits unused, `take` starts another one.
     void started.process.ended.then(() => {
       if (spare === started) spare = undefined;
     });

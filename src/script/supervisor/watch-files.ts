@@ -1,21 +1,22 @@
-// Watches files for changes by watching their folders: editors replace files rather than write into them.
+// Watches files for changes by watching their folders, because editors replace files instead of
+// writing to them.
 import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 
 export interface FileWatch {
   /** Watches exactly these files from now on. */
   files(files: readonly string[]): void;
-  /** Watches these files and everything beside them: a missing module may appear under any name. */
+  /** Watches all files in these files' folders: a missing module may get any name. */
   watchSiblings(files: readonly string[]): void;
   close(): void;
 }
 
-/** Several writes in a row are one change. */
+/** Writes in quick succession count as one change. */
 const quietMilliseconds = 20;
 
 export function watchFiles(onChange: () => void): FileWatch {
   const watchers = new Map<string, FSWatcher>();
-  /** Undefined for every file in the folders. */
+  /** Undefined when every file in the folders is watched. */
   let watchedFiles: Set<string> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -31,7 +32,7 @@ export function watchFiles(onChange: () => void): FileWatch {
       watcher.on("error", () => watchers.delete(directory));
       watchers.set(directory, watcher);
     } catch {
-      // The build reports a missing folder.
+      // Ignored: the build reports a missing folder.
     }
   }
 

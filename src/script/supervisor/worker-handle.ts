@@ -1,4 +1,4 @@
-// Starts one process that runs a script, and exchanges messages with it.
+// Starts a process that runs a script, and exchanges messages with it.
 import { fileURLToPath } from "node:url";
 import { scriptEnvironment } from "../../child/environment.ts";
 import type { Standstill } from "../../child/standstill.ts";
@@ -16,7 +16,7 @@ import {
 } from "../host/messages.ts";
 import { scriptLines } from "./request-lines.ts";
 
-/** The load message without the settings that are the same for all scripts. */
+/** The load message, without settings that are shared by all scripts. */
 export type ScriptLoad = Omit<Load, keyof PortSettings>;
 type PortSettings = Pick<Load, "tls" | "trusted" | "observing" | "limits" | "probe">;
 
@@ -27,28 +27,28 @@ export interface HostProcess {
   accept(): Promise<void>;
   /** Runs the scheduled handler once; rejects with the handler's error. */
   scheduled(cron: string, time: number): Promise<void>;
-  /** Runs the notification handler for each event; rejects when the process ends meanwhile. */
+  /** Runs the notification handler for each event; rejects if the process exits meanwhile. */
   notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
-  /** How long its event loop has been blocked. */
+  /** Returns how long the event loop has been blocked. */
   standstill(): Promise<Standstill>;
-  /** Finishes the requests in flight, then ends the process. */
+  /** Finishes requests in flight, then ends the process. */
   drain(): void;
   kill(): void;
-  /** Call when the process is blocked: requests that it has not begun go to other processes. */
+  /** Call when the process is blocked: requests that it has not started go to other processes. */
   abandon(): void;
-  /** Returns a function that removes the listener. */
+  /** Calls the listener on `abandon`. Returns a function that removes the listener. */
   onAbandoned(listener: () => void): () => void;
   /** Resolves with the exit code, the signal or the error, as text. */
   readonly ended: Promise<string>;
 }
 
-/** `limits` are those of each process. */
+/** `limits` apply to each process. */
 export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> {
-  /** Heap limit; a script that exceeds it dies and is replaced. */
+  /** Heap limit; a process that exceeds it crashes and is replaced. */
   readonly heapMegabytes: number;
   /** Receives each line of a script's console output. */
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
-  /** Environment of this server; scripts get only the common variables. */
+  /** Environment of this server; processes of scripts receive only common variables. */
   readonly environment: NodeJS.ProcessEnv;
   /** The port on which processes accept connections; undefined when a router forwards requests. */
   readonly listener: SharedListener | undefined;
@@ -58,7 +58,7 @@ export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> 
   readonly log: (line: string) => void;
 }
 
-/** The script cannot be loaded. The message is the script's own error with its stack. */
+/** The script cannot be loaded. The message contains the script's error and its stack trace. */
 export class LoadError extends Error {
   override readonly name = "LoadError";
 }
@@ -67,7 +67,7 @@ export interface WarmHost {
   readonly process: HostProcess;
   /** Sets the name of the script, for logs. */
   assign(script: string): void;
-  /** Resolves when the process waits for a script; rejects when it has ended. */
+  /** Resolves when the process waits for a script; rejects if the process has exited. */
   readonly warm: Promise<void>;
 }
 
@@ -78,10 +78,10 @@ interface PendingRun {
   reject(error: Error): void;
 }
 
-/** Half of V8's default, because the young generation never shrinks after a burst. */
+/** Half of V8's default, because V8 does not shrink the young generation after a burst. */
 const memoryFlags = ["--max-semi-space-size=8"];
 
-/** Node 20 needs these for WebSocket and EventSource; later versions may have removed them. */
+/** Node 20 needs these flags for WebSocket and EventSource; later versions may not accept them. */
 const clientFlags = ["--experimental-websocket", "--experimental-eventsource"].filter((flag) =>
   process.allowedNodeEnvironmentFlags.has(flag),
 );
@@ -94,7 +94,7 @@ export function startHost(options: HostOptions): WarmHost {
   let watched: WatchedProcess | undefined;
   let isAbandoned = false;
   let nextRun = 1;
-  /** Handler runs in flight, by the id of their message. */
+  /** Handler runs in flight, by message id. */
   const runs = new Map<number, PendingRun>();
   const abandonListeners = new Set<() => void>();
 
@@ -141,7 +141,7 @@ export function startHost(options: HostOptions): WarmHost {
     runs.clear();
   });
 
-  /** Sends a message and waits for the response with its id. */
+  /** Sends a message, and waits for the response with the same id. */
   function run(message: (id: number) => ToHost): Promise<FromHost> {
     return new Promise((resolve, reject) => {
       const id = nextRun++;
@@ -163,7 +163,7 @@ export function startHost(options: HostOptions): WarmHost {
       await child.ready.catch((error: Error) => {
         throw new LoadError(error.message);
       });
-      // Only now: a process that is still loading would delay every request for metrics.
+      // Joined after loading: a process that is still loading would delay every metrics request.
       watched = watch.join((message) => child.send(message));
       void child.disconnected.then(watched.remove);
     },
@@ -172,7 +172,8 @@ export function startHost(options: HostOptions): WarmHost {
     async notify(events) {
       const result = await run((id) => ({ kind: "notification", id, events }));
       if (result.kind !== "notified") throw new Error("The process sent another response.");
-      // Ignores indexes of events that were not sent.
+      // Ignores indexes of events that were not sent: a script can write to the pipe of its
+      // process.
       return { ...result, handled: result.handled.filter((index) => index < events.length) };
     },
     standstill: () => child.standstill.measure(),

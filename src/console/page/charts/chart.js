@@ -7,7 +7,7 @@ import { drawLines } from "./lines.js";
 /**
  * @typedef {object} Line
  * @property {string} name
- * @property {(number | undefined)[]} values one for each time; undefined leaves a gap
+ * @property {(number | undefined)[]} values one value for each time; undefined leaves a gap
  */
 
 /**
@@ -54,7 +54,7 @@ export function chart({ title, times, lines: drawn, format }) {
   );
 }
 
-/** The latest values, newest first. */
+/** Number of latest values in the table. */
 const rowsShown = 20;
 
 /** @param {ChartOptions} options */

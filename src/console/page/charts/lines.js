@@ -10,7 +10,7 @@ const height = 160;
  * @param {object} options
  * @param {number[]} options.times
  * @param {Line[]} options.drawn
- * @param {number} options.top what the upper edge stands for; the lower one is nothing
+ * @param {number} options.top value at the upper edge of the chart; the lower edge is 0
  * @returns {SVGSVGElement}
  */
 export function drawLines({ times, drawn, top }) {

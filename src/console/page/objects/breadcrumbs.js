@@ -5,7 +5,7 @@ import { maskControls } from "./row.js";
 
 /**
  * @param {string} bucket
- * @param {string} path text after the last slash is the name of an object
+ * @param {string} path a folder if it ends in a slash, otherwise an object
  */
 export function breadcrumbs(bucket, path) {
   const folders = path.split("/");

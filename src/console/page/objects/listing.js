@@ -1,9 +1,12 @@
-// The loaded objects of a bucket: pages are loaded on demand, and the selection is kept by name.
+// The loaded objects of a bucket. Pages are loaded on demand; the selection is stored by name.
 import { ask } from "../api.js";
 
 /** @import { ObjectRow, ObjectsDocument } from "../../wire-types.ts" */
 
-/** @typedef {{ name: string, folder: true } | { name: string, folder: false, row: ObjectRow }} Entry */
+/**
+ * @typedef {{ name: string, folder: true }
+ *   | { name: string, folder: false, row: ObjectRow }} Entry
+ */
 
 const pageEntries = 200;
 
@@ -37,7 +40,7 @@ export function createListing(signal) {
       query: { bucket, prefix, delimiter, cursor, limit: pageEntries },
       signal,
     });
-    // Another listing was requested meanwhile.
+    // Ignore the response: another listing was requested in the meantime.
     if (ownRound !== round) return;
     entries.push(
       ...page.prefixes.map((name) => ({ name, folder: /** @type {const} */ (true) })),
@@ -65,7 +68,7 @@ export function createListing(signal) {
         throw error;
       }
     },
-    /** Loads the next page unless it is being loaded; returns whether entries were added. */
+    /** Loads the next page, unless it is already loading. Returns whether entries were added. */
     async more() {
       if (cursor === undefined || loading !== undefined || request === undefined) return false;
       loading = load(request).finally(() => {

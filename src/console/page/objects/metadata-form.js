@@ -7,7 +7,7 @@ import { note } from "../notices.js";
 
 /** @import { ObjectDocument } from "../../wire-types.ts" */
 
-/** Field names and the HTTP headers they become. */
+/** Fields of the HTTP metadata, and the HTTP header of each. */
 export const httpFields = /** @type {const} */ ([
   ["contentType", "Content-Type"],
   ["contentDisposition", "Content-Disposition"],

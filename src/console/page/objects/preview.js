@@ -1,5 +1,5 @@
-// Shows an object's content without running it: media in their elements, text as text, a PDF in a frame
-// from another origin. The server sends all content with a sandbox policy.
+// Shows an object's content without running it: media in media elements, text as text, a PDF in a
+// frame of another origin. The server sends all content with a sandbox policy.
 import { address, ask, toApiError } from "../api.js";
 import { h } from "../dom.js";
 import { bytes } from "../format.js";
@@ -63,7 +63,8 @@ function createContent(bucket, { key, etag, preview: kind, size }, signal) {
 }
 
 /**
- * Browsers show no PDF in a sandbox, so it comes from the origin of the S3 API, by a short-lived link.
+ * Browsers do not show a PDF in a sandbox, so the frame loads it from the S3 API's origin, with a
+ * short-lived link.
  *
  * @param {string} bucket
  * @param {string} key

@@ -64,7 +64,7 @@ export function entryHref(bucket, entry) {
 }
 
 /**
- * Replaces control and text-direction characters, so that a name cannot look like another one.
+ * Replaces control and text-direction characters, so that a name cannot look like a different name.
  *
  * @param {string} text
  */

@@ -1,4 +1,4 @@
-// Page of buckets with their totals; creates, empties and deletes them.
+// Page of buckets with their totals; creates, empties and deletes buckets.
 import { ask } from "../api.js";
 import { openConfirmation, openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
@@ -104,7 +104,7 @@ function bucketRow({ name, created, storageClass }, refresh) {
 }
 
 /**
- * Loads totals one after the other, to limit the load on a large store. The list is already shown.
+ * Loads totals one bucket at a time, to limit the server load. The list is already shown.
  *
  * @param {readonly ReturnType<typeof bucketRow>[]} rows
  * @param {AbortSignal} signal

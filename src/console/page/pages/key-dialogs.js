@@ -95,7 +95,7 @@ function grantsField(buckets, rights) {
     { class: "grants table-scroll", tabindex: 0, role: "group", "aria-label": "Permissions" },
     h("table", {}, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows)),
   );
-  /** Grants in the format of the command line. */
+  /** Returns the grants in the format of the command line: `photos:read,list`. */
   function texts() {
     return ["*", ...buckets].flatMap((bucket) => {
       const given = boxes.filter((one) => one.bucket === bucket && one.box.checked).map(({ right }) => right);

@@ -1,4 +1,4 @@
-// Page of access keys with permissions and last use; creates, rotates, disables and deletes them.
+// Page of access keys with permissions and last use; creates, rotates, disables and deletes keys.
 import { ask } from "../api.js";
 import { openConfirmation } from "../dialog.js";
 import { h, icon } from "../dom.js";

@@ -28,7 +28,7 @@ export async function render({ params, signal }) {
   async function refresh() {
     /** @type {MetricsDocument} */
     const metrics = await ask("/api/metrics", { query: { span, face: frontEnd || undefined }, signal });
-    // Do not redraw while a table is open.
+    // Do not redraw while a table is open or has the focus: it would close.
     if (charts.querySelector("details[open]") !== null || charts.contains(document.activeElement)) return;
     charts.replaceChildren(...createCharts(metrics));
   }

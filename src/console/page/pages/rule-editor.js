@@ -14,7 +14,7 @@ import { createControl } from "./rule-control.js";
  * @property {"lifecycle" | "cors"} kind
  * @property {string} title
  * @property {string} about
- * @property {string} none what holds without any rule
+ * @property {string} none text that is shown if there are no rules
  * @property {readonly unknown[]} rules
  * @property {readonly Field[]} fields
  * @property {() => Rule} fresh

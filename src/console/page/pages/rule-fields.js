@@ -1,10 +1,10 @@
 // Fields of lifecycle and CORS rules: labels, types of input, and conversion.
 
-/** @typedef {Record<string, unknown>} Rule as JSON */
+/** @typedef {Record<string, unknown>} Rule a rule as JSON */
 
 /**
  * @typedef {object} Field
- * @property {string} name as flaws name it
+ * @property {string} name field name in the server's error messages
  * @property {string} label
  * @property {"text" | "number" | "days or date" | "lines" | "flag" | "choices"} kind
  * @property {string} [help]
@@ -50,7 +50,7 @@ export function numberFrom(text) {
 }
 
 /**
- * `30` is days, `2027-01-31` a date.
+ * Parses `30` as days, `2027-01-31` as a date.
  *
  * @param {string} text
  */

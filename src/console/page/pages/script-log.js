@@ -1,4 +1,4 @@
-// Live log of scripts, with a filter. Uses long polling: the server answers when there are new lines.
+// Live log of scripts, with a filter. Uses long polling: the server responds once there are lines.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { time } from "../format.js";
@@ -10,7 +10,7 @@ import { isAbort } from "../notices.js";
  * @typedef {object} LogOptions
  * @property {readonly string[]} scripts
  * @property {AbortSignal} signal
- * @property {() => void} onFault something was written that may be a fault's stack
+ * @property {() => void} onFault called when a script has written to stderr, which may be an error
  */
 
 /** @typedef {LogDocument["lines"][number]} Line */
@@ -83,7 +83,7 @@ export function openLog({ scripts, signal, onFault }) {
         /** @type {LogDocument} */
         const { lines: fresh } = await ask("/api/scripts/log", { query: { after }, signal });
         const last = fresh.at(-1)?.number ?? after;
-        // No lines yet: the next request waits for the first one.
+        // There are no lines yet: with -1 the next request waits for the first line.
         after = last === 0 ? -1 : last;
         if (fresh.length > 0) add(fresh);
       } catch (error) {

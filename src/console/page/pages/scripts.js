@@ -32,7 +32,7 @@ export async function render({ signal }) {
   let shownFaults = new Map();
 
   /**
-   * One that is shown already stays as it is, opened or not.
+   * Keeps the cards of errors that are already shown, so that open cards stay open.
    *
    * @param {readonly FaultDocument[]} all
    */

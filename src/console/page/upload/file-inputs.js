@@ -75,7 +75,7 @@ export function acceptDrops(area, { bucket, prefix }, signal) {
       if (!hasFiles(event)) return;
       event.preventDefault();
       mark(false);
-      // The dropped items are only accessible during the event, so take their entries now.
+      // Dropped items are only accessible during the event, so their entries are read now.
       const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
       addEntries(bucket, prefix, entries).catch(noteFailure);
     },
@@ -120,7 +120,7 @@ async function* filesUnder(entry, above) {
     return;
   }
   const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
-  // readEntries returns a batch at a time, and an empty one at the end.
+  // readEntries returns one batch per call, and an empty batch at the end.
   for (;;) {
     /** @type {FileSystemEntry[]} */
     const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));

@@ -1,5 +1,5 @@
-// Remembers multipart uploads in the browser's storage, so that they can be resumed after the page was
-// closed: when the same file is selected again, only missing parts are sent.
+// Stores notes about multipart uploads in localStorage, so that an upload can be resumed after the
+// page was closed: if the user selects the same file again, only missing parts are sent.
 
 const kind = "store console upload ";
 
@@ -7,9 +7,9 @@ const kind = "store console upload ";
  * @typedef {object} Note
  * @property {string} bucket
  * @property {string} key
- * @property {string} id of the upload
+ * @property {string} id upload id
  * @property {number} partSize
- * @property {string} name of the file
+ * @property {string} name file name
  * @property {number} size
  * @property {number} modified
  */
@@ -56,7 +56,7 @@ export function deleteFileNote(bucket, key, file) {
 }
 
 /**
- * All notes of a bucket.
+ * Returns all notes of a bucket.
  *
  * @param {string} bucket
  * @returns {Note[]}

@@ -6,7 +6,7 @@ import { allTasks, cancel, clearFinished, retry, watchTasks } from "./queue.js";
 
 /** @import { Task } from "./queue.js" */
 
-/** Uploads shown individually; the others are only counted. */
+/** Maximum number of uploads in the list; further uploads are only counted. */
 const maxShown = 50;
 
 /** @type {Readonly<Record<Task["state"], number>>} */

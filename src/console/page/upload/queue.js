@@ -1,5 +1,5 @@
-// The upload queue of this tab, independent of the page shown. A few uploads run at a time; listeners
-// are notified of every change.
+// The upload queue of this tab. It continues when another page is opened, runs a few uploads at a
+// time, and notifies listeners of every change.
 import { errorMessages, isAbort, noteFailure } from "../notices.js";
 import { discard, transfer } from "./transfer.js";
 
@@ -36,7 +36,7 @@ export function watchTasks(watcher) {
 }
 
 /**
- * Calls back after new objects arrived in a bucket, once for a batch of files.
+ * Calls the listener when no more uploads to a bucket are in flight, until `signal` aborts.
  *
  * @param {AbortSignal} signal
  * @param {(bucket: string) => void} listener

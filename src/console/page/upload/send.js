@@ -1,5 +1,5 @@
-// Sends bytes with progress, which XMLHttpRequest reports and fetch does not. The browser streams a
-// slice of a file from disk, so files are never in the tab's memory.
+// Sends bytes with XMLHttpRequest, because fetch does not report progress. The browser streams a
+// slice of a file from disk, so files are not loaded into memory.
 import { address, ownHeaders, toApiError, unreachableError } from "../api.js";
 
 /**
@@ -45,7 +45,7 @@ export function send(path, { query, body, signal, onProgress }) {
 const retryDelays = [500, 1000, 2000, 4000];
 
 /**
- * Retries after transient errors: the server is unreachable or busy.
+ * Retries after transient errors: if the server is unreachable or busy.
  *
  * @template T
  * @param {AbortSignal} signal

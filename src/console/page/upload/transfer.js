@@ -1,4 +1,4 @@
-// Uploads one file: with a single put, or as a multipart upload with concurrent parts if it is large.
+// Uploads one file: a small file with one put, a large file as a concurrent multipart upload.
 import { ask } from "../api.js";
 import { deleteFileNote, findNote, saveNote } from "./notes.js";
 import { send, withRetries } from "./send.js";
@@ -30,7 +30,7 @@ export async function transfer({ bucket, key, file, signal, onProgress }) {
 async function sendInParts({ bucket, key, file, signal, onProgress }) {
   const { id, partSize, present } = await startOrResume(bucket, key, file);
   const count = Math.ceil(file.size / partSize);
-  /** @type {Map<number, number>} bytes by part */
+  /** @type {Map<number, number>} bytes sent, by part number */
   const sent = new Map();
   /** @type {{ number: number, etag: string }[]} */
   const parts = [];
@@ -104,7 +104,7 @@ async function startOrResume(bucket, key, file) {
 }
 
 /**
- * Aborts the multipart upload.
+ * Aborts the multipart upload of a file, if there is one.
  *
  * @param {string} bucket
  * @param {string} key

@@ -5,7 +5,7 @@ import { fillIn } from "./path-pattern.ts";
 
 type HeaderPair = readonly [string, string];
 
-/** A rule replaces what the server set, and adds to what rules above it set. */
+/** A rule replaces headers set by the server, and appends to headers set by earlier rules. */
 export function customHeaders(
   headers: Iterable<HeaderPair>,
   { host, pathname }: Pick<AssetRequest, "host" | "pathname">,
@@ -27,7 +27,7 @@ export function customHeaders(
   return [...result].flatMap(([name, values]) => values.map((value): HeaderPair => [name, value]));
 }
 
-/** Values of one header go on one line, except for cookies. */
+/** Joins the values of one header with commas; each cookie remains a separate value. */
 function joinValues(name: string, before: readonly string[], value: string): string[] {
   if (name === "set-cookie" || before.length === 0) return [...before, value];
   return [`${before.join(", ")}, ${value}`];

@@ -1,13 +1,13 @@
-// The file `_headers`: a path on a line of its own, and under it the headers to set (`name: value`) or to
-// remove (`! name`). Malformed lines are reported and have no effect.
+// Parses `_headers`: a line with a path, followed by headers to set (`name: value`) or to remove
+// (`! name`). Malformed lines are reported and have no effect.
 import { compilePattern, type PathPattern } from "./path-pattern.ts";
 import { normalizeUrl, type RuleFault, type RuleLine, ruleLines } from "./rule-lines.ts";
 
 export interface HeaderRule {
-  /** Of a path, or of a whole URL with https:. */
+  /** Matches a path, or a whole https: URL. */
   readonly pattern: PathPattern;
   readonly isAbsolute: boolean;
-  /** By lower-case name. Values may name captures of the pattern. */
+  /** Headers to set, by lower-case name. Values may contain placeholders of the pattern. */
   readonly set: ReadonlyMap<string, string>;
   readonly remove: readonly string[];
 }
@@ -28,13 +28,13 @@ interface OpenRule {
 const maxRules = 100;
 const isPath = /^([^\s]+:\/\/|\/)/;
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** They frame the message or belong to the connection: only the server knows them. */
+/** Headers that only the server can set: they describe the message framing or the connection. */
 const serverHeaders = /^(connection|content-length|keep-alive|te|trailer|transfer-encoding|upgrade)$/;
 
 export function parseHeaders(content: string): ParsedHeaders {
   const faults: RuleFault[] = [];
   const rules: OpenRule[] = [];
-  /** Undefined after a malformed path: the headers under it belong to no rule, and are not reported too. */
+  /** Undefined after a malformed path: the headers below it are skipped without more reports. */
   let rule: OpenRule | undefined | "none yet" = "none yet";
 
   function read(line: RuleLine): void {
@@ -85,7 +85,7 @@ function addHeader({ set, remove }: OpenRule, text: string): void {
   if (/[^\t\x20-\x7e\x80-\u{10ffff}]/u.test(value)) {
     throw new RangeError(`The value of the header ${name} has a control character.`);
   }
-  // On the wire a character is a byte.
+  // Encodes the value as UTF-8 bytes, one character per byte, as node:http expects.
   const bytes = Buffer.from(value, "utf8").toString("latin1");
   const before = set.get(name);
   set.set(name, before === undefined ? bytes : `${before}, ${bytes}`);

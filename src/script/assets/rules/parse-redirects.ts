@@ -1,4 +1,5 @@
-// The file `_redirects`: a rule on each line, `from to [status]`. Malformed lines are reported and have no effect.
+// Parses `_redirects`: one rule per line, `from to [status]`. Malformed lines are reported and have
+// no effect.
 import type { AssetsOptions } from "../../bindings.ts";
 import { compilePattern, type PathPattern } from "./path-pattern.ts";
 import {
@@ -11,9 +12,9 @@ import {
 } from "./rule-lines.ts";
 
 export interface Redirect {
-  /** May name captures of the pattern: `/news/:splat`. */
+  /** The target; may contain placeholders of the pattern: `/news/:splat`. */
   readonly to: string;
-  /** 200 serves the target without a redirect. */
+  /** With status 200 the target is served without a redirect. */
   readonly status: number;
 }
 
@@ -42,7 +43,8 @@ export function parseRedirects(content: string, htmlHandling: HtmlHandling): Par
     const { from, to, status } = parseRule(text, htmlHandling);
     if (seen.has(from)) throw new RangeError(`There is a rule for ${from} above: the first one applies.`);
     const isDynamic = /\*|:[A-Za-z]/.test(from);
-    // The order of the file counts from the first rule with a wildcard on.
+    // Rules after the first wildcard rule are matched in file order, so they go into the dynamic
+    // list.
     if (!isDynamic && dynamic.length === 0) {
       if (fixed.size >= maxStatic) throw new RangeError(tooMany(maxStatic, "rules without wildcards"));
       fixed.set(from, { to, status });
@@ -70,7 +72,7 @@ interface Rule extends Redirect {
 }
 
 function parseRule(text: string, htmlHandling: HtmlHandling): Rule {
-  // A fragment has no space before it, a comment has.
+  // A comment has a space before its #; a fragment does not.
   const words = text.replace(/\s+#.*$/, "").split(/\s+/);
   if (words.length !== 2 && words.length !== 3) {
     throw new RangeError(`A rule has two or three words, "from to [status]", not ${words.length}.`);

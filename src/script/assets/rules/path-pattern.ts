@@ -1,17 +1,17 @@
-// Patterns of paths, as `_headers`, `_redirects` and `run_worker_first` have them. Matching takes time
-// proportional to pattern times path: paths come from clients, so no regular expression backtracks over them.
+// Path patterns of `_headers`, `_redirects` and `run_worker_first`. Clients choose the paths, so
+// matching must not backtrack: its time is proportional to pattern times path.
 
 export type Captures = ReadonlyMap<string, string>;
 
 export interface PathPattern {
-  /** What placeholders and the splat stand for; undefined when the text does not match. */
+  /** Returns the text captured by each placeholder and by `*`; undefined without a match. */
   match(text: string): Captures | undefined;
 }
 
 interface Wildcard {
   readonly name: string;
   readonly minLength: 0 | 1;
-  /** Characters that it does not match. */
+  /** Characters that the wildcard does not match. */
   readonly stops: string;
 }
 
@@ -19,7 +19,7 @@ type Token = string | Wildcard;
 
 const placeholder = /:([A-Za-z]\w*)/g;
 
-/** `*` (captured as "splat") and `:placeholder`; throws a RangeError that says what is wrong. */
+/** Compiles `*` (captured as "splat") and `:placeholder`; throws a RangeError if invalid. */
 export function compilePattern(pattern: string): PathPattern {
   const hostEnd = pattern.startsWith("https://") ? pattern.indexOf("/", "https://".length) : 0;
   const tokens: Token[] = [];
@@ -38,14 +38,14 @@ export function compilePattern(pattern: string): PathPattern {
   return { match: (text) => matchTokens(tokens, text) };
 }
 
-/** `*` alone, any number of them. */
+/** Supports any number of `*`, without captures by name. */
 export function compileGlob(pattern: string): PathPattern {
   const tokens = pattern.split("*").flatMap((text, i): Token[] => (i === 0 ? [text] : [splat, text]));
   const nonEmpty = tokens.filter((token) => token !== "");
   return { match: (text) => matchTokens(nonEmpty, text) };
 }
 
-/** The text with the captures in place of their names. */
+/** Replaces each placeholder in the text with its captured text. */
 export function fillIn(text: string, captures: Captures): string {
   return text.replace(placeholder, (written, name: string) => captures.get(name) ?? written);
 }
@@ -63,18 +63,18 @@ function matchTokens(tokens: readonly Token[], text: string): Captures | undefin
   const [first, second] = tokens;
   if (typeof first === "string" && !text.startsWith(first)) return undefined;
   if (tokens.length === 1 && typeof first === "string") return first === text ? noCaptures : undefined;
-  // A prefix is the most frequent pattern.
+  // Fast path for the most frequent pattern: a prefix followed by `*`.
   if (tokens.length === 2 && typeof first === "string" && second === splat) {
     return new Map([["splat", text.slice(first.length)]]);
   }
   return matchInFull(tokens, text);
 }
 
-/** Each wildcard takes as much as it can. */
+/** Each wildcard matches as much as possible. */
 function matchInFull(tokens: readonly Token[], text: string): Captures | undefined {
   const ends = new Uint8Array(text.length + 1);
   ends[text.length] = 1;
-  /** For each token, the positions from which it and all after it match to the end. */
+  /** For each token: the positions from which this token and all later tokens match to the end. */
   const starts: Uint8Array[] = [ends];
   for (const token of [...tokens].reverse()) starts.unshift(computeStarts(token, text, starts[0]!));
   if (starts[0]![0] !== 1) return undefined;

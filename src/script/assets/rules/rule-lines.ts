@@ -1,18 +1,18 @@
-// What the files `_headers` and `_redirects` have in common: lines, comments, limits, and the URLs of rules.
+// Parsing shared by `_headers` and `_redirects`: lines, comments, limits, and URLs of rules.
 
 export interface RuleFault {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly message: string;
 }
 
 export interface RuleLine {
   readonly number: number;
-  /** Without spaces at either end; never empty, never a comment. */
+  /** Trimmed; never empty and never a comment. */
   readonly text: string;
 }
 
-/** Longer lines are malformed. */
+/** Longer lines are reported as malformed. */
 const maxLineLength = 2000;
 
 export function ruleLines(content: string, faults: RuleFault[]): RuleLine[] {
@@ -31,7 +31,7 @@ export function isAbsolute(url: string): boolean {
   return absolute.test(url);
 }
 
-/** The path as a request would have it, so that both are percent-encoded alike; throws a RangeError. */
+/** Percent-encodes the path as in a request, so that both can be compared; throws a RangeError. */
 export function normalizePath(text: string, parts: "path" | "path, query and fragment"): string {
   const whole = `https://rules.invalid${text.startsWith("/") ? "" : "/"}${text}`;
   if (!URL.canParse(whole)) throw new RangeError(`${text} is not a valid path.`);
@@ -39,7 +39,7 @@ export function normalizePath(text: string, parts: "path" | "path, query and fra
   return parts === "path" ? pathname : `${pathname}${search}${hash}`;
 }
 
-/** A path, or a URL with https: and a host; throws a RangeError. */
+/** Accepts a path, or an https: URL with a host; throws a RangeError. */
 export function normalizeUrl(text: string, parts: "path" | "path, query and fragment"): string {
   const [, host, path] = absolute.exec(text) ?? [];
   if (host !== undefined) return `https://${host}${normalizePath(path ?? "", parts)}`;

@@ -1,16 +1,16 @@
-// Formats a fault in a file for people: its position, the line with the token marked, and what to do. The
-// same form serves configurations and scripts.
+// Formats a fault in a file for users: its position, the line with the token marked, and what to
+// do. Configurations and scripts use this format.
 
 export interface SourceFault {
-  /** The path as the user would type it. */
+  /** The path as the user would type it in the current directory. */
   readonly path: string;
-  /** From 1, as editors count. */
+  /** Line number from 1, as in editors. */
   readonly line: number;
-  /** From 1, in UTF-16 units, as editors count. */
+  /** Column from 1 in UTF-16 code units, as in editors. */
   readonly column: number;
   /** The whole line. */
   readonly source: string;
-  /** Length of the token in UTF-16 units. */
+  /** Length of the token in UTF-16 code units. */
   readonly length: number;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -41,7 +41,7 @@ export function faultText({
 
 const maxLineLength = 120;
 
-/** Cuts a long line to the part around the token. */
+/** Shortens a long line to the part around the token. */
 function cropLine(line: string, start: number, length: number) {
   if (line.length <= maxLineLength) return { shown: line, start, length };
   const from = Math.max(0, Math.min(start - maxLineLength / 4, line.length - maxLineLength));
@@ -55,7 +55,7 @@ function cropLine(line: string, start: number, length: number) {
   };
 }
 
-/** Spaces as wide as the text. Tabs stay tabs, so the mark lines up at any tab width. */
+/** Spaces as wide as the text. Tabs are kept, so that the mark lines up at any tab width. */
 function toBlanks(text: string): string {
   if (isPlain(text)) return " ".repeat(text.length);
   return Array.from(text, (letter) => (letter === "\t" ? "\t" : " ".repeat(measureWidth(letter)))).join("");
@@ -69,7 +69,7 @@ function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-/** Width in terminal columns. */
+/** Width of the text in terminal columns. */
 function measureWidth(text: string): number {
   if (isPlain(text)) return text.length;
   let width = 0;

@@ -1,10 +1,10 @@
 // Faults in a configuration as users see them: the position, the line with the token marked, what
-// is wrong with it in plain words, and what to write instead.
+// is wrong, and what to write instead.
 import { relative } from "node:path";
 import { redactConfigLine, withoutPasswords } from "../../../model/location.ts";
 import { faultText } from "./code-frame.ts";
 
-/** `end` is the offset after the last character. */
+/** Offsets in the text; `end` is the offset after the last character. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -12,19 +12,19 @@ export interface Span {
 
 export interface Fault {
   readonly span: Span;
-  /** What is wrong, as a sentence. */
+  /** The fault, as a sentence. */
   readonly message: string;
-  /** What to do about it; lines to paste are indented. */
+  /** What to do; lines to paste are indented. */
   readonly hint?: string | undefined;
 }
 
 export interface SourceText {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
   readonly text: string;
 }
 
-/** The message is the whole text to print. */
+/** `message` is the complete text to print. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly LocatedFault[];
@@ -37,18 +37,18 @@ export class ConfigError extends Error {
 
 export interface LocatedFault {
   readonly file: string;
-  /** From 1, as editors count. */
+  /** Line number from 1, as in editors. */
   readonly line: number;
-  /** From 1, in UTF-16 units, as editors count. */
+  /** Column from 1 in UTF-16 code units, as in editors. */
   readonly column: number;
   readonly message: string;
   readonly hint: string | undefined;
 }
 
-/** Further faults are only counted. */
+/** Faults beyond this number are counted but not shown. */
 export const maxFaults = 25;
 
-/** The faults of a file, in its order. */
+/** Combines the faults of a file into one error, in file order. */
 export function configError(source: SourceText, faults: readonly Fault[]): ConfigError {
   const all = [...faults].sort((a, b) => a.span.start - b.span.start);
   const inOrder = all.slice(0, maxFaults).map((fault) => withoutSecrets(source, fault));
@@ -76,13 +76,13 @@ export function toLineColumn(text: string, offset: number): LineColumn {
   return { line, column: Math.min(offset, text.length) - start + 1 };
 }
 
-/** Shows a path as the user would type it in the current directory. */
+/** Formats a path as the user would type it in the current directory. */
 export function displayPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path === "" || path.startsWith("..") ? file : path;
 }
 
-/** A hint may repeat a value of the line, such as a database URL with its password. */
+/** Removes secrets from a hint, which may quote a database URL with its password. */
 function withoutSecrets({ text }: SourceText, fault: Fault): Fault {
   const line = lineAt(text, fault.span.start);
   const redactedLine = redactConfigLine(line);

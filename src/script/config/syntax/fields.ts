@@ -1,5 +1,5 @@
-// Reads typed fields of a configuration and collects every fault with its position, so that one run
-// reports all faults.
+// Reads typed fields of a configuration. Collects all faults with their positions, so that one run
+// reports every fault.
 
 import { nearest } from "../../../model/did-you-mean.ts";
 import { type Fault, maxFaults, type Span } from "./error.ts";
@@ -8,7 +8,7 @@ import type { ConfigSource } from "./source.ts";
 
 export type Table = Readonly<Record<string, unknown>>;
 
-/** Known keys by table; "" is the top level. */
+/** Known keys by table name; "" is the top level. */
 export type KnownKeys = Readonly<Record<string, readonly string[]>>;
 
 /** The keys of store.toml, store.json and store.jsonc. */
@@ -42,36 +42,36 @@ export const knownKeys: KnownKeys = {
   rules: ["type", "globs", "fallthrough"],
 };
 
-/** Keys of the whole file, not allowed in an environment. */
+/** Keys that are only allowed at the top level, not in an environment. */
 export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
 
-/** A longer list of suggestions does not help. */
+/** A longer list of keys would not help, so the hint leaves it out. */
 const maxListedKeys = 30;
 
-/** Names that other tools use for the same key. */
+/** Keys of other tools, and Store's key with the same meaning. */
 const keyAliases: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
 export interface FaultDescription {
   readonly message: string;
   readonly hint?: string | undefined;
-  /** The default. */
+  /** Which part of the line is marked. Default: the value. */
   readonly at?: "key" | "value";
 }
 
 export interface Fields {
   readonly source: ConfigSource;
   readonly faults: readonly Fault[];
-  /** Paths in the file that are not reported as missing, since a mistyped key was reported instead. */
+  /** Missing keys that are not reported, because a mistyped spelling was already reported. */
   readonly suppressed: ReadonlySet<string>;
   report(path: ConfigPath, description: FaultDescription): void;
-  /** Reports a missing key, unless a mistyped spelling of it was reported already. */
+  /** Reports a missing key, unless a mistyped spelling of it was already reported. */
   missing(path: ConfigPath, hint: string): void;
-  /** A table, after its unknown keys are reported; undefined when absent or not a table. */
+  /** Returns a table and reports its unknown keys; undefined when it is absent or not a table. */
   table(path: ConfigPath, value: unknown, example: string): Table | undefined;
   string(path: ConfigPath, value: unknown, example: string): string | undefined;
-  /** Elements of an array with their paths; empty when absent or not an array. */
+  /** Returns the elements of an array with their paths; empty when it is absent or not an array. */
   list(path: ConfigPath, value: unknown, example: string): readonly Element[];
-  /** `key = value` in the syntax of the file. */
+  /** Formats `key = value` in the syntax of the file. */
   line(key: string, value: unknown): string;
 }
 
@@ -81,9 +81,9 @@ export interface Element {
 }
 
 export interface FieldsOptions {
-  /** Undefined where the keys were checked already. */
+  /** Undefined when the keys have already been checked. */
   readonly keys: KnownKeys | undefined;
-  /** The fields of the same file that were read before: their faults are kept. */
+  /** Fields of the same file that were read earlier; their faults are kept. */
   readonly previous?: Fields | undefined;
 }
 
@@ -95,7 +95,7 @@ export function createFields(
   const suppressed = new Set<string>(previous?.suppressed);
 
   function report(path: ConfigPath, { message, hint, at = "value" }: FaultDescription): void {
-    // One more than the limit is enough to know that there are more.
+    // One fault more than the limit is enough to know that some are not shown.
     if (faults.length > maxFaults) return;
     const position = source.positions.find(path);
     const span = at === "key" ? (position.key ?? position.value) : position.value;
@@ -137,7 +137,7 @@ export function createFields(
     missing(path, hint) {
       if (suppressed.has(JSON.stringify(source.positions.inFile(path)))) return;
       const inside = path.slice(0, -1);
-      // In TOML every key after [vars] is a variable, although this one was meant for the top level.
+      // In TOML every key after [vars] is a variable, even if it was meant for the top level.
       const strayPath = ["vars", ...path];
       if (source.positions.has(strayPath)) {
         const message = `"${path.at(-1)}" is missing: here it is one of the variables.`;
@@ -190,12 +190,12 @@ export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Name of the table at a path, without the indexes of its elements. */
+/** Table name at a path, without array indexes. */
 function formatTablePath(path: ConfigPath): string {
   return path.filter((step) => typeof step === "string").join(".");
 }
 
-/** The same for the tables of an environment: `env.staging.triggers` is a `triggers`. */
+/** Table name without an environment's prefix: `env.staging.triggers` becomes `triggers`. */
 function tableKind(path: ConfigPath): string {
   return formatTablePath(path[0] === "env" ? path.slice(2) : path);
 }
@@ -208,7 +208,7 @@ function findAllowedKeys(keys: KnownKeys, path: ConfigPath): readonly string[] |
     : allowedKeys;
 }
 
-/** `routes[1]` */
+/** Formats a path for messages: `"routes[1]"`. */
 function formatPath(path: ConfigPath): string {
   const steps = path.map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`));
   return path.length === 0 ? "The configuration" : `"${steps.join("")}"`;
@@ -222,7 +222,7 @@ function describeType(value: unknown, format: ConfigSource["format"]): string {
   return `a ${typeof value}`;
 }
 
-/** For a missing key, marks only the beginning of its table. */
+/** For a missing key, marks only the opening brace of its table. */
 function openingSpan({ text }: ConfigSource, { start, end }: Span): Span {
   return { start, end: text[start] === "{" ? start + 1 : end };
 }
@@ -238,7 +238,7 @@ function misplacedHint(format: ConfigSource["format"], key: string, owningTable:
   return `"${key}" belongs under ${isList ? `[[${owningTable}]]` : `[${owningTable}]`}.`;
 }
 
-/** Strings and lists of strings are written alike in TOML and JSON. */
+/** Formats strings and lists of strings, whose syntax is the same in TOML and JSON. */
 function formatValue(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(formatValue).join(", ")}]` : JSON.stringify(value);
 }

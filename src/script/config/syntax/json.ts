@@ -1,4 +1,4 @@
-// Parses JSON and JSONC and describes syntax errors in plain words.
+// Parses JSON and JSONC, and explains syntax errors.
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { configError, type Fault, maxFaults, type SourceText, type Span, toLineColumn } from "./error.ts";
 import {
@@ -30,7 +30,7 @@ export function parseJson(source: SourceText, format: JsonFormat): ParsedConfig 
   return { value, positions };
 }
 
-/** Finds nesting beyond the limit first: the parser recurses and would exhaust the stack. */
+/** Finds too deep nesting before parsing: the parser is recursive and would overflow the stack. */
 function findTooDeep(text: string): Span | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;

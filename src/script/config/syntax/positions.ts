@@ -1,11 +1,11 @@
-// Source positions of a configuration: maps a path of keys and indexes to the characters of the key
-// and the value.
+// Source positions of a configuration: maps a path of keys and indexes to the position of its key
+// and its value.
 import type { Fault, Span } from "./error.ts";
 
 export type ConfigPath = readonly (string | number)[];
 
 export interface SourcePosition {
-  /** Undefined for the root and for the elements of an array. */
+  /** Undefined for the root and for elements of an array. */
   readonly key: Span | undefined;
   readonly value: Span;
 }
@@ -13,9 +13,9 @@ export interface SourcePosition {
 export interface SourcePositions {
   set(path: ConfigPath, position: SourcePosition): void;
   has(path: ConfigPath): boolean;
-  /** For an absent path, the position of the closest existing parent. */
+  /** Returns the position of a path, or of its closest existing parent. */
   find(path: ConfigPath): SourcePosition;
-  /** The path in the file, which differs where the configuration is a view of the file. */
+  /** Translates a path of the configuration to the path in its file, which may have other keys. */
   inFile(path: ConfigPath): ConfigPath;
 }
 
@@ -24,7 +24,7 @@ export interface ParsedConfig {
   readonly positions: SourcePositions;
 }
 
-/** Maximum nesting: more than configurations need, less than the stack allows. */
+/** Maximum nesting: deeper than any real configuration, but safe for the stack. */
 export const maxDepth = 64;
 
 export class TooDeep extends Error {

@@ -6,7 +6,7 @@ import { parseJson } from "./json.ts";
 import type { ParsedConfig } from "./positions.ts";
 import { parseToml } from "./toml.ts";
 
-/** "wrangler" files have other keys, and are read with the defaults of the platform they were written for. */
+/** Wrangler files have different keys, and the defaults of Cloudflare Workers. */
 export type ConfigKind = "store" | "wrangler";
 
 export interface ConfigSource extends SourceText, ParsedConfig {
@@ -16,7 +16,7 @@ export interface ConfigSource extends SourceText, ParsedConfig {
 
 export const configNames = ["store.toml", "store.json", "store.jsonc"] as const;
 
-/** In the order of preference of wrangler itself. */
+/** Wrangler files in the order in which wrangler prefers them. */
 export const wranglerNames = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"] as const;
 
 function configsIn(directory: string, names: readonly string[]): string[] {
@@ -31,13 +31,13 @@ export function detectKind(file: string): ConfigKind {
   return /^wrangler\b/i.test(basename(file)) ? "wrangler" : "store";
 }
 
-/** The names of configurations of a directory that are not read because another one is preferred. */
+/** Configuration files of a directory that are ignored because another file is preferred. */
 export function unreadConfigs(directory: string): string[] {
   const foreign = configsIn(directory, wranglerNames);
   return configsIn(directory, configNames).length > 0 ? foreign : foreign.slice(1);
 }
 
-/** The configuration file of a directory; several of one kind are an error. */
+/** Finds the configuration file of a directory. Throws when it has more than one store file. */
 export function findConfig(directory: string): string {
   const found = configsIn(directory, configNames);
   const [first = configsIn(directory, wranglerNames)[0], second] = found;
@@ -60,7 +60,7 @@ export function readSource(path: string): ConfigSource {
   return parseSource(path, readBytes);
 }
 
-/** Parses the file by the extension of its name. */
+/** Parses a file as the format of its extension. */
 export function parseSource(path: string, readBytes: (file: string) => Uint8Array): ConfigSource {
   const file = resolve(path);
   const extension = extname(file).toLowerCase();

@@ -1,5 +1,5 @@
-// Finds where each key and value of a TOML document stands. The parser has read the document before and found
-// no fault, so this scanner only has to know where tokens begin and end, not whether they are allowed.
+// Finds the position of each key and value in a TOML document. The document is already known to be
+// valid, so this scanner only finds where tokens start and end.
 import { parse } from "smol-toml";
 import type { Span } from "./error.ts";
 import { type ConfigPath, createPositions, maxDepth, type SourcePositions, TooDeep } from "./positions.ts";
@@ -19,25 +19,25 @@ const space = /[ \t]*/y;
 const trivia = /(?:[\s\ufeff]|#[^\n]*)*/y;
 const string = /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
-/** A date and a time may stand apart; everything else ends at the first space. */
+/** A bare value ends at the first space, except between a date and a time. */
 const bareValue = /\d{4}-\d\d-\d\d \d\d:[\d:.]+(?:[Zz]|[+-]\d\d:\d\d)?|[^\s,\]}#]+/y;
 
 export function scanTomlPositions(text: string): SourcePositions {
   const scanner: Scanner = { text, positions: createPositions({ start: 0, end: 0 }), at: 0 };
-  /** How many tables each array of tables has so far. */
+  /** Number of tables so far in each array of tables. */
   const counts = new Map<string, number>();
   let table: ConfigPath = [];
   for (take(scanner, trivia); scanner.at < text.length; take(scanner, trivia)) {
     const before = scanner.at;
     if (text[scanner.at] === "[") table = header(scanner, counts);
     else entry(scanner, table);
-    // Not reached with a document the parser has passed, and no reason to hang if it ever is.
+    // Unreachable for a valid document; prevents an endless loop otherwise.
     if (scanner.at === before) break;
   }
   return scanner.positions;
 }
 
-/** Advances past a match of the pattern at the current position, and returns it. */
+/** Advances past a match of the pattern at the current position, and returns its span. */
 function take(scanner: Scanner, pattern: RegExp): Span {
   pattern.lastIndex = scanner.at;
   const start = scanner.at;
@@ -51,7 +51,7 @@ function takeIf(scanner: Scanner, token: string): boolean {
   return true;
 }
 
-/** `a."b c".d` */
+/** Reads a dotted key: `a."b c".d`. */
 function keys(scanner: Scanner): Key[] {
   const found: Key[] = [];
   do {
@@ -66,7 +66,7 @@ function keys(scanner: Scanner): Key[] {
   return found;
 }
 
-/** `[a.b]` or `[[a.b]]`; answers the path of the table that begins. */
+/** Reads `[a.b]` or `[[a.b]]`; returns the path of the table. */
 function header(scanner: Scanner, counts: Map<string, number>): ConfigPath {
   const start = scanner.at;
   takeIf(scanner, "[");
@@ -90,7 +90,7 @@ function header(scanner: Scanner, counts: Map<string, number>): ConfigPath {
   return path;
 }
 
-/** `a.b = value` */
+/** Reads `a.b = value`. */
 function entry(scanner: Scanner, table: ConfigPath): void {
   let path = table;
   let last: Span | undefined;

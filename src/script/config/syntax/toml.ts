@@ -1,4 +1,4 @@
-// Reads TOML. Syntax errors are explained for readers who do not know TOML well.
+// Parses TOML, and explains syntax errors to readers who do not know TOML well.
 import { parse, TomlError } from "smol-toml";
 import { configError, type Fault, type SourceText, type Span } from "./error.ts";
 import { depthFault, type ParsedConfig, TooDeep } from "./positions.ts";
@@ -14,13 +14,13 @@ export function parseToml(source: SourceText): ParsedConfig {
   }
 }
 
-/** Where the parser stopped, and the text around it. */
+/** The position where the parser stopped, and the text around it. */
 interface ParserStop {
   readonly text: string;
   readonly at: number;
-  /** The line up to there, without the space it begins with. */
+  /** The line up to `at`, without leading spaces. */
   readonly before: string;
-  /** From there to the end of the line, or to a comment. */
+  /** The line from `at` to its end, or to a comment. */
   readonly rest: string;
 }
 
@@ -52,7 +52,10 @@ const faultRules: readonly (readonly [RegExp, (stop: ParserStop) => PartialFault
   [/^unfinished string|^control characters are not allowed in strings/, openString],
   [/^control characters/, () => ({ message: "There is a control character here: remove it." })],
   [/^illegal character in key|cannot find end of key|^unexpected end of key|empty bare key/, notAKey],
-  [/^illegal quoted key/, () => ({ message: "A key cannot be in triple quotes: write it in single or double quotes." })],
+  [
+    /^illegal quoted key/,
+    () => ({ message: "A key cannot be in triple quotes: write it in single or double quotes." }),
+  ],
   [/^expected end of table array/, openHeader],
   [/^each key-value declaration/, afterValue],
   [/^trying to redefine/, duplicateKey],
@@ -68,7 +71,7 @@ const quoteIt = "If it is meant as text, put it in quotes.";
 
 function notAValue(stop: ParserStop): PartialFault {
   const { before, at } = stop;
-  // In a list or an inline table the value ends before what follows it there.
+  // In a list or an inline table, the value ends at the next comma or bracket.
   const isWholeLine = /^[^=[{]*=\s*$/.test(before);
   const rest = isWholeLine ? stop.rest : stop.rest.replace(/(?<=.)[,\]}].*/, "").trimEnd();
   const key = before.replace(/=\s*$/, "").trimEnd();
@@ -89,7 +92,7 @@ function notAValue(stop: ParserStop): PartialFault {
   return { message: `${rest} is not a value.`, hint, span };
 }
 
-/** The parser stops at the quote, or at the end of the line it should have ended on. */
+/** Explains an unclosed string. The parser stops at its quote or at the end of its line. */
 function openString({ text, at, before }: ParserStop): PartialFault {
   const here = text[at];
   if (here !== '"' && here !== "'" && here !== "\n" && here !== "\r") {

@@ -1,9 +1,9 @@
-// A configuration under other paths than its file has: one environment of the file, or the keys of another kind
-// of file under our names. Faults are still reported where they are in the file.
+// A view of a configuration under other paths: one environment of the file, or a wrangler file with
+// Store's keys. Faults are still reported at their position in the file.
 import type { ConfigPath, SourcePositions } from "./positions.ts";
 import type { ConfigSource } from "./source.ts";
 
-/** Maps a path of the view to the path in the file, with everything inside it. */
+/** Maps a path of the view, and everything inside it, to a path in the file. */
 export interface Origins {
   set(path: ConfigPath, inFile: ConfigPath): void;
   find(path: ConfigPath): ConfigPath;

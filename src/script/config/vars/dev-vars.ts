@@ -1,5 +1,5 @@
-// Variables for development, in files beside the configuration that are not checked in: .dev.vars, or .env where
-// there is no .dev.vars. During development they replace variables and secrets of the same name.
+// Development variables, from files next to the configuration: .dev.vars, or .env if there is no
+// .dev.vars. In dev they override variables and secrets of the same name.
 import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { EnvName } from "../env-names.ts";
@@ -11,15 +11,15 @@ export interface DevVarsOptions {
   readonly environment: string | undefined;
   /** Whether .env files are read when there is no .dev.vars. */
   readonly readsDotEnv: boolean;
-  /** The only names to take; undefined for all. */
+  /** Names to read; all other names are ignored. Undefined: every name is read. */
   readonly names: readonly string[] | undefined;
-  /** Names that env already has. */
+  /** Names that env already contains. */
   readonly taken: readonly EnvName[];
 }
 
 export interface DevVars {
   readonly values: Readonly<Record<string, string>>;
-  /** The files that were read, and those that would be if they were there. */
+  /** The files that were read, and missing files that would be read once they exist. */
   readonly files: readonly string[];
   readonly notes: readonly string[];
 }
@@ -31,7 +31,7 @@ export function readDevVars(options: DevVarsOptions): DevVars {
   const inFolder = (name: string) => join(directory, name);
   const specific = environment ? [environment] : [];
   const devVars = [...specific.map((name) => `.dev.vars.${name}`), ".dev.vars"].map(inFolder);
-  // From the least to the most specific: the last one wins.
+  // Ordered from general to specific: values of later files override earlier ones.
   const dotEnv = readsDotEnv
     ? [".env", ".env.local", ...specific.flatMap((name) => [`.env.${name}`, `.env.${name}.local`])].map(
         inFolder,
@@ -57,7 +57,7 @@ function createNotes(sources: readonly SourceText[], values: Readonly<Record<str
   return [`${sources.map(({ file }) => basename(file)).join(", ")}: sets ${names.join(", ")} in env.`];
 }
 
-/** Undefined when there is no such file. */
+/** Undefined when the file does not exist. */
 function readText(file: string): SourceText | undefined {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return undefined;

@@ -1,11 +1,11 @@
-// Reads the dotenv form: NAME=value lines, comments, values in single, double or back quotes over several lines, and
-// "export" before a name. Any other line is reported with its position.
+// Parses dotenv files: NAME=value lines, comments, quoted values over several lines, and "export"
+// before a name. Any other line is reported with its position.
 import { configError, type Fault, type SourceText } from "../syntax/error.ts";
 
 export interface DotenvEntry {
   readonly name: string;
   readonly value: string;
-  /** Where the name begins in the text. */
+  /** Offset of the name in the text. */
   readonly start: number;
 }
 
@@ -79,7 +79,7 @@ export function parseDotenv(source: SourceText): readonly DotenvEntry[] {
   }
 }
 
-/** A quote after a backslash is part of the value. */
+/** A backslash before a quote makes the quote part of the value. */
 function findClosingQuote(text: string, from: number, quote: string): number {
   for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
     if (text[at - 1] !== "\\") return at;
@@ -101,14 +101,14 @@ function lineFault(text: string, start: number, name: string | undefined): Fault
   return { span, message: "This line is not of the form NAME=value.", hint };
 }
 
-/** `$NAME`, `${NAME}` and `${NAME:-default}` become values of the same files; `\$` is a dollar sign. */
+/** Replaces `$NAME`, `${NAME}` and `${NAME:-default}` with values; `\$` is a dollar sign. */
 export function expandDotenv(values: Readonly<Record<string, string>>): Record<string, string> {
   const expanded = new Map<string, string>();
   const expand = (name: string, depth: number): string => {
     const cached = expanded.get(name);
     if (cached !== undefined) return cached;
     const text = Object.hasOwn(values, name) ? values[name]! : "";
-    // Names that refer to each other in a circle stay as they are written.
+    // Stops expanding names that refer to each other in a circle.
     if (depth > 20) return text;
     const value = text.replace(
       /\\\$|\$\{(\w+)(?::?-([^}]*))?\}|\$(\w+)/g,

@@ -1,5 +1,5 @@
-// Environments: `[env.NAME]` holds what differs from the top of the file. Keys that describe the script are
-// inherited from the top; what the script's env holds is not, so that no environment uses the data of another.
+// Environments: `[env.NAME]` contains overrides. It inherits keys that describe the script, but not
+// the content of env, so that no environment uses the data of another by mistake.
 
 import { nearest } from "../../../model/did-you-mean.ts";
 import { configError } from "../syntax/error.ts";
@@ -7,10 +7,10 @@ import { type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigSource } from "../syntax/source.ts";
 import { createOrigins, createView } from "../syntax/view.ts";
 
-/** Not inherited by an environment; every other key is. */
+/** Keys that an environment does not inherit; it inherits every other key. */
 export const ownKeys: readonly string[] = ["vars", "store_buckets", "kv_namespaces", "define", "env"];
 
-/** The configuration of an environment, or of the top of the file when no name is given. */
+/** Returns the configuration of an environment. Default: the top level of the file. */
 export function selectEnvironment(
   source: ConfigSource,
   name: string | undefined,
@@ -23,7 +23,8 @@ export function selectEnvironment(
   const own = findEnvironment(source, env, name);
   const origins = createOrigins();
   for (const key of Object.keys(own)) origins.set([key], ["env", name, key]);
-  // Two keys with one meaning: either of them in the environment replaces both keys of the top.
+  // `route` and `routes` mean the same: either key in the environment overrides both at the top
+  // level.
   const hasRoutes = own.route !== undefined || own.routes !== undefined;
   const inherited = Object.entries(top).filter(
     ([key]) => !isOwn(key) && !(hasRoutes && (key === "route" || key === "routes")),
@@ -46,7 +47,7 @@ function findEnvironment(source: ConfigSource, env: unknown, name: string): Tabl
   throw configError(source, [{ span: key ?? value, message, hint }]);
 }
 
-/** Every environment of a store file is checked for keys that it cannot have, also those that are not used. */
+/** Checks the keys of every environment of a store file, not only of the selected one. */
 export function checkEnvironments(fields: Fields, top: Table): void {
   const example = '\n    [env.staging]\n    main = "src/index.ts"';
   const environments = fields.table(["env"], top.env, fields.source.format === "toml" ? example : "") ?? {};

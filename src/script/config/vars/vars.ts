@@ -1,4 +1,4 @@
-// Variables: any name, any value that JSON can hold, with the type it is written with.
+// Checks variables: any name, and any value that JSON can represent. The value keeps its type.
 import type { Fields, Table } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";
 
@@ -19,7 +19,7 @@ export function checkVars(fields: Fields, top: Table): Readonly<Record<string, u
   return Object.fromEntries(entries);
 }
 
-/** Copies the value into ordinary objects: the TOML parser creates objects without a prototype. */
+/** Copies the value to plain objects: the TOML parser creates objects without a prototype. */
 function plainValue(fields: Fields, path: ConfigPath, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((element, index) => plainValue(fields, [...path, index], element));

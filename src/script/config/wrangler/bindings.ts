@@ -7,14 +7,14 @@ import { blobBindings, foreignBindings } from "./keys.ts";
 import { hasSite } from "./site.ts";
 import { siteBinding } from "./site-names.ts";
 
-/** What to do about a binding that Store does not have. */
+/** Hint for a binding that Store does not support. */
 export const unsupportedHint = "For alternatives see docs/migrating.md in Store's documentation.";
 
 export interface FoundBinding extends UnsupportedBinding {
   readonly inView: ConfigPath;
 }
 
-/** In the order of the kinds. Entries without a name are reported. */
+/** Returns the bindings grouped by kind. Reports entries without a name. */
 export function unsupportedBindings(fields: Fields, top: Table): readonly FoundBinding[] {
   return [
     ...foreignBindings.flatMap((kind) =>

@@ -1,5 +1,5 @@
-// Bindings of a wrangler file that Store emulates without a service behind them: rate
-// limiters, which count per process, and datasets, which drop what is written to them.
+// Bindings of a wrangler file that Store emulates without a service: rate limiters, which count per
+// process, and datasets, which discard what is written.
 import type { DatasetBinding, EmulatedBinding, RateLimiterBinding } from "../../bindings.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";
@@ -10,7 +10,7 @@ export interface FoundEmulated {
   readonly inView: ConfigPath;
 }
 
-/** Periods that the platform allows, in seconds. */
+/** Periods in seconds that Cloudflare Workers allows. */
 const periods: readonly unknown[] = [10, 60];
 
 export function emulatedBindings(fields: Fields, top: Table): readonly FoundEmulated[] {

@@ -1,10 +1,10 @@
-// Every key of a wrangler file, by what becomes of it here: read under our names, ignored because it changes nothing
-// here, or a kind of binding that Store does not have. Any other key is a mistake.
+// All keys of a wrangler file: keys that Store reads, keys that have no effect in Store, and kinds
+// of bindings that Store does not support. Any other key is reported as a mistake.
 import type { KnownKeys } from "../syntax/fields.ts";
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Keys that say how and where the platform deploys and observes a script. */
+/** Ignored keys: they configure deployment and monitoring on Cloudflare. */
 export const ignoredKeys: readonly string[] = words(`
   account_id zone_id workers_dev preview_urls usage_model observability logpush placement limits
   upload_source_maps minify keep_names keep_vars send_metrics tail_consumers streaming_tail_consumers
@@ -13,19 +13,19 @@ export const ignoredKeys: readonly string[] = words(`
   legacy_env dependencies_instrumentation addresses connect type webpack_config
 `);
 
-/** Keys that mean something here. */
+/** Keys that have an effect in Store. */
 const readKeys: readonly string[] = words(`
   $schema name main compatibility_date compatibility_flags route routes triggers vars env assets site
   r2_buckets kv_namespaces define alias tsconfig jsx_factory jsx_fragment rules build dev secrets
   pages_build_output_dir version_metadata
 `);
 
-/** A kind of binding that Store has no service for. */
+/** A kind of binding for which Store has no service. */
 export interface ForeignBinding {
-  /** Where the entries are: a list of tables, or one table. */
+  /** Path of the entries in the file: a list of tables, or one table. */
   readonly path: readonly string[];
   readonly nameKey: "binding" | "name";
-  /** With its article. */
+  /** Name of the kind with its article, for messages. */
   readonly kind: string;
   readonly keys: readonly string[];
 }
@@ -75,13 +75,13 @@ export const foreignBindings: readonly ForeignBinding[] = [
   foreignBinding("websearch", "the web search binding", "binding"),
 ];
 
-/** Kinds that work within the process of a script. */
+/** Kinds that Store emulates inside the process of a script. */
 const emulatedBindings: readonly ForeignBinding[] = [
   foreignBinding("ratelimits", "a rate limiter", "name namespace_id simple type"),
   foreignBinding("analytics_engine_datasets", "a dataset", "binding dataset"),
 ];
 
-/** Files as bindings, by name: the form that scripts without modules used. */
+/** Bindings to files by name, as scripts in the service-worker syntax use them. */
 export const blobBindings: Readonly<Record<string, string>> = {
   wasm_modules: "a WebAssembly module binding",
   text_blobs: "a text file binding",
@@ -119,7 +119,7 @@ export const wranglerKeys: KnownKeys = {
   unsafe: words("bindings metadata capnp"),
 };
 
-/** Keys that an environment does not inherit from the top of the file. */
+/** Keys that an environment does not inherit from the top level of the file. */
 export const ownWranglerKeys: readonly string[] = [
   ...words("vars define env r2_buckets kv_namespaces unsafe secrets version_metadata"),
   ...words("tail_consumers streaming_tail_consumers cloudchamber containers connect"),

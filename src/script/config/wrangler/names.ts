@@ -1,12 +1,12 @@
-// Names in a wrangler file that cannot be used here, or are missing: its own tool starts without them, and public
-// projects have placeholders such as "<your-bucket>". Each is replaced by a name that can be used.
+// Replaces missing or invalid names in a wrangler file, such as the placeholder "<your-bucket>".
+// Wrangler also starts without them.
 import { isNamespaceName } from "../../../model/key-value.ts";
 import { asScriptName, isScriptName } from "../../../model/script-name.ts";
 import { namespaceFor } from "../check-kv.ts";
 import { isBucketName } from "../rules.ts";
 import { isTable } from "../syntax/fields.ts";
 
-/** Collects what is said about the file at start. */
+/** Adds a note about the file, which is printed at startup. */
 export type Note = (text: string) => void;
 
 export function usableName(name: unknown, folder: string, note: Note): unknown {
@@ -21,7 +21,7 @@ export function usableName(name: unknown, folder: string, note: Note): unknown {
   return usable;
 }
 
-/** A value written as a date is left to the date check. */
+/** Text in the form of a date is returned unchanged: the date check reports invalid dates. */
 export function usableDate(date: unknown, today: string, note: Note): unknown {
   if (date === undefined) {
     note(`it has no compatibility_date, so today's is used: ${today}.`);
@@ -52,7 +52,7 @@ export function usableBuckets(buckets: unknown, note: Note): unknown {
   return usable;
 }
 
-/** The bucket of a binding that names none. */
+/** Default bucket name of a binding, derived from the binding's name. */
 export function bucketFor(binding: string): string {
   const letters = binding
     .toLowerCase()

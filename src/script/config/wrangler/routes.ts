@@ -1,17 +1,17 @@
-// Routes of a wrangler file as ours: its patterns may have a scheme, no path, and a star before a host; a custom
-// domain is every path of its host.
+// Translates routes of a wrangler file: a pattern may have a scheme, no path, or a star directly
+// before a host. A custom domain matches every path of its host.
 
 import { parseRoute } from "../route-patterns.ts";
 import { isTable } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";
 
 export interface FoundRoute {
-  /** A string as ours, or what was written where it cannot be translated. */
+  /** The translated pattern, or the original value if it cannot be translated. */
   readonly route: unknown;
   readonly inFile: ConfigPath;
 }
 
-/** The routes of both keys; a `routes` that is not a list is returned as it is, for the check to report. */
+/** Combines `route` and `routes`. Returns undefined if `routes` is not a list. */
 export function wranglerRoutes(route: unknown, routes: unknown): readonly FoundRoute[] | undefined {
   const single = route === undefined || route === "" ? [] : routesAt(route, ["route"]);
   if (routes === undefined) return single;
@@ -35,7 +35,7 @@ function translateRoute(pattern: string, inFile: ConfigPath): FoundRoute[] {
   const bare = pattern.replace(/^https?:\/\//i, "");
   // Without a path, only the root of the host matches.
   const whole = bare.includes("/") ? bare : `${bare}/`;
-  // "*example.com" is the host itself and every host below it.
+  // "*example.com" matches the host itself and every subdomain.
   const apex = /^\*([^.*/][^*/]*\/.*)$/.exec(whole)?.[1];
   const routes = apex === undefined ? [whole] : [apex, `*.${apex}`];
   return routes.map((route) => ({ route, inFile }));

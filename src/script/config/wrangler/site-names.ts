@@ -1,7 +1,8 @@
-// Names of a Workers Site, the older kind of static files: the script reads them from a namespace.
+// Names of a Workers Site, the predecessor of static assets: the script reads files from a KV
+// namespace.
 
 export const siteBinding = "__STATIC_CONTENT";
-/** The module, and in the service-worker syntax the global, that maps paths to keys. */
+/** Name of the module that maps paths to keys; in the service-worker syntax, of the global. */
 export const siteManifestName = "__STATIC_CONTENT_MANIFEST";
-/** Empty: the key of a file is its path, which libraries use for paths that the manifest does not have. */
+/** Empty: libraries use the path as the key when the manifest does not contain the path. */
 export const siteManifest = "{}";

@@ -1,11 +1,11 @@
-// A Workers Site in a wrangler file: a folder whose files the script itself reads and serves.
+// Workers Site of a wrangler file: a folder whose files the script reads and serves itself.
 
 import { isTable, type Table } from "../syntax/fields.ts";
 import type { Origins } from "../syntax/view.ts";
 import type { Note } from "./names.ts";
 import { siteBinding, siteManifest, siteManifestName } from "./site-names.ts";
 
-/** Whether the files are served: a site beside `assets` is ignored, since only one folder is supported. */
+/** Whether the site is used: `assets` takes precedence, because only one folder is supported. */
 export function hasSite({ site, assets }: Table): boolean {
   return isTable(site) && assets === undefined;
 }

@@ -1,5 +1,5 @@
-// Reads a wrangler file: its keys are checked under their own names, then mapped to Store's keys, with their
-// positions kept. A note names everything that has no effect here or is replaced.
+// Reads a wrangler file: checks its keys, then translates them to Store's keys and keeps their
+// positions. Notes report everything that was replaced or has no effect.
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { EmulatedBinding, UnsupportedBinding } from "../../bindings.ts";
@@ -18,22 +18,22 @@ import { addSite, noteSite } from "./site.ts";
 
 export interface WranglerOptions {
   readonly environment: string | undefined;
-  /** `YYYY-MM-DD` */
+  /** Date as `YYYY-MM-DD`. */
   readonly today: string;
-  /** Routes and schedules that cannot be used are left out while developing, as their own tool does. */
+  /** Whether invalid routes and schedules are ignored, as wrangler does in development. */
   readonly isLenient: boolean;
 }
 
 export interface WranglerConfig {
-  /** Under the keys of a store file. */
+  /** The file, translated to the keys of a store file. */
   readonly source: ConfigSource;
-  /** With the faults found so far. */
+  /** The fields, with all faults found so far. */
   readonly fields: Fields;
   readonly emulated: readonly EmulatedBinding[];
   readonly unsupported: readonly UnsupportedBinding[];
   readonly notes: readonly string[];
   readonly devPort: number | undefined;
-  /** The only names that are taken from files of development variables; undefined for all. */
+  /** Names to read from files of development variables; undefined for every name. */
   readonly secretNames: readonly string[] | undefined;
 }
 
@@ -86,7 +86,7 @@ function findEnvironment({ value }: ConfigSource, name: string): unknown {
 
 const checkedLater = ["r2_buckets", "kv_namespaces", "assets", "triggers", "route", "routes", "rules"];
 
-/** Reports unknown keys in every table whose keys are known, and what should be a table and is not. */
+/** Reports unknown keys, and values that should be tables, in every table with known keys. */
 function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
   const table = path.filter((step) => typeof step === "string").join(".");
   if (wranglerKeys[table] === undefined) return;
@@ -94,7 +94,7 @@ function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
     for (const [index, element] of value.entries()) checkKeys(fields, [...path, index], element);
     return;
   }
-  // Keys that have an effect here are checked with their values.
+  // These keys are checked together with their values.
   if (!isTable(value) && checkedLater.includes(table)) return;
   if (fields.table(path, value, "") === undefined || !isTable(value)) return;
   for (const key of Object.keys(value)) checkKeys(fields, [...path, key], value[key]);
@@ -108,7 +108,7 @@ interface Translation {
   readonly options: WranglerOptions;
 }
 
-/** Keys that both kinds of file have. */
+/** Keys with the same name and meaning in both kinds of file. */
 const sharedKeys = ["vars", "define", "alias", "tsconfig", "jsx_factory", "jsx_fragment", "rules"] as const;
 
 function translateKeys(translation: Translation): Table {
@@ -134,7 +134,7 @@ function translateKeys(translation: Translation): Table {
   return value;
 }
 
-/** Files of the tool's first version have it elsewhere. */
+/** In files of wrangler 1 the script is the key `build.upload.main`. */
 function translateMain(top: Table, origins: Origins): unknown {
   if (top.main !== undefined) return top.main;
   const upload = isTable(top.build) ? top.build.upload : undefined;
@@ -161,7 +161,7 @@ function translateAssets({ assets }: Table): unknown {
   return supportedKeys;
 }
 
-/** A Pages project: a folder of files, with a script in it or none. */
+/** Adds a Pages project: a folder of files that may contain a script. */
 function addPages({ top, origins, note }: Translation, value: Record<string, unknown>, folder: string): void {
   const directory = top.pages_build_output_dir;
   if (directory === undefined || value.assets !== undefined) return;
@@ -177,14 +177,14 @@ function addPages({ top, origins, note }: Translation, value: Record<string, unk
   }
 }
 
-/** Metadata of a deployed version; here every load counts as one. */
+/** Adds metadata of the deployed version. In Store every load counts as a new version. */
 function addVersion({ top, origins }: Translation, value: Record<string, unknown>): void {
   const binding = isTable(top.version_metadata) ? top.version_metadata.binding : undefined;
   if (typeof binding !== "string") return;
   const timestamp = new Date().toISOString();
   const version = { id: crypto.randomUUID(), tag: "", timestamp };
   const vars = isTable(value.vars) ? value.vars : {};
-  // A variable of the same name stays where it is, so that both are reported.
+  // If a variable has the same name, it keeps its position, so that the conflict is reported.
   if (!Object.hasOwn(vars, binding)) origins.set(["vars", binding], ["version_metadata", "binding"]);
   value.vars = { ...vars, [binding]: version };
 }
@@ -210,7 +210,7 @@ function noteIgnoredKeys(top: Table, note: Note): void {
   noteSite(top, note);
 }
 
-/** Without an environment the script would start without the bindings it needs. */
+/** Suggests --env if only environments bind buckets or namespaces. */
 function noteEnvironments({ value }: ConfigSource, top: Table, note: Note): void {
   const keys = ["r2_buckets", "kv_namespaces"];
   const { env } = value as Table;

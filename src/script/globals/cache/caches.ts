@@ -1,5 +1,5 @@
-// The caches of a script: responses in the memory of its process, bounded, evicted least recently used
-// first. rules.ts decides what may be cached and for how long.
+// Caches of a script: an in-memory LRU cache of responses, limited in size. rules.ts decides what
+// may be cached and for how long.
 import { type ByteStream, createBody } from "../fetch/body.ts";
 import { freezeHeaders, headersFromWire } from "../fetch/headers.ts";
 import { requestParts, ScriptRequest } from "../fetch/request.ts";
@@ -10,10 +10,10 @@ import { chooseAnswer, freshMilliseconds, keepsCookiesPrivate, parseDirectives, 
 interface CachedResponse {
   readonly status: number;
   readonly statusText: string;
-  /** Byte strings. */
+  /** Header names and values, as byte strings. */
   readonly headers: readonly (readonly [string, string])[];
   readonly bytes: Uint8Array;
-  /** Request headers named by Vary. */
+  /** Values of the request headers that Vary names. */
   readonly varyValues: readonly (readonly [string, string | null])[];
   readonly storedAt: number;
   readonly expiresAt: number;
@@ -33,7 +33,7 @@ interface QueryOptions {
 
 const emptyBytes = new Uint8Array();
 
-/** Approximate overhead of an entry in bytes. */
+/** Approximate memory overhead of an entry, in bytes. */
 const entryOverhead = 512;
 
 export function createCaches(maxBytes: number, now: () => number): ScriptCacheStorage {
@@ -86,7 +86,7 @@ function computeCost(key: string, { headers, bytes }: CachedResponse): number {
   return bytes.length + text + entryOverhead;
 }
 
-/** Scripts receive caches and cannot construct them. */
+/** Constructor argument that scripts do not have, so that they cannot construct a cache. */
 const hostMark = Symbol("host");
 
 export class ScriptCacheStorage {
@@ -158,7 +158,7 @@ export class ScriptCache {
   }
 
   #cacheKey({ url }: RequestParts): string {
-    // The path stays as written: resolving dot segments could return a response of a different URL.
+    // The path is kept as written: resolving dot segments could return the response of another URL.
     const path = url.replace(/^[^/]*\/\/[^/?#]*/, "").replace(/#.*$/, "");
     return `${this.#name}\n${new URL(url).origin}${path.startsWith("/") ? "" : "/"}${path}`;
   }
@@ -177,7 +177,7 @@ function checkResponse(response: Response): void {
   }
 }
 
-/** Undefined when there is more than the cache can hold. */
+/** Undefined when a streamed body has more than `maxBytes` bytes. */
 async function readWithin(
   body: Uint8Array | string | ByteStream | null,
   maxBytes: number,

@@ -1,5 +1,5 @@
-// Rules of a shared cache (RFC 9110 and 9111): how long a response may be cached, and how a request
-// for a cached response is answered.
+// Rules of a shared cache (RFC 9110 and 9111): how long a response may be cached, and which
+// response a request gets from the cache.
 import { parseHttpDate, rangeFromHeader } from "../../../http/headers.ts";
 import { type ByteRange, resolveRange } from "../../../model/range.ts";
 
@@ -7,7 +7,7 @@ export interface HeaderReader {
   get(name: string): string | null;
 }
 
-/** Default freshness in seconds by status, for responses without caching headers; other statuses are not cached. */
+/** Default freshness in seconds by status, without caching headers. Others are not cached. */
 const defaultLifetimes: Readonly<Record<number, number>> = {
   200: 7200,
   301: 7200,
@@ -36,12 +36,12 @@ export function freshMilliseconds(
   return (defaultLifetimes[status] ?? 0) * 1000;
 }
 
-/** Whether only the cookies are private, so that the response is cached without them. */
+/** Whether only Set-Cookie is private, so that the response can be cached without cookies. */
 export function keepsCookiesPrivate(control: ReadonlyMap<string, string | undefined>): boolean {
   return /(^|[\s,])set-cookie($|[\s,])/i.test(control.get("private") ?? "");
 }
 
-/** RFC 9111 3.5: a response to an authorized request is cached only when its headers allow that. */
+/** RFC 9111 3.5: whether the headers allow caching a response to a request with Authorization. */
 function isShareable(control: ReadonlyMap<string, string | undefined>): boolean {
   return control.has("public") || control.has("s-maxage") || control.has("must-revalidate");
 }
@@ -54,7 +54,7 @@ function parseSeconds(value: string | null | undefined): number | undefined {
   return /^\d+$/.test(value ?? "") ? Number(value) : undefined;
 }
 
-/** The directives of Cache-Control by lower-case name, with the values of those that have one. */
+/** Parses Cache-Control: values by lower-case directive name, undefined without a value. */
 export function parseDirectives(header: string | null): ReadonlyMap<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const [, name, quoted, plain] of (header ?? "").matchAll(
@@ -65,7 +65,7 @@ export function parseDirectives(header: string | null): ReadonlyMap<string, stri
   return found;
 }
 
-/** Header names of Vary, in lower case. */
+/** Names of the request headers that Vary lists, in lower case. */
 export function varyNames(response: HeaderReader): string[] {
   const names = (response.get("vary") ?? "").toLowerCase().split(",");
   return names.map((name) => name.trim()).filter((name) => name !== "");
@@ -77,7 +77,7 @@ export type Answer =
   | { readonly kind: "unchanged" }
   | { readonly kind: "outside" };
 
-/** Conditions come before ranges (RFC 9110 13.2.2). */
+/** Evaluates conditions before ranges (RFC 9110 13.2.2). */
 export function chooseAnswer(
   request: HeaderReader,
   cached: HeaderReader,
@@ -107,7 +107,7 @@ function isUnchanged(request: HeaderReader, cached: HeaderReader): boolean {
   return since !== undefined && modified !== undefined && modified <= since;
 }
 
-/** If-Range: a range is only useful to a client that holds part of the same version. */
+/** If-Range: a range is only valid if the client has a part of the same version. */
 function mayUseRange(request: HeaderReader, cached: HeaderReader): boolean {
   const condition = request.get("if-range")?.trim();
   if (condition === undefined) return true;

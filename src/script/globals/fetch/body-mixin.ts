@@ -2,7 +2,7 @@
 import { type Body, isUsed, openStream, readBytes, readText, readTextStream } from "./body.ts";
 import { native } from "./native.ts";
 
-/** Gives both classes the same members; `getBody` fails on anything that is not an instance. */
+/** Adds the body members of a class. `getBody` throws if `this` is not an instance. */
 export function defineBodyMembers<T extends { readonly headers: { get(name: string): string | null } }>(
   prototype: T,
   getBody: (owner: T) => Body | undefined,
@@ -42,14 +42,14 @@ export function defineBodyMembers<T extends { readonly headers: { get(name: stri
     Object.defineProperty(prototype, name, descriptor);
   }
 
-  /** An aborted body fails at once, with the reason of its signal. */
+  /** An aborted body fails immediately, with the reason of its signal. */
   function bodyToRead(owner: T): Body | undefined {
     const body = getBody(owner);
     body?.signal?.throwIfAborted();
     return body;
   }
 
-  /** Node's own class parses forms by Content-Type. */
+  /** Wraps the body in Node's Response, which parses forms by Content-Type. */
   async function toNativeResponse(owner: T, body: Body | undefined): Promise<Response> {
     const contentType = owner.headers.get("content-type");
     const headers: Record<string, string> =

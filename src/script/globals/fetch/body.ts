@@ -1,5 +1,5 @@
-// The body of a Request or a Response: stored in its original form, turned into a stream only on demand,
-// and read once.
+// The body of a Request or Response. It is stored in its original form, converted to a stream only
+// on demand, and can be read once.
 import { Readable } from "node:stream";
 import { toBytes } from "../../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
@@ -8,20 +8,20 @@ import { native } from "./native.ts";
 
 export type ByteStream = ReadableStream<Uint8Array>;
 
-/** These bytes are never handed to a script, which gets a copy that it may change. */
+/** Bytes stored here are never passed to a script; it gets a copy that it may modify. */
 export type BodySource = string | Uint8Array | ByteStream | (() => ByteStream);
 
 export interface Body {
   source: BodySource;
-  /** The body was read, or handed to another reader. */
+  /** Whether the body was read, or taken by another owner. */
   isTaken: boolean;
-  /** Aborts a body that is being received. */
+  /** Aborts reading a body that is still being received. */
   readonly signal: AbortSignal | undefined;
 }
 
 export interface ExtractedBody {
   readonly body: Body | undefined;
-  /** Content-Type of the value, for messages without that header. */
+  /** Content-Type derived from the value, used if the message does not set the header. */
   readonly contentType: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function createBody(source: BodySource, signal?: AbortSignal): Body {
   return { source, isTaken: false, signal };
 }
 
-/** The types of the standard; any other value is converted to text. */
+/** Accepts the body types of the standard; any other value is converted to text. */
 export function extractBody(value: unknown): ExtractedBody {
   if (value === null || value === undefined) return { body: undefined, contentType: undefined };
   if (typeof value === "string") return { body: createBody(value), contentType: "text/plain;charset=UTF-8" };
@@ -38,7 +38,7 @@ export function extractBody(value: unknown): ExtractedBody {
     return { body: createBody(value), contentType: undefined };
   }
   const bytes = toBytes(value);
-  // A copy, as the standard asks: the script may use its buffer again before this one is sent.
+  // Copied, as the standard requires: the script may modify its buffer before the body is sent.
   if (bytes !== undefined) return { body: createBody(Buffer.from(bytes)), contentType: undefined };
   return extractRare(value);
 }
@@ -66,7 +66,7 @@ function createBlobBody(blob: Blob): Body {
   return createBody(blob.size === 0 ? "" : () => withLength(blob.stream() as ByteStream, blob.size));
 }
 
-/** Whether the body is certainly empty, without reading it. */
+/** Whether the body is known to be empty without reading it. */
 export function isEmpty({ source }: Body): boolean {
   if (source instanceof ReadableStream) return declaredLength(source) === 0;
   return typeof source !== "function" && source.length === 0;
@@ -84,16 +84,16 @@ export function isUsed({ source, isTaken }: Body): boolean {
   return isTaken || (source instanceof ReadableStream && wasRead(source));
 }
 
-/** Moves the bytes to another owner; the first owner can no longer read them. */
+/** Moves the body to another owner; the first owner can no longer read it. */
 export function moveBody(body: Body): Body {
   const source = detach(body);
   if (!(source instanceof ReadableStream)) return createBody(source);
-  // The script may hold this stream: it stays with the first owner, and the second gets a new stream.
+  // The script may hold a reference to the stream, so the new owner gets a new stream.
   const length = declaredLength(source);
   return createBody(withLength(source.pipeThrough(new TransformStream()), length));
 }
 
-/** Hands the body to the caller in its current form. */
+/** Takes the body from its owner, in its current form. */
 export function takeBody(body: Body): string | Uint8Array | ByteStream {
   const source = detach(body);
   return typeof source === "function" ? source() : source;
@@ -107,7 +107,7 @@ function detach(body: Body): BodySource {
   return source;
 }
 
-/** The stream a script sees; the same one each time. */
+/** Returns the stream that the script sees. Every call returns the same stream. */
 export function openStream(body: Body): ByteStream {
   if (body.source instanceof ReadableStream) return body.source;
   if (body.isTaken) {
@@ -121,9 +121,10 @@ export function openStream(body: Body): ByteStream {
 }
 
 function toStream(value: string | Uint8Array): ByteStream {
-  // A byte stream takes over the buffer of a chunk, and stored bytes may share theirs.
+  // Copied, because a byte stream takes ownership of a chunk's buffer, and stored bytes may share
+  // it.
   const bytes = new Uint8Array(typeof value === "string" ? Buffer.from(value) : value);
-  // Read before the stream starts: enqueue detaches the buffer, and the array is then empty.
+  // Read the length now: enqueue detaches the buffer, which sets the length of the array to 0.
   const { length } = bytes;
   const stream: ByteStream = new ReadableStream({
     type: "bytes",
@@ -140,7 +141,7 @@ function withLength(stream: ByteStream, length: number | undefined): ByteStream 
   return stream;
 }
 
-/** A second body with the same bytes. */
+/** Creates a second body with the same bytes. */
 export function cloneBody(body: Body): Body {
   if (isUsed(body)) throw new TypeError(unusable);
   if (typeof body.source === "string" || body.source instanceof Uint8Array) return createBody(body.source);
@@ -152,7 +153,7 @@ export function cloneBody(body: Body): Body {
   return createBody(withLength(other, length), body.signal);
 }
 
-/** All of it, in a buffer of its own. */
+/** Reads the whole body into a new buffer. */
 export async function readBytes(body: Body | undefined): Promise<Uint8Array<ArrayBuffer>> {
   const value = body === undefined ? "" : takeBody(body);
   if (typeof value === "string") return new Uint8Array(Buffer.from(value));
@@ -165,7 +166,7 @@ export async function readText(body: Body | undefined): Promise<string> {
   return new TextDecoder().decode(value instanceof Uint8Array ? value : await collect(value));
 }
 
-/** The text of the body, decoded piece by piece. */
+/** Decodes the body as a stream of text chunks. */
 export function readTextStream(body: Body | undefined): ReadableStream<string> {
   const bytes = body === undefined ? toStream("") : openStream(createBody(detach(body)));
   return bytes.pipeThrough(new TextDecoderStream() as never);

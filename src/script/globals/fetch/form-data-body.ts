@@ -1,5 +1,5 @@
-// Encodes FormData as multipart/form-data (RFC 7578, as the HTML standard writes it). The result is a Blob:
-// files in it are not copied, and its length is known before it is read.
+// Encodes FormData as multipart/form-data (RFC 7578 and the HTML standard). The result is a Blob:
+// its files are not copied, and its length is known before it is read.
 import { randomBytes } from "node:crypto";
 
 export interface EncodedForm {

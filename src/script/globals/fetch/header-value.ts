@@ -1,5 +1,5 @@
-// Validates headers: the name in lower case, and the value as a byte string (one character per byte).
-// Text goes out as UTF-8 and bytes that spell UTF-8 are read as it, as the platform of these scripts does.
+// Validates headers: lower-case names, and values as byte strings (one character per byte). As in
+// Cloudflare Workers, text is sent as UTF-8, and bytes that are valid UTF-8 are read as text.
 import { isUtf8 } from "node:buffer";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -7,7 +7,7 @@ const plain = /^[\t\x20-\x7e]*$/;
 const forbidden = /[\0\n\r]/;
 const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
-/** Cache of lower-case names: most requests use the same few. */
+/** Cache of lower-case names: most requests use the same few names. */
 const seenNames = new Map<string, string>();
 const maxSeenNames = 1000;
 const maxSeenNameLength = 64;
@@ -41,7 +41,7 @@ function isSpace(text: string, index: number): boolean {
   return text.charCodeAt(index) <= 0x20;
 }
 
-/** A byte string that is valid UTF-8 stays unchanged: headers arrive in this form from a connection. */
+/** Text that is already a byte string of valid UTF-8 is kept: received headers have this form. */
 function bytesFromText(text: string): string {
   const isBytes = !/[^\x00-\xff]/.test(text) && isUtf8(Buffer.from(text, "latin1"));
   return isBytes ? text : Buffer.from(text, "utf8").toString("latin1");

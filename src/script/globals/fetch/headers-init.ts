@@ -1,5 +1,5 @@
-// Reads the rarer forms of `new Headers(init)`, converted in the order that Web IDL prescribes. Names and
-// values are text then; the caller checks what they contain.
+// Reads the less common forms of `new Headers(init)`, in the order that Web IDL prescribes. The
+// caller validates the returned names and values.
 import { types } from "node:util";
 
 type Pair = readonly [name: string, value: string];
@@ -18,7 +18,7 @@ function pairFrom(value: unknown): Pair {
   return [`${pair[0] as string}`, `${pair[1] as string}`];
 }
 
-/** A proxy sees in which order it is asked, and a symbol as a key is an error: both need the slow path. */
+/** Whether the slow path is needed: proxies observe the order of reads; symbol keys are errors. */
 export function isObservable(fields: object): boolean {
   return types.isProxy(fields) || Object.getOwnPropertySymbols(fields).length > 0;
 }

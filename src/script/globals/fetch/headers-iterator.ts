@@ -1,5 +1,5 @@
-// The iterator of Headers, as Web IDL describes it: it is live, so that a change during the iteration is
-// seen, and its prototype is an object of its own.
+// The iterator of Headers, as in Web IDL: it is live, so changes during the iteration are visible,
+// and it has its own prototype object.
 
 type Pair = readonly [name: string, value: string];
 type Kind = "entry" | "name" | "value";
@@ -34,7 +34,7 @@ Object.defineProperty(HeadersIterator.prototype, Symbol.toStringTag, {
   configurable: true,
 });
 
-/** `pairs` returns the current list each time, in the order of iteration. */
+/** `pairs` returns the current list on each call, in iteration order. */
 export function iterateHeaders<T>(pairs: () => readonly Pair[], kind: Kind): IterableIterator<T> {
   return new HeadersIterator(pairs, kind) as unknown as IterableIterator<T>;
 }

@@ -1,4 +1,5 @@
-// The Headers class of scripts: as in the standard, but fast, and with text values (UTF-8 on the wire).
+// The Headers class of scripts: a faster implementation of the standard, with values as text (UTF-8
+// on the wire).
 import { inspect } from "node:util";
 import { headerName, headerValue, textFromBytes } from "./header-value.ts";
 import { isObject, isObservable, pairsFromList, pairsFromObservable } from "./headers-init.ts";
@@ -6,12 +7,12 @@ import { iterateHeaders } from "./headers-iterator.ts";
 import { native, standInFor } from "./native.ts";
 
 interface HeaderStore {
-  /** By lower-case name, as byte strings; several values of a name joined by commas. */
+  /** Byte strings by lower-case name; several values of a header are joined by commas. */
   values: Map<string, string>;
-  /** Set-Cookie: the only header whose values cannot be joined. */
+  /** Values of Set-Cookie, the only header whose values cannot be joined. */
   cookies: string[] | undefined;
   immutable: boolean;
-  /** All pairs as text, in the order of iteration; undefined after a change. */
+  /** Cache of all pairs as text in iteration order; undefined after a change. */
   sorted: readonly (readonly [string, string])[] | undefined;
 }
 
@@ -82,7 +83,7 @@ export class ScriptHeaders {
     return this.#store.cookies?.map(textFromBytes) ?? [];
   }
 
-  /** Older than getSetCookie, and still used by scripts. */
+  /** The predecessor of getSetCookie, still used by scripts. */
   getAll(name: string): string[] {
     if (headerName(name) !== "set-cookie") {
       throw new TypeError(
@@ -174,7 +175,8 @@ function append(store: HeaderStore, name: string, value: string): void {
     return;
   }
   const before = store.values.get(name);
-  // Browsers may send one cookie a line (RFC 9113 8.2.3); together they are one list, with its own separator.
+  // A client may send each cookie in its own header (RFC 9113 8.2.3); they are joined by
+  // semicolons.
   const separator = name === "cookie" ? "; " : ", ";
   store.values.set(name, before === undefined ? value : before + separator + value);
 }
@@ -193,7 +195,7 @@ function fill(store: HeaderStore, init: unknown): void {
     store.values = new Map(values);
     store.cookies = cookies?.slice();
   } else if (iterate === nativeEntries) {
-    // Node's Headers hold byte strings.
+    // Node's Headers already contain validated byte strings.
     for (const [name, value] of init as Headers) append(store, headerName(name), value);
   } else {
     for (const [name, value] of pairsFromList(init as Iterable<unknown>))
@@ -210,7 +212,7 @@ function fillFromRecord(store: HeaderStore, fields: Readonly<Record<string, unkn
   }
 }
 
-/** From a connection: alternating names and values, as node:http returns them. Scripts cannot change them. */
+/** Creates immutable headers from alternating names and values, as node:http returns them. */
 export function headersFromRaw(raw: readonly string[]): ScriptHeaders {
   const headers = new ScriptHeaders();
   const store = getStore(headers);
@@ -218,7 +220,7 @@ export function headersFromRaw(raw: readonly string[]): ScriptHeaders {
   return freezeHeaders(headers);
 }
 
-/** From byte strings that were checked already, which stay exactly as they are. */
+/** Creates headers from byte strings that were already validated; values are not changed. */
 export function headersFromWire(pairs: Iterable<readonly [string, string]>): ScriptHeaders {
   const headers = new ScriptHeaders();
   const store = getStore(headers);
@@ -226,13 +228,13 @@ export function headersFromWire(pairs: Iterable<readonly [string, string]>): Scr
   return headers;
 }
 
-/** Makes them immutable. */
+/** Makes the headers immutable. */
 export function freezeHeaders(headers: ScriptHeaders): ScriptHeaders {
   getStore(headers).immutable = true;
   return headers;
 }
 
-/** What goes on the wire: byte strings, cookies one by one. */
+/** Returns the headers as byte strings for sending; each cookie is a separate pair. */
 export function wireHeaders(headers: ScriptHeaders): Iterable<[string, string]> {
   const { values, cookies } = getStore(headers);
   if (cookies === undefined) return values;

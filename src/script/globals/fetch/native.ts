@@ -1,5 +1,5 @@
-// Node's own fetch classes, saved before the globals of scripts replace them, and how ours substitute
-// them: `instanceof` holds in both directions.
+// Saves Node's fetch classes before the classes of Store replace them as globals. Instances of both
+// pass `instanceof` for either class.
 import { inspect } from "node:util";
 
 export const native = {
@@ -22,19 +22,19 @@ interface StandIn {
 
 const hasInstance = Function.prototype[Symbol.hasInstance];
 
-/** Whether Node made the object; ours are not instances in this sense. */
+/** Whether the object is an instance of Node's own class, not of Store's. */
 export function isNative(value: unknown, theirs: Class): boolean {
   return hasInstance.call(theirs as never, value);
 }
 
-/** Gives our class the name and the shape of Node's: members are enumerable, as Web IDL wants. */
+/** Gives Store's class the name of Node's class and enumerable members, as Web IDL requires. */
 export function standInFor({ ours, theirs, isOurs }: StandIn): void {
   const { name } = theirs;
   Object.defineProperty(ours, "name", { value: name });
   Object.defineProperty(ours.prototype, Symbol.toStringTag, { value: name, configurable: true });
   makeEnumerable(ours.prototype);
   makeEnumerable(ours);
-  // A class that a script derives from one of the two has only its own instances.
+  // Subclasses defined by a script match only their own instances.
   const isEither = (value: unknown) => isOurs(value) || isNative(value, theirs);
   for (const targetClass of [ours, theirs]) {
     Object.defineProperty(targetClass, Symbol.hasInstance, {
@@ -54,7 +54,7 @@ function makeEnumerable(target: object): void {
   }
 }
 
-/** Shows an object in logs as its class and these fields. */
+/** Defines how the object is logged: its class and these fields. */
 export function defineInspection<T extends object>(
   ours: Class & { readonly prototype: T },
   fields: readonly (keyof T)[],

@@ -1,5 +1,5 @@
-// The fetch function of scripts: accepts and returns our own classes and drops hop-by-hop headers of both,
-// so that a script can forward what it received.
+// The fetch function of scripts: uses Store's Request and Response, and removes hop-by-hop headers,
+// so that a script can forward what it receives.
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
 import { type ByteStream, createBody, takeBody } from "./body.ts";
 import { freezeHeaders, headersFromWire, wireHeaders } from "./headers.ts";
@@ -7,7 +7,7 @@ import { native } from "./native.ts";
 import { activeSignal, requestParts, ScriptRequest } from "./request.ts";
 import { assembleResponse } from "./response.ts";
 
-/** Hop-by-hop headers (RFC 9110 7.6.1), or set again for each request. */
+/** Hop-by-hop headers (RFC 9110 7.6.1), and headers that Node sets for each request. */
 const notSent = new Set([
   "connection",
   "content-length",
@@ -23,10 +23,10 @@ const notSent = new Set([
 
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-/** Node decodes these encodings but keeps the headers that name them. */
+/** Encodings that Node decodes without removing Content-Encoding and Content-Length. */
 const decodedByNode = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
 
-/** Node cancels the body of a garbage-collected response, so the response must live as long as its stream. */
+/** Keeps each response alive: Node cancels the body of a garbage-collected response. */
 const origins = new WeakMap<ReadableStream, Response>();
 
 export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {
@@ -48,7 +48,7 @@ export async function scriptFetch(input: unknown, init?: unknown): Promise<Respo
   return toScriptResponse(response, signal);
 }
 
-/** Node sends some chunks that are not bytes in a form of its own; the standard wants an error. */
+/** Throws on a chunk that is not bytes, as the standard requires; Node would send some of them. */
 function bytesOnly(body: ByteStream): ByteStream {
   const reader = body.getReader();
   return new ReadableStream(
@@ -81,7 +81,7 @@ function toScriptResponse(response: Response, signal: AbortSignal | undefined): 
   });
 }
 
-/** Node reads exactly as many bytes as the peer announced, or fails; a decoded body has another length. */
+/** Returns Content-Length, which Node enforces; undefined if the body was decoded. */
 function receivedLength({ headers }: Response): number | undefined {
   const length = headers.get("content-length");
   const isPlain = length !== null && /^[0-9]{1,15}$/.test(length) && !headers.has("transfer-encoding");

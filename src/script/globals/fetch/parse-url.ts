@@ -1,13 +1,13 @@
-// Parses the URLs that scripts give to Request, fetch and Response.redirect.
+// Parses the URLs that scripts pass to Request, fetch and Response.redirect.
 
-/** Where undici's setGlobalOrigin keeps the base of relative URLs; Node's fetch reads the same. */
+/** Key under which undici's setGlobalOrigin stores the base of relative URLs. */
 const originKey = Symbol.for("undici.globalOrigin.1");
 
 export function baseUrl(): URL | undefined {
   return (globalThis as { [originKey]?: URL })[originKey];
 }
 
-/** Undefined when the text is not a URL, or is a relative one and there is no base. */
+/** Undefined when the text is not a URL, or is a relative URL without a base. */
 export function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text);

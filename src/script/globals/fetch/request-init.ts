@@ -1,5 +1,5 @@
-// Parts that `new Request(input, init)` is made of, checked as the standard asks, without the `duplex` that
-// Node wants beside a stream.
+// Parses the arguments of `new Request(input, init)` as the standard requires. Unlike in Node, a
+// stream as body needs no `duplex`.
 import { type Body, type ByteStream, createBody, extractBody, moveBody } from "./body.ts";
 import { ScriptHeaders } from "./headers.ts";
 import { isNative, native } from "./native.ts";
@@ -17,7 +17,7 @@ export interface RequestParts {
   readonly url: string;
   readonly headers: ScriptHeaders;
   readonly body: Body | undefined;
-  /** What aborts the request: a signal, or another request with a signal of its own. */
+  /** The signal that aborts the request, or another request whose signal does. */
   readonly abortSource: AbortSignal | { readonly signal: AbortSignal } | undefined;
   readonly redirect: string;
   readonly cf: object | undefined;
@@ -31,7 +31,8 @@ export function partsFrom(input: unknown, init: unknown, getParts: GetParts): Re
   const source = getParts(input) ?? nativeParts(input);
   const url = source?.url ?? absoluteUrl(input);
   const example = getParts(init) ?? nativeParts(init);
-  // A request in place of options gives everything but the URL; the two share one body.
+  // If `init` is itself a Request, everything except the URL comes from it, and they share the
+  // body.
   if (example !== undefined) return { ...example, url, headers: new ScriptHeaders(example.headers) };
   const options = optionsFrom(init);
   const settings = settingsFrom(options, source?.settings ?? noSettings);
@@ -76,7 +77,7 @@ function nativeParts(value: unknown): RequestParts | undefined {
   };
 }
 
-/** A GET that came with a body may be passed on; a script cannot make one. */
+/** A script can forward a received GET that has a body, but cannot create one. */
 function checkBody(method: string, options: Fields, source: RequestParts | undefined): void {
   if (method !== "GET" && method !== "HEAD") return;
   const hasOwnBody = options.body !== undefined && options.body !== null;
@@ -122,7 +123,7 @@ function absoluteUrl(input: unknown): string {
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** The six that the standard writes in capitals; all others stay as they are given. */
+/** Methods that the standard converts to upper case; other methods stay unchanged. */
 const capitals = /^(delete|get|head|options|post|put)$/i;
 
 function methodFrom(value: unknown): string {

@@ -1,4 +1,5 @@
-// Fields of a Request that have no effect on the server but are checked, readable, and passed to fetch.
+// Fields of a Request without effect on a server. They are validated, readable, and passed to
+// Node's fetch.
 import { baseUrl, parseUrl } from "./parse-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -35,10 +36,10 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Checked, but not kept: there is one value, or fetch has no use for it. */
+/** Validated, not stored: redirect is a field of its own, and fetch ignores the others. */
 const notStored = new Set(["duplex", "priority", "redirect"]);
 
-/** The value of a field that allows a few words only; undefined when it is not given. */
+/** Reads a field that allows only certain words; undefined when it is missing. */
 export function readEnumerated(options: Fields, name: string): string | undefined {
   if (options[name] === undefined) return undefined;
   const value = `${options[name] as string}`;
@@ -47,17 +48,17 @@ export function readEnumerated(options: Fields, name: string): string | undefine
   throw new TypeError(`"${name}" must be one of ${allowed.map((one) => `"${one}"`).join(", ")}: "${value}"`);
 }
 
-/** "no-cors" allows only the methods of a plain form. */
+/** "no-cors" allows only GET, HEAD and POST. */
 export function checkMode(method: string, { mode }: RequestSettings): void {
   if (mode === "no-cors" && !["GET", "HEAD", "POST"].includes(method)) {
     throw new TypeError(`A Request with method ${method} cannot have the mode "no-cors".`);
   }
 }
 
-/** The settings of a new Request: those of the one it is made from, changed by the options. */
+/** Settings of a new Request: the inherited settings, overridden by the options. */
 export function settingsFrom(options: Fields, inherited: RequestSettings): RequestSettings {
   if (Object.keys(options).length === 0) return inherited;
-  // A changed request comes from the script and not from the page of the original.
+  // As in the standard, a Request that is created with options does not inherit the referrer.
   const { referrer: _, referrerPolicy: __, ...settings } = inherited as Record<string, unknown>;
   for (const name of Object.keys(enumerations)) {
     const value = readEnumerated(options, name);

@@ -1,5 +1,5 @@
-// The Request class of scripts. For incoming requests it is lazy: nothing is parsed or opened before the
-// script reads it.
+// The Request class of scripts. For incoming requests it is lazy: headers are parsed and the body
+// is opened only when the script reads them.
 import { type Body, cloneBody, createBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
 import { headersFromRaw, ScriptHeaders } from "./headers.ts";
@@ -9,16 +9,16 @@ import { defaultSettings, noSettings } from "./request-settings.ts";
 
 export interface IncomingRequest {
   readonly method: string;
-  /** Absolute, as the client wrote it. */
+  /** Absolute URL, as the client sent it. */
   readonly url: string;
-  /** Alternating names and values, or a function called when the script first reads the headers. */
+  /** Alternating names and values, or a function that returns them on first use. */
   readonly rawHeaders: readonly string[] | (() => readonly string[]);
   readonly body: (() => ReadableStream<Uint8Array>) | undefined;
-  /** Calls once if the client disconnects before the response. */
+  /** Registers a listener, which is called once if the client disconnects before the response. */
   readonly onDisconnect?: ((listener: () => void) => void) | undefined;
 }
 
-/** First argument of internal constructor calls, which scripts cannot make. */
+/** First argument of internal constructor calls; scripts have no access to it. */
 const incomingMark = Symbol("incoming");
 const partsMark = Symbol("parts");
 
@@ -36,7 +36,7 @@ export class ScriptRequest {
   #headers: ScriptHeaders | undefined;
   readonly #rawHeaders: IncomingRequest["rawHeaders"];
   readonly #body: Body | undefined;
-  /** Made when the script asks for it. */
+  /** Created when the script first reads it. */
   #signal: AbortSignal | undefined;
   readonly #abortSource: RequestParts["abortSource"];
   readonly #onDisconnect: IncomingRequest["onDisconnect"];
@@ -75,7 +75,7 @@ export class ScriptRequest {
       this.#rawHeaders = incoming.rawHeaders;
       this.#body = incoming.body === undefined ? undefined : createBody(incoming.body);
       this.#onDisconnect = incoming.onDisconnect;
-      // A forwarded request must not follow redirects on behalf of the client.
+      // A script that forwards a request must return redirects to the client, not follow them.
       this.#redirect = "manual";
       this.#cf = {};
       this.#settings = noSettings;
@@ -113,7 +113,7 @@ export class ScriptRequest {
     return this.#redirect;
   }
 
-  /** Connection metadata of the platform; here only what the script passed in. */
+  /** Connection metadata in Cloudflare Workers; in Store, only what the script has set. */
   get cf(): object | undefined {
     return this.#cf;
   }
@@ -156,12 +156,12 @@ function deriveSignal(abortSource: NonNullable<RequestParts["abortSource"]>): Ab
   return AbortSignal.any([abortSource instanceof AbortSignal ? abortSource : abortSource.signal]);
 }
 
-/** The parts of a request, if it is one of ours. */
+/** Undefined when the value is not an instance of Store's Request. */
 export function requestParts(value: unknown): RequestParts | undefined {
   return isOurs(value) ? getParts(value) : undefined;
 }
 
-/** The signal that may abort the request, without making one. */
+/** The signal that may abort the request, if there is one. Does not create a signal. */
 export function activeSignal(request: ScriptRequest): AbortSignal | undefined {
   return getActiveSignal(request);
 }

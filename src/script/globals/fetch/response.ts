@@ -1,5 +1,5 @@
-// The Response class of scripts: stores body, status and headers in their original form, so that the host
-// can send them without a stream or one of Node's own responses.
+// The Response class of scripts. It stores body, status and headers in their original form, so that
+// the host can send them without creating a stream or one of Node's responses.
 import { type Body, type ByteStream, cloneBody, createBody, extractBody, isEmpty, takeBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
 import { freezeHeaders, ScriptHeaders, wireHeaders } from "./headers.ts";
@@ -9,12 +9,12 @@ import { parseUrl } from "./parse-url.ts";
 export interface ResponseDescription {
   readonly status: number;
   readonly statusText: string;
-  /** Byte strings; every cookie is a pair of its own. */
+  /** Header names and values as byte strings; each cookie is a separate pair. */
   readonly headers: Iterable<[string, string]>;
   readonly body: Uint8Array | string | ByteStream | null;
 }
 
-/** Where a response came from, when a script did not make it. */
+/** Type and URL of a response that was not created by a script. */
 interface Origin {
   readonly type: string;
   readonly url: string;
@@ -48,7 +48,7 @@ export class ScriptResponse {
   #status = 200;
   #statusText = "";
   #headers: ScriptHeaders | undefined;
-  /** Raw headers, until the script first reads them. */
+  /** Content-Type derived from the body; added to the headers when the script first reads them. */
   #contentType: string | undefined;
   #body: Body | undefined;
   #origin = defaultOrigin;
@@ -191,7 +191,7 @@ function hasContentType(init: ResponseInit | null): boolean {
   return headers !== undefined && new ScriptHeaders(headers).has("content-type");
 }
 
-/** Web IDL's conversion: 0 for everything that is not a number. */
+/** Converts as Web IDL does: a value that is not a number becomes 0. */
 function toUnsignedShort(value: unknown): number {
   return Math.trunc(Number(value)) & 0xffff;
 }
@@ -208,18 +208,18 @@ function statusTextFrom(value: unknown): string {
   throw new TypeError(`Invalid status text ${JSON.stringify(text)}: use printable Latin-1 characters only.`);
 }
 
-/** For statuses without a body, an empty body counts as none. */
+/** A status without a body accepts only an empty body, which is dropped. */
 function nullBody(body: Body, status: number): undefined {
   if (isEmpty(body)) return undefined;
   throw new TypeError(`A Response with status ${status} cannot have a body: pass null.`);
 }
 
-/** A response out of its parts, unchecked. */
+/** Creates a response from its parts, without validation. */
 export function assembleResponse(parts: Parts): Response {
   return assemble(parts) as unknown as Response;
 }
 
-/** What the host sends. Takes the body: a response can be sent once. */
+/** Returns what the host sends. Takes the body, so a response can be sent only once. */
 export function describeResponse(response: Response): ResponseDescription {
   if (isOurs(response)) {
     if (response.type === "error")

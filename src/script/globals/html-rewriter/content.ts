@@ -1,5 +1,5 @@
-// Tokens that handlers receive besides elements: texts, comments, doctypes, end tags and the end of the
-// document. Each is valid only while its handler runs; requested changes are written afterwards.
+// Tokens that handlers receive, except elements: text, comments, doctypes, end tags and the
+// document end. A token is valid only while its handler runs; changes are written afterwards.
 
 import { bytesFromText, escapeText } from "./encoding.ts";
 import { checkName } from "./tag.ts";
@@ -8,7 +8,7 @@ export interface ContentOptions {
   readonly html?: boolean;
 }
 
-/** Insertions around a token, as bytes. */
+/** Insertions around a token and its replacement, as byte strings. */
 export interface Changes {
   before: string;
   after: string;
@@ -20,7 +20,7 @@ export function noChanges(): Changes {
   return { before: "", after: "", replacement: "", isRemoved: false };
 }
 
-/** A token with its insertions and replacement. */
+/** Returns the token's bytes with its insertions, or its replacement. */
 export function applyChanges(raw: string, { before, after, replacement, isRemoved }: Changes): string {
   return before + (isRemoved ? replacement : raw) + after;
 }
@@ -54,19 +54,19 @@ export class ContentToken {
   }
 }
 
-/** Throws when a script uses a token after its handler: the token is already written. */
+/** Throws when a script uses a token after its handler has ended: the token is already written. */
 export function requireChanges(token: ContentToken): Changes {
   const changes = getChanges(token);
   if (changes !== undefined) return changes;
   throw new TypeError("This part of the document can no longer be used: use it only while its handler runs.");
 }
 
-/** Called after the handler. */
+/** Call after the handler of the token has ended. */
 export function invalidate(token: ContentToken): void {
   clearChanges(token);
 }
 
-/** A token that supports before, after and replace. */
+/** A token with the methods before, after and replace. */
 class PositionedToken extends ContentToken {
   get removed(): boolean {
     return requireChanges(this).isRemoved;
@@ -119,7 +119,7 @@ export class Text extends PositionedToken {
   }
 }
 
-/** New text of a comment; undefined while unchanged. */
+/** New text of a comment; undefined if it was not changed. */
 export interface CommentText {
   readonly original: string;
   changed: string | undefined;
@@ -184,7 +184,7 @@ function doctypeParts(raw: string): [string | null, string | null, string | null
   ];
 }
 
-/** New name of an end tag; undefined while unchanged. */
+/** New name of an end tag; undefined if it was not changed. */
 export interface EndTagName {
   readonly original: string;
   changed: string | undefined;

@@ -1,4 +1,5 @@
-// An element as its handlers see it: the start tag is known, content and end tag have not arrived yet.
+// An element as its handlers see it: the start tag is complete; content and end tag have not
+// arrived yet.
 import {
   type Changes,
   type ContentOptions,
@@ -13,7 +14,7 @@ import { type EditableTag, editableTag, type ScannedTag } from "./tag.ts";
 
 export type EndTagHandler = (tag: EndTag) => unknown;
 
-/** All changes requested for an element by its handlers. */
+/** All changes that handlers request for an element. */
 export interface ElementState {
   readonly tag: EditableTag;
   /** Insertions around the start tag: before the element, and at the start of its content. */
@@ -108,7 +109,7 @@ export class Element extends ContentToken {
     return this;
   }
 
-  /** On an element without content this and the next two do nothing. */
+  /** prepend, append and setInnerContent have no effect on an element without content. */
   prepend(content: string, options?: ContentOptions | null): this {
     const { hasContent, start } = this.#valid();
     const bytes = contentBytes(content, options);

@@ -1,9 +1,9 @@
-// The handlers active at a position of a document: document handlers everywhere, element handlers within
-// their element.
+// The active handlers at a position of a document: document handlers everywhere, element handlers
+// inside their element.
 import { type ContentToken, invalidate } from "./content.ts";
 import type { Selector } from "./selector.ts";
 
-/** A function of a script, bound to the object it came with. */
+/** A handler function of a script, bound to the object that defines it. */
 export type Handler = (token: ContentToken) => unknown;
 
 export interface Listener {
@@ -21,10 +21,10 @@ export interface DocumentListener {
 }
 
 export interface ActiveHandlers {
-  /** Element handlers first, in order of registration, each once. */
+  /** Element handlers first, in order of registration; each handler is listed once. */
   text(): readonly Handler[];
   comments(): readonly Handler[];
-  /** Activates handlers; each stays active until it was removed as often as it was added. */
+  /** Activates handlers. Each stays active until it is removed as often as it was added. */
   enter(listeners: readonly Listener[]): void;
   exit(listeners: readonly Listener[]): void;
 }
@@ -62,7 +62,7 @@ export function createActiveHandlers(
   };
 }
 
-/** A token is valid while its handler runs. */
+/** Calls the handler; afterwards the token is invalid. */
 export async function call(handler: Handler, token: ContentToken): Promise<void> {
   try {
     await handler(token);

@@ -31,7 +31,7 @@ export class HTMLRewriter {
     return this;
   }
 
-  /** Handlers run as the new response is read. */
+  /** The handlers run while the returned response is read. */
   transform(response: Response): Response {
     if (!(response instanceof Response))
       throw new TypeError("HTMLRewriter transforms Response objects only.");
@@ -69,7 +69,7 @@ function checkEncoding(contentType: string | null): void {
 function rewriteStream(body: Uint8Array | string | ByteStream, rewriter: Rewriter): ByteStream {
   const reader = body instanceof ReadableStream ? body.getReader() : createReader(body);
 
-  /** Bytes to send, and whether they are the last. */
+  /** Returns the next bytes to send, and whether they are the last. */
   async function nextChunk(): Promise<{ bytes: Uint8Array; isLast: boolean }> {
     for (;;) {
       const { done, value } = await reader.read();
@@ -89,7 +89,7 @@ function rewriteStream(body: Uint8Array | string | ByteStream, rewriter: Rewrite
         controller.close();
         controller.byobRequest?.respond(0);
       } catch (error) {
-        // The reader receives the handler's error; the source is only cancelled.
+        // The reader receives the handler's error; errors while cancelling the source are ignored.
         await reader.cancel(error).catch(() => {});
         throw error;
       }

@@ -23,15 +23,15 @@ export function isVoid(name: string): boolean {
 
 const textOnly = words("iframe noembed noframes noscript plaintext script style textarea title xmp");
 
-/** Whether everything up to the end tag is text. */
+/** Whether everything up to the element's end tag is text. */
 export function isTextOnly(name: string): boolean {
   return textOnly.has(name);
 }
 
 interface Ending {
-  /** Open elements that end where the new one begins. */
+  /** Open elements that end where the new element begins. */
   readonly ends: readonly string[];
-  /** Open elements that stop the search for implied ends. */
+  /** Ancestors at which the search for implied ends stops. */
   readonly within: ReadonlySet<string>;
 }
 
@@ -77,7 +77,7 @@ const breakouts = words(
    nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
 
-/** HTML elements that end an open SVG or MathML element. */
+/** Whether this HTML element ends an open SVG or MathML element. */
 export function breaksOut(name: string): boolean {
   return breakouts.has(name);
 }
@@ -88,7 +88,7 @@ const integrationPoints: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   math: words("mi mo mn ms mtext annotation-xml"),
 };
 
-/** The namespace of an element's content. */
+/** The namespace of elements inside this element. */
 export function contentNamespace(namespace: Namespace, name: string): Namespace {
   return integrationPoints[namespace].has(name) ? "html" : namespace;
 }

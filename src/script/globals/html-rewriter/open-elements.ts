@@ -1,15 +1,15 @@
-// The stack of open elements, and which of them end at a start or end tag.
+// The stack of open elements. Determines which of them a start or end tag closes.
 import type { ElementState } from "./element.ts";
 import { breaksOut, contentNamespace, findEnding, type Namespace } from "./html-rules.ts";
 import type { Subject } from "./selector.ts";
 
 export interface OpenElement<Listener> extends Subject {
   readonly namespace: Namespace;
-  /** Whether an end tag follows. */
+  /** Whether the element has content and an end tag. */
   readonly hasContent: boolean;
-  /** Requested changes, if a handler matched the element. */
+  /** Changes requested by handlers; undefined if no handler matched the element. */
   readonly state: ElementState | undefined;
-  /** Handlers that are also active for its content. */
+  /** Handlers that are active for the element's content. */
   readonly listeners: readonly Listener[];
 }
 
@@ -19,13 +19,13 @@ interface Children {
 }
 
 export interface OpenElements<Listener> {
-  /** From the outermost to the innermost. */
+  /** Open elements, from the outermost to the innermost. */
   ancestors(): readonly OpenElement<Listener>[];
   /** Namespace of the next element. */
   namespace(): Namespace;
-  /** Number of innermost elements that this start tag closes implicitly. */
+  /** Number of innermost elements that this start tag implicitly closes. */
   countClosedByStart(name: string): number;
-  /** Number of elements that this end tag closes; 0 when no element of that name is open. */
+  /** Number of elements that this end tag closes; 0 when no element of this name is open. */
   countClosedByEnd(name: string): number;
   /** Counts a new child of the innermost element. */
   count(name: string): { readonly childIndex: number; readonly typeIndex: number };
@@ -33,12 +33,12 @@ export interface OpenElements<Listener> {
   pop(): OpenElement<Listener>;
 }
 
-/** Children are counted by name only when a selector needs it. */
+/** `countsNames`: whether children are also counted by name, which only some selectors need. */
 export function createOpenElements<Listener>(countsNames: boolean): OpenElements<Listener> {
   const elements: OpenElement<Listener>[] = [];
-  /** Counters of the document and of each open element. */
+  /** Child counters of the document and of each open element. */
   const children: Children[] = [noChildren()];
-  /** Open elements by name, which answers most lookups. */
+  /** Number of open elements by name. Most lookups need only this map, not the stack. */
   const openByName = new Map<string, number>();
 
   function namespace(): Namespace {

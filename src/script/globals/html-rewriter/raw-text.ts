@@ -1,11 +1,11 @@
-// Finds the end of a text-only element: its own end tag, which in a script must not be inside a comment
-// that has opened another script.
+// Finds the end tag of an element that contains only text. In a script element, an end tag does not
+// count inside a comment that contains another <script>.
 
-/** Result of scanning the text from `from` on. */
+/** Result of scanning the text, starting at `from`. */
 export interface RawTextPart {
-  /** Everything before this offset is certainly text. */
+  /** Everything before this offset is text. */
   readonly end: number;
-  /** Whether the end tag begins there; otherwise more input is needed. */
+  /** Whether the end tag begins at `end`; otherwise more input is needed. */
   readonly isClosed: boolean;
 }
 
@@ -26,7 +26,7 @@ function createPlainText(name: string): RawText {
   };
 }
 
-/** The last bytes may be the start of an incomplete tag. */
+/** Returns where an incomplete tag may begin in the last bytes, or the end of the text. */
 function findOpenEnd(text: string, from: number, maxLength: number): number {
   const start = Math.max(from, text.length - maxLength);
   const open = text.indexOf("<", start);
@@ -35,7 +35,7 @@ function findOpenEnd(text: string, from: number, maxLength: number): number {
 
 const scriptMarks = /<!--|-->|<(\/?)script(?=[\t\n\f\r />])/gi;
 
-/** HTML's "script data escaped" and "double escaped" states, over as many pieces as it takes. */
+/** Tracks the HTML states "script data escaped" and "double escaped" across chunks. */
 function createScriptText(): RawText {
   let depth: 0 | 1 | 2 = 0;
   return (text, from, isLast) => {
@@ -47,7 +47,7 @@ function createScriptText(): RawText {
       const [mark, slash] = found;
       if (mark === "<!--") {
         if (depth === 0) depth = 1;
-        // The dashes of the start may also be those of the end: "<!-->".
+        // The dashes of "<!--" may also be part of "-->", as in "<!-->".
         at = found.index + 2;
       } else if (mark === "-->") {
         depth = 0;

@@ -1,4 +1,5 @@
-// Rewrites one streamed document: tokens are written unchanged, unless a matching handler requests a change.
+// Rewrites one streamed document. Tokens are written unchanged, unless a matching handler requests
+// a change.
 
 import { applyChanges, Comment, Doctype, DocumentEnd, EndTag, noChanges } from "./content.ts";
 import { Element, type ElementState, elementState } from "./element.ts";
@@ -17,7 +18,7 @@ import { createTextNode } from "./text-node.ts";
 import { createTokenizer, type Token } from "./tokenizer.ts";
 
 export interface Rewriter {
-  /** Takes input and returns the output that is ready. */
+  /** Accepts input, and returns output that is ready. */
   write(bytes: Uint8Array): Promise<Uint8Array>;
   end(): Promise<Uint8Array>;
 }
@@ -31,7 +32,7 @@ export function createRewriter(
   const activeHandlers = createActiveHandlers(listeners, documents);
   const text = createTextNode(activeHandlers.text, emit);
   let output = "";
-  /** Number of open elements whose content is removed. */
+  /** Number of open elements whose content is being removed. */
   let removals = 0;
 
   function emit(bytes: string): void {
@@ -60,7 +61,7 @@ export function createRewriter(
     emit(raw);
   }
 
-  /** Awaits only where a handler is active: most of a document passes synchronously. */
+  /** Returns a promise only if a handler is active: most tokens are handled synchronously. */
   function begin(tag: ScannedTag): Promise<void> | undefined {
     const closedCount = open.countClosedByStart(tag.name);
     return closedCount === 0 ? beginHere(tag) : endInnermost(closedCount).then(() => beginHere(tag));
@@ -120,7 +121,7 @@ export function createRewriter(
     for (let left = count; left > 0; left--) await closeElement("");
   }
 
-  /** Closes the innermost element, with its end tag or implicitly. */
+  /** Closes the innermost element. `raw` is its end tag; empty if it is closed implicitly. */
   function closeElement(raw: string): Promise<void> | undefined {
     const { tag, state, listeners: left } = open.pop();
     if (state?.removesContent === true) removals--;
@@ -157,7 +158,7 @@ export function createRewriter(
   }
 
   function flush(): Uint8Array {
-    // A separate buffer: a byte stream takes ownership of it.
+    // Allocated outside Node's pool: the byte stream takes ownership of the buffer.
     const bytes = Buffer.allocUnsafeSlow(output.length);
     bytes.write(output, "latin1");
     output = "";

@@ -5,15 +5,15 @@ import { findAttribute, type ScannedTag } from "./tag.ts";
 
 export interface Subject {
   readonly tag: ScannedTag;
-  /** Which child of its parent it is, and which of those with its name; the first is 1. */
+  /** Index among all children from 1; `typeIndex` counts only siblings of the same name. */
   readonly childIndex: number;
   readonly typeIndex: number;
 }
 
 export interface Selector {
-  /** `ancestors` from the outermost to the parent. */
+  /** `ancestors` are ordered from the outermost to the parent. */
   matches(subject: Subject, ancestors: readonly Subject[]): boolean;
-  /** Whether the selector needs an element's index among siblings of its name. */
+  /** Whether the selector needs an element's index among siblings of the same name. */
   readonly countsNames: boolean;
 }
 
@@ -21,7 +21,7 @@ type Test = (subject: Subject) => boolean;
 
 interface Step {
   readonly tests: readonly Test[];
-  /** Whether the step before it must match the parent, and not just any ancestor. */
+  /** Whether the previous step must match the parent, instead of any ancestor. */
   readonly isChild: boolean;
 }
 
@@ -170,7 +170,7 @@ function compare(operator: string, found: string, expected: string): boolean {
   return found.split(/[\t\n\f\r ]+/).includes(expected);
 }
 
-/** The a and b of an+b. */
+/** Parses the coefficients a and b of an+b. */
 function formula([, , word, step, sign, offset, fixed]: RegExpExecArray): [number, number] {
   if (word !== undefined) return [2, word === "odd" ? 1 : 0];
   if (fixed !== undefined) return [0, Number(fixed)];

@@ -1,8 +1,8 @@
-// Tags: where one ends and which attributes it has, and a start tag that can be changed attribute by
-// attribute while everything else about it stays as it was written.
+// Scans tags and their attributes. A start tag can be changed attribute by attribute; all other
+// bytes remain as written.
 import { bytesFromText, lowerCase, textFromBytes } from "./encoding.ts";
 
-/** Offsets in a tag, from its beginning. */
+/** Offsets from the beginning of the tag. */
 interface AttributeSpan {
   /** Start of the whitespace before the attribute. */
   readonly start: number;
@@ -16,7 +16,7 @@ interface AttributeSpan {
 
 export interface ScannedTag {
   readonly raw: string;
-  /** In lower case. */
+  /** Tag name in lower case. */
   readonly name: string;
   readonly nameEnd: number;
   readonly spans: readonly AttributeSpan[];
@@ -29,14 +29,14 @@ const unquotedEnd = /[\t\n\f\r >]/g;
 const spaceEnd = /[^\t\n\f\r ]/g;
 const gapEnd = /[^\t\n\f\r /]/g;
 
-/** The index of the next match, or the length of the text. */
+/** Returns the index of the next match, or the length of the text. */
 function find(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
   const match = pattern.exec(text);
   return match === null ? text.length : match.index;
 }
 
-/** The tag whose name begins at `nameStart`; undefined when its end is still to come. */
+/** Scans the tag whose name begins at `nameStart`; undefined when the tag is incomplete. */
 export function scanTag(text: string, start: number, nameStart: number): ScannedTag | undefined {
   const nameStop = find(tagNameEnd, text, nameStart);
   const spans: AttributeSpan[] = [];
@@ -60,9 +60,9 @@ export function scanTag(text: string, start: number, nameStart: number): Scanned
   }
 }
 
-/** Offsets count from the beginning of the tag. */
+/** Returns offsets from the beginning of the tag. */
 function scanAttribute(text: string, tag: number, space: number, name: number): AttributeSpan | undefined {
-  // The first character belongs to the name even when it is an equals sign.
+  // An equals sign as the first character belongs to the name, as in HTML.
   const nameStop = find(attributeNameEnd, text, name + 1);
   const equals = find(spaceEnd, text, nameStop);
   if (equals >= text.length) return undefined;
@@ -85,7 +85,7 @@ function scanAttribute(text: string, tag: number, space: number, name: number): 
   return { start, nameStart, nameEnd, valueStart, valueEnd, end: valueEnd };
 }
 
-/** The raw value; of a repeated name, the first. */
+/** Returns the raw value; if the name is repeated, the first value. */
 export function findAttribute({ raw, spans }: ScannedTag, name: string): string | undefined {
   for (const span of spans) {
     if (lowerCase(raw.slice(span.nameStart, span.nameEnd)) === name)
@@ -97,18 +97,18 @@ export function findAttribute({ raw, spans }: ScannedTag, name: string): string 
 interface Attribute {
   readonly name: string;
   readonly value: string;
-  /** With the space before it. */
+  /** The attribute as written, including the whitespace before it. */
   readonly raw: string;
 }
 
 export interface EditableTag {
-  /** Names and values as text. */
+  /** Names and values, decoded as text. */
   attributes(): [string, string][];
   get(name: string): string | undefined;
   set(name: string, value: string): void;
   remove(name: string): void;
   rename(name: string): void;
-  /** The tag as bytes; unchanged input when nothing was modified. */
+  /** Returns the tag as bytes; if nothing was modified, exactly as it was read. */
   write(): string;
 }
 
@@ -145,7 +145,7 @@ export function editableTag(tag: ScannedTag): EditableTag {
     },
     remove(name) {
       const expectedName = bytesFromText(name.toLowerCase());
-      // All attributes of that name: otherwise a repeated one would take effect.
+      // Removes every attribute of this name; otherwise a repeated one would take effect.
       const remaining = parseAttributes().filter((attribute) => attribute.name !== expectedName);
       isChanged ||= remaining.length < parseAttributes().length;
       list = remaining;
@@ -164,7 +164,7 @@ function writtenName({ raw, name }: Attribute): string {
 
 function writeTag(tag: ScannedTag, newName: string | undefined, attributes: readonly Attribute[]): string {
   let text = `<${newName ?? tag.raw.slice(1, tag.nameEnd)}`;
-  // The removed whitespace may have separated this attribute from the previous one.
+  // Adds a space if the whitespace before this attribute was removed with another attribute.
   for (const { raw } of attributes) text += /^[\t\n\f\r ]/.test(raw) ? raw : ` ${raw}`;
   const tail = tag.raw.slice(tag.spans.at(-1)?.end ?? tag.nameEnd);
   // A slash directly after an unquoted value would become part of the value.

@@ -1,5 +1,5 @@
-// A text node as its handlers see it: in chunks as it arrives, never with a partial character, and with
-// an empty chunk at its end.
+// A text node as its handlers see it: chunks as they arrive, always with complete characters, and
+// an empty chunk at the end.
 
 import { applyChanges, noChanges, Text } from "./content.ts";
 import { textFromBytes, unfinishedCharacter } from "./encoding.ts";

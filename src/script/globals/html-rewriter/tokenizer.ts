@@ -1,5 +1,5 @@
-// Cuts a document into tokens as its bytes arrive. Every byte is in exactly one token, so that writing all
-// tokens out again gives the same document.
+// Splits a document into tokens as its bytes arrive. Every byte is in exactly one token, so that
+// writing all tokens restores the document.
 import { createRawText, type RawText } from "./raw-text.ts";
 import { type ScannedTag, scanTag } from "./tag.ts";
 
@@ -7,25 +7,25 @@ export type Token =
   | { readonly kind: "text"; readonly raw: string }
   | { readonly kind: "start"; readonly raw: string; readonly tag: ScannedTag }
   | { readonly kind: "end"; readonly raw: string; readonly name: string }
-  /** Offsets of its text. */
+  /** `from` and `to` are the offsets of the comment's text. */
   | { readonly kind: "comment"; readonly raw: string; readonly from: number; readonly to: number }
   | { readonly kind: "doctype"; readonly raw: string }
-  /** Passed through without a handler. */
+  /** A token for which no handler exists; it is written unchanged. */
   | { readonly kind: "other"; readonly raw: string };
 
 export interface Tokenizer {
   feed(bytes: string): void;
-  /** Ends the input: an unfinished token is returned as it is. */
+  /** Ends the input; `next` then returns an incomplete token as it is. */
   end(): void;
   /** Undefined when more input is needed. */
   next(): Token | undefined;
-  /** The element that has just begun holds text only. */
+  /** Call after the start tag of an element that contains only text. */
   expectRawText(name: string): void;
   /** Whether CDATA sections are recognized, as in SVG and MathML. */
   allowCdata(isAllowed: boolean): void;
 }
 
-/** Maximum size of one tag or comment, which stays in memory until complete. */
+/** Maximum size of a tag or comment: it is held in memory until it is complete. */
 const maxTokenLength = 16 * 1024 * 1024;
 
 export function createTokenizer(): Tokenizer {
@@ -83,7 +83,7 @@ export function createTokenizer(): Tokenizer {
   };
 }
 
-/** The token that begins with the "<" at this offset. */
+/** Returns the token that begins with the "<" at this offset. */
 function markupAt(text: string, at: number, hasCdata: boolean): Token | undefined {
   const next = text[at + 1];
   if (next === undefined) return undefined;
@@ -147,7 +147,7 @@ function commentAt(text: string, at: number): Token | undefined {
   };
 }
 
-/** What HTML calls a bogus comment. */
+/** Reads a comment that ends at the next ">", which HTML calls a bogus comment. */
 function commentUntil(text: string, at: number, from: number): Token | undefined {
   const close = text.indexOf(">", at + from);
   return close === -1 ? undefined : { kind: "comment", raw: text.slice(at, close + 1), from, to: close - at };

@@ -1,6 +1,6 @@
-// `env.<binding>` of a dataset for data points. Scripts can only write to a dataset, so dropping the data is safe.
+// Dataset binding in env. Scripts can only write to a dataset, so discarding the data is safe.
 export class AnalyticsDataset {
-  /** Drops the data point. */
+  /** Validates and discards the data point. */
   writeDataPoint(point?: unknown): void {
     if (point === undefined || (typeof point === "object" && point !== null)) return;
     throw new TypeError("writeDataPoint() takes an object.");

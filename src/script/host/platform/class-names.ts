@@ -1,9 +1,9 @@
-// Names of the classes of bindings. Scripts written for another platform find their buckets in env by the name of
-// their class: `value.constructor.name === "R2Bucket"`.
+// Names of binding classes. Scripts for Cloudflare Workers may detect buckets by class name:
+// `value.constructor.name === "R2Bucket"`.
 import { StoreBucket } from "../../../binding/bucket.ts";
 import { StoreKvNamespace } from "../../../binding/kv-namespace.ts";
 
-/** For the whole process, which runs one script. */
+/** Applies to the whole process, which runs only one script. */
 export function usePlatformClassNames(): void {
   rename(StoreBucket, "R2Bucket");
   rename(StoreKvNamespace, "KvNamespace");

@@ -1,5 +1,5 @@
-// The classes of "cloudflare:workers". A WorkerEntrypoint is real; classes for services that Store does not have can be
-// extended, so that a script starts, and fail when they are used.
+// The classes of "cloudflare:workers". WorkerEntrypoint works. Classes of unsupported services can
+// be extended, so that a script starts, but throw when they are used.
 import type { ScriptContext } from "../../context.ts";
 import type { Environment } from "../environment.ts";
 
@@ -15,12 +15,12 @@ export class WorkerEntrypoint {
 
 export class RpcTarget {}
 
-/** The error for a part of the platform that Store does not have. */
+/** Creates the error for an unsupported feature. */
 export function unsupportedError(feature: string, advice?: string): Error {
   return new Error(`Store does not have ${feature}.${advice === undefined ? "" : ` ${advice}`}`);
 }
 
-/** A class that can be imported and extended, and cannot be instantiated. */
+/** Creates a class that can be imported and extended, but throws when it is instantiated. */
 export function unsupportedClass(name: string, feature: string): new () => object {
   const classes = {
     [name]: class {
@@ -38,7 +38,7 @@ export function unsupportedFunction(feature: string, advice?: string): () => nev
   };
 }
 
-/** An object that throws when a property is read: it can be imported, not used. */
+/** Creates an object that can be imported, but throws when a property is read. */
 export function unsupportedObject(feature: string): object {
   return new Proxy(
     {},

@@ -1,5 +1,5 @@
-// The modules `cloudflare:*` that a script may import, and the names each of them exports. The bundler makes modules of
-// the names; the process that runs the script holds their values.
+// The `cloudflare:*` modules that a script may import, and their exports. The bundler generates the
+// modules; the process that runs the script provides the values.
 
 export const platformExports = {
   "cloudflare:workers": [
@@ -43,7 +43,7 @@ export function isPlatformModule(name: string): name is PlatformModule {
   return Object.hasOwn(platformExports, name);
 }
 
-/** The property of globalThis under which a process holds the values, by module and name. */
+/** Property of globalThis that contains the exported values, by module and name. */
 export const platformValues = Symbol.for("store.platform");
-/** The name that the bundled code finds the symbol by. */
+/** Expression with which bundled code reads that property. */
 export const platformValuesExpression = 'globalThis[Symbol.for("store.platform")]';

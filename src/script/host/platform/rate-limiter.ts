@@ -1,10 +1,10 @@
-// `env.<binding>` of a rate limiter. It counts in the memory of the process that runs the script: each process of a
-// server has counts of its own, and a restart begins at zero.
+// Rate limiter binding in env. It counts in memory: each process of a server counts separately, and
+// a restart resets the counts.
 import type { RateLimiterBinding } from "../../bindings.ts";
 
 type Limits = Pick<RateLimiterBinding, "limit" | "periodSeconds">;
 
-/** Maximum keys in memory; beyond that the oldest is dropped. */
+/** Maximum number of keys in memory; beyond it, the oldest key is removed. */
 const maxKeys = 100_000;
 
 export class RateLimiter {
@@ -13,13 +13,13 @@ export class RateLimiter {
   readonly #counts = new Map<string, number>();
   #period = 0;
 
-  /** `now` is the clock, in milliseconds. */
+  /** `now` is a clock in milliseconds. */
   constructor(limits: Limits, now: () => number = Date.now) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  /** Counts one request for the key; `success` is false once the key has used up its period. */
+  /** Counts a request for the key. `success` is false once the key exceeds its limit. */
   async limit(options: { readonly key: string }): Promise<{ success: boolean }> {
     const key: unknown = (options as { readonly key?: unknown } | undefined)?.key;
     if (typeof key !== "string") throw new TypeError("limit() takes an object with a string as its key.");
@@ -31,7 +31,7 @@ export class RateLimiter {
     return { success: true };
   }
 
-  /** Periods are aligned to the clock, so one number identifies a period. */
+  /** Periods are aligned to the clock, so that one number identifies a period. */
   #beginPeriod(): void {
     const period = Math.floor(this.#now() / (this.#limits.periodSeconds * 1000));
     if (period === this.#period) return;

@@ -1,10 +1,10 @@
-// TCP sockets of "cloudflare:sockets": a pair of web streams over a socket of Node.
+// TCP sockets of "cloudflare:sockets": a readable and a writable web stream over a Node socket.
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { toBytes } from "../../../binding/arguments.ts";
 
 export interface SocketOptions {
-  /** `starttls` begins as plain text and may be secured later. Default: off. */
+  /** When the connection uses TLS; `starttls` waits for a call of startTls. Default: off. */
   readonly secureTransport?: "off" | "on" | "starttls";
   readonly allowHalfOpen?: boolean;
 }
@@ -26,7 +26,7 @@ export function connect(address: Address, options: SocketOptions = {}): ScriptSo
   return new ScriptSocket(socket, host, secureTransport);
 }
 
-/** An IP address cannot be named in a TLS handshake (RFC 6066). */
+/** The TLS server name; omitted for IP addresses, which RFC 6066 does not allow. */
 function serverName(host: string): { readonly servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {};
 }
@@ -72,7 +72,8 @@ export class ScriptSocket {
       socket.once("close", () => resolve());
       socket.once("error", reject);
     });
-    // A script that reads or writes learns of a failure there.
+    // Reads and writes report the error to the script, so these promises need not be handled as
+    // well.
     for (const promise of [this.opened, this.closed]) promise.catch(() => {});
     this.readable = createReadable(socket);
     this.writable = createWritable(socket);
@@ -80,12 +81,12 @@ export class ScriptSocket {
 
   close(): Promise<void> {
     this.#socket.destroySoon();
-    // Unread data must not keep the socket open.
+    // Discards unread data, which would keep the socket open.
     this.#socket.resume();
     return this.closed;
   }
 
-  /** Secures the connection; this socket ends, and the returned one continues it. */
+  /** Upgrades the connection to TLS. Use the returned socket instead of this socket afterwards. */
   startTls({
     expectedServerHostname = this.#host,
   }: {
@@ -109,7 +110,7 @@ function toSocketInfo({ remoteAddress, remotePort, localAddress, localPort }: So
   return { remoteAddress: `${remoteAddress}:${remotePort}`, localAddress: `${localAddress}:${localPort}` };
 }
 
-/** Reads only what is asked for, so that data after a startTls is left to the secured socket. */
+/** Reads only on demand, so that data after startTls is read by the TLS socket. */
 function createReadable(socket: Socket): ReadableStream<Uint8Array> {
   let wake: () => void = () => {};
   let failure: Error | undefined;

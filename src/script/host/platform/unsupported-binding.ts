@@ -1,11 +1,11 @@
-// A binding of a kind that Store does not have. The script starts with it, can pass it on, copy and print it, and
-// gets a TypeError that says what is missing when it uses the binding.
+// Placeholder for an unsupported binding. A script can start with it, copy it and print it; using
+// it throws a TypeError that names the missing service.
 
 import { inspect } from "node:util";
 import { isOwnFrame } from "../../../binding/call-stack.ts";
 import { unsupportedHint } from "../../config/wrangler/bindings.ts";
 
-/** Libraries ask every value in env for the name of its class. */
+/** Class of the placeholder: libraries read the class name of every value in env. */
 class Unsupported {}
 
 export function unsupportedBinding(binding: string, kind: string): object {
@@ -21,16 +21,18 @@ export function unsupportedBinding(binding: string, kind: string): object {
     error.stack = lines.filter((line) => !isOwnFrame(line)).join("\n");
     throw error;
   };
-  // A function, so that it can be called and constructed; a bound one, since that has no fixed properties.
+  // The target is a function, so that it can be called and constructed; bound, to have no fixed
+  // properties.
   const target = function unsupported() {}.bind(undefined);
-  // util.inspect reads the target, not the proxy.
+  // Defined on the target: util.inspect reads the target, not the proxy.
   Object.defineProperty(target, inspect.custom, { value: () => description, configurable: true });
   return new Proxy(target, {
     get(_, property) {
       if (property === Symbol.toStringTag) return "Unsupported";
       if (property === "toString" || property === Symbol.toPrimitive) return () => description;
       if (property === "toJSON") return () => description;
-      // Read by await, and by libraries that detect the type of a value.
+      // `await` reads "then"; libraries read "constructor" and symbols to detect a type. None may
+      // throw.
       if (property === "constructor") return Unsupported;
       if (property === "then" || typeof property === "symbol") return undefined;
       return fail();

@@ -1,4 +1,4 @@
-// The values of the modules `cloudflare:*` in a process that runs a script.
+// The exported values of the `cloudflare:*` modules, in a process that runs a script.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { define } from "../../globals/define.ts";
 import type { Environment } from "../environment.ts";
@@ -20,7 +20,7 @@ export interface PlatformOptions {
   readonly waitUntil: (promise: Promise<unknown>) => void;
 }
 
-/** Before the script is imported: its modules may use env while they are loaded. */
+/** Call before importing the script: its top-level code may use env. */
 export function installPlatformValues(options: PlatformOptions): void {
   const values: { readonly [Name in PlatformModule]: Values<Name> } = {
     "cloudflare:workers": workers(options),
@@ -52,7 +52,7 @@ function workers({ env, waitUntil }: PlatformOptions): Values<"cloudflare:worker
   };
 }
 
-/** The `exports` of the module, and of each context. */
+/** The `exports` of the module and of each context. */
 export const ownExports = unsupportedObject("bindings of a script to its own exports (exports)");
 
 class NonRetryableError extends Error {
@@ -73,8 +73,8 @@ function testValues(): Values<"cloudflare:test"> {
 }
 
 /**
- * env is the very object that handlers receive until `withEnv` is called for the first time: tracking which env is
- * current costs a little on every await.
+ * `env` is the object that handlers receive, until `withEnv` is first called. Tracking the current
+ * env would slow down every await.
  */
 function replaceableEnv(env: Environment) {
   let current: AsyncLocalStorage<Environment> | undefined;
@@ -94,7 +94,7 @@ function replaceableEnv(env: Environment) {
 
   return {
     env,
-    /** The module replaces its `env` by what `onReplaced` receives, and then runs the work. */
+    /** Passes a proxy of the current env to `onReplaced`, then runs `work` with `newEnv`. */
     withEnv(newEnv: unknown, work: () => unknown, onReplaced: (env: Environment) => void): unknown {
       if (typeof newEnv !== "object" || newEnv === null) throw new TypeError("withEnv takes an object.");
       if (typeof work !== "function") throw unsupportedError("withEnv without a function to run");
