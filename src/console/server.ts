@@ -1,6 +1,5 @@
 // Starts the console: the page and its API, on their own port. The caller provides everything the
 // console shows of other modules.
-
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";

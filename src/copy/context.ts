@@ -1,5 +1,4 @@
 // State shared by all parts of a copy: the ports of both sides, progress and findings.
-
 import type { BlobReader, Blobs, StoredBlob } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { CopyError, type CopyFinding, type CopyWork } from "../model/copy.ts";

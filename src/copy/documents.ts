@@ -1,6 +1,5 @@
 // Copies the documents that do not belong to a bucket, and keeps the document that marks a store as
 // a target.
-
 import type { Document } from "../engine/records.ts";
 import { CopyError } from "../model/copy.ts";
 import type { CopyContext, Side } from "./context.ts";

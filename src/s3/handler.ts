@@ -1,6 +1,5 @@
 // The HTTP handler of the S3 API: finds the operation, authenticates and authorizes the caller,
 // runs the operation and writes the response.
-
 import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";

@@ -168,3 +168,9 @@ function usageLine(path: string, command: Command): string {
 function exampleLine(command: Command): string {
   return `For example: ${command.examples[0]}`;
 }
+
+/** The function of a command's first word, such as "add" in `store bucket notify add`. */
+export function findVerb<Verb>(verbs: Readonly<Record<string, Verb>>, path: string, verb: string): Verb {
+  if (Object.hasOwn(verbs, verb)) return verbs[verb]!;
+  throw usageError(`There is no "store ${path} ${verb}".`, `Use one of: ${Object.keys(verbs).join(", ")}`);
+}

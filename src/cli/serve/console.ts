@@ -1,5 +1,4 @@
 // Starts the console: its options, its port, and the sign-in token of `store dev`.
-
 import { join } from "node:path";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
@@ -13,22 +12,13 @@ import type { Invocation, Option } from "../framework/command.ts";
 import { packageRoot } from "../framework/package-root.ts";
 import type { Data } from "../store/open-store.ts";
 import { consoleKeys } from "./console-keys.ts";
-import {
-  type CommonPortOptions,
-  endpointOption,
-  hostOption,
-  listenError,
-  type PortSetting,
-  portOption,
-  serverUrl,
-} from "./listen-options.ts";
+import { endpointOption } from "./endpoint-option.ts";
+import { listenError } from "./listen-error.ts";
+import { type CommonPortOptions, type PortSetting, portOption, serverUrl } from "./listen-options.ts";
 import type { RunningS3 } from "./s3.ts";
 
 export const consoleOptions: Readonly<Record<string, Option>> = {
-  "console-port": {
-    value: "PORT",
-    summary: "port of the console; default: 9001; 0 picks a free port",
-  },
+  "console-port": { value: "PORT", summary: "port of the console; default: 9001; 0 picks a free port" },
   "console-url": { value: "URL", summary: "public URL of the console, for example behind a proxy" },
 };
 
@@ -42,13 +32,11 @@ export interface RunningConsole {
 
 /** Parsed options. Invalid ones throw before anything is opened. */
 export interface ConsoleSettings extends PortSetting {
-  readonly host: string;
   readonly url: string | undefined;
 }
 
 export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSettings {
   return {
-    host: hostOption(invocation),
     ...portOption(invocation, { option: "console-port", port: 9001, mode }),
     url: endpointOption(invocation, "console-url"),
   };

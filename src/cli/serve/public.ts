@@ -1,14 +1,12 @@
 // Starts the server for public buckets: its options, port and domains.
-
 import type { Exchange } from "../../metrics/exchange.ts";
 import { startPublic } from "../../public/server.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
+import { listenError } from "./listen-error.ts";
 import {
   type CommonPortOptions,
-  hostOption,
-  listenError,
   type PortSetting,
   portOption,
   portTakenNote,
@@ -28,14 +26,12 @@ export const publicOptions: Readonly<Record<string, Option>> = {
 };
 
 export interface PublicSettings extends PortSetting {
-  readonly host: string;
   readonly isGiven: boolean;
   readonly domains: readonly string[];
 }
 
 export function publicSettings(invocation: Invocation, mode: Mode): PublicSettings {
   return {
-    host: hostOption(invocation),
     ...portOption(invocation, { option: "public-port", port: 9002, mode }),
     isGiven: invocation.options.text("public-port") !== undefined,
     domains: ["localhost", ...invocation.options.texts("public-domain").map((name) => name.toLowerCase())],
@@ -68,7 +64,7 @@ export async function servePublic(
     opens: isGiven ? "at once" : "when a bucket is public",
     onOpened: (opened) => {
       log(
-        `Public buckets on ${serverUrl(host, opened, commonPortOptions.tls)}${portTakenNote({ port, whenTaken }, opened)}`,
+        `Public buckets on ${serverUrl(host, opened, commonPortOptions.tls)}${portTakenNote({ port }, opened)}`,
       );
     },
     describeError(error) {

@@ -1,5 +1,4 @@
 // Starts the S3 API: its options, its port, and the access key of `store dev`.
-
 import { availableParallelism } from "node:os";
 import type { Watch } from "../../metrics/collector.ts";
 import type { Credential } from "../../s3/auth/credentials.ts";
@@ -9,15 +8,9 @@ import { startS3 } from "../../s3/server/supervisor.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
-import {
-  type CommonPortOptions,
-  endpointOption,
-  hostOption,
-  listenError,
-  type PortSetting,
-  portOption,
-  serverUrl,
-} from "./listen-options.ts";
+import { endpointOption } from "./endpoint-option.ts";
+import { listenError } from "./listen-error.ts";
+import { type CommonPortOptions, type PortSetting, portOption, serverUrl } from "./listen-options.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
   "s3-port": { value: "PORT", summary: "port of the S3 API; default: 9000; 0 picks a free port" },
@@ -48,7 +41,6 @@ export interface RunningS3 {
 
 /** Parsed options. Invalid ones throw before anything is opened. */
 export interface S3Settings extends PortSetting {
-  readonly host: string;
   readonly domains: readonly string[];
   /** Public URL, if it differs from the listening address. */
   readonly endpoint: string | undefined;
@@ -56,7 +48,6 @@ export interface S3Settings extends PortSetting {
 
 export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
   return {
-    host: hostOption(invocation),
     ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
     domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
     endpoint: endpointOption(invocation, "s3-url"),

@@ -1,6 +1,5 @@
 // Runs `store dev` and `store serve`: checks the configuration, starts all servers, announces them,
 // and shuts them down on a signal.
-
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../../engine/engine.ts";
@@ -20,7 +19,8 @@ import { announce } from "./announce.ts";
 import { serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
-import { type CommonPortOptions, listenError } from "./listen-options.ts";
+import { listenError } from "./listen-error.ts";
+import type { CommonPortOptions } from "./listen-options.ts";
 import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";
@@ -56,9 +56,7 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
     if (data.location === "memory:") {
       throw new CommandError(
         "A server cannot use memory: as its store, because its processes cannot share it.",
-        {
-          hint: "Use a folder: --data DIR",
-        },
+        { hint: "Use a folder: --data DIR" },
       );
     }
     const read = createConfigReader(invocation, data, mode);
@@ -173,18 +171,7 @@ interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> 
 async function startPlannedScripts(
   invocation: Invocation,
   data: Data,
-  {
-    files,
-    mode,
-    port,
-    whenTaken,
-    presign,
-    watch,
-    commonPortOptions,
-    scriptLog,
-    s3: { host },
-    ...plan
-  }: ScriptPlan,
+  { files, mode, port, whenTaken, presign, watch, commonPortOptions, scriptLog, host, ...plan }: ScriptPlan,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;

@@ -152,9 +152,7 @@ export function checkDirectory(invocation: Invocation, location: string, absent:
   if (foreign !== undefined) {
     throw new CommandError(
       `"${path}" is not a data directory: it contains other files, such as "${foreign}".`,
-      {
-        hint: "Use a new or empty folder: --data DIR or STORE_DATA",
-      },
+      { hint: "Use a new or empty folder: --data DIR or STORE_DATA" },
     );
   }
 }

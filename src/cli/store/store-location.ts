@@ -39,9 +39,7 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
     if (options.text("data") === undefined && isByVariable) {
       throw new CommandError(
         "STORE_DATA (a directory) and STORE_RECORDS or STORE_BLOBS (a cluster) are both set.",
-        {
-          hint: "Unset one of them, or choose with an option.",
-        },
+        { hint: "Unset one of them, or choose with an option." },
       );
     }
     if (data === "memory:") return data;

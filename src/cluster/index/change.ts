@@ -43,15 +43,13 @@ export function toSinglePut({ checks = [], mutations }: Change): SinglePut | und
   const { key, version, size } = record;
   if (checks.length > 1 || (check !== undefined && (check.kind !== "object" || check.key !== key)))
     return undefined;
-  const seen = check === undefined ? null : ((check as ObjectCheck).version ?? "");
+  const seen = check === undefined ? null : ((check as Extract<Check, { kind: "object" }>).version ?? "");
   const stored =
     body.storage === "inline"
       ? { inline: body.bytes, blob: null, stored: null }
       : { inline: null, blob: body.blob.id, stored: body.blob.size };
   return { key, seen, version, size, record: encodeObject(record), ...stored };
 }
-
-type ObjectCheck = Extract<Check, { kind: "object" }>;
 
 function encodeCheck(check: Check, put: (bytes: Uint8Array) => ByteSpan): object {
   if (check.kind === "setting") {

@@ -9,10 +9,7 @@ export interface Barrier {
   pass(until: number): Promise<number>;
 }
 
-const statement: Statement = {
-  name: "barrier",
-  text: "SELECT pg_logical_emit_message(true, 'store', '')",
-};
+const statement: Statement = { name: "barrier", text: "SELECT pg_logical_emit_message(true, 'store', '')" };
 
 export function createBarrier(pool: Pool): Barrier {
   let inFlight: Promise<unknown> | undefined;

@@ -78,17 +78,9 @@ export function encodeObject(record: ObjectRecord): string {
 }
 
 function writeObject(record: ObjectRecord): string {
-  const { key, version, size, uploaded, etag, checksums, checksumParts } = record;
-  const encoded: EncodedObject = [
-    format,
-    key,
-    version,
-    size,
-    uploaded,
-    etag,
-    encodeChecksums(checksums),
-    ...encodeMetadata(record),
-  ];
+  const { key, version, size, uploaded, etag, checksumParts } = record;
+  const body = [size, uploaded, etag, encodeChecksums(record.checksums)] as const;
+  const encoded: EncodedObject = [format, key, version, ...body, ...encodeMetadata(record)];
   return JSON.stringify(checksumParts === undefined ? encoded : [...encoded, checksumParts]);
 }
 
@@ -131,16 +123,8 @@ function readObject(text: string): ObjectRecord {
 
 export function encodeUpload(record: UploadRecord): string {
   const { key, id, created, state, due, result, checksum } = record;
-  const encoded: EncodedUpload = [
-    format,
-    key,
-    id,
-    created,
-    state,
-    due,
-    result === undefined ? 0 : [result.version, result.etag],
-    ...encodeMetadata(record),
-  ];
+  const ended = result === undefined ? 0 : ([result.version, result.etag] as const);
+  const encoded: EncodedUpload = [format, key, id, created, state, due, ended, ...encodeMetadata(record)];
   return JSON.stringify(checksum === undefined ? encoded : [...encoded, checksum]);
 }
 
@@ -193,16 +177,11 @@ function readPart(number: number, blob: string, text: string): PartRecord {
 
 /** Encodes the parts of an object's body. */
 export function encodeManifest(parts: readonly BodyPart[]): string {
-  const rows = parts.map(
-    ({ number, size, blob, checksums }): EncodedBodyPart => [
-      number,
-      size,
-      blob.id,
-      blob.size,
-      ...encodeOptional(checksums),
-    ],
-  );
-  return JSON.stringify([format, rows] satisfies EncodedManifest);
+  return JSON.stringify([format, parts.map(encodeBodyPart)] satisfies EncodedManifest);
+}
+
+function encodeBodyPart({ number, size, blob, checksums }: BodyPart): EncodedBodyPart {
+  return [number, size, blob.id, blob.size, ...encodeOptional(checksums)];
 }
 
 export function decodeManifest(text: string): BodyPart[] {

@@ -23,13 +23,11 @@ export interface PreparedSnapshot {
   readonly buckets: ReadonlyMap<string, BucketEntry>;
 }
 
-export type CompletedSnapshot = Pick<Manifest, "registry" | "companions" | "buckets">;
-
 /** Everything is durable when this resolves. */
 export async function completeSnapshot(
   work: BucketBackup,
   prepared: PreparedSnapshot,
-): Promise<CompletedSnapshot> {
+): Promise<Pick<Manifest, "registry" | "companions" | "buckets">> {
   const { source, snapshot, backup } = work;
   const buckets = await backUpRegistry(work, prepared);
   const companions = await copyCompanions(source, snapshot.companions, prepared.companions);

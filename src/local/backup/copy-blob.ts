@@ -117,10 +117,7 @@ export async function copyBlob(
 ): Promise<void> {
   const partial = `${to}.partial`;
   await rm(partial, { force: true });
-  await writeBlockFile(partial, blobChunks(source, blob, watch), {
-    seed: checksumSeed(blob.id),
-    blockBytes,
-  });
+  await writeBlockFile(partial, blobChunks(source, blob, watch), { seed: checksumSeed(blob.id), blockBytes });
   await rename(partial, to);
 }
 

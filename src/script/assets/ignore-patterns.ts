@@ -1,6 +1,5 @@
 // The file `.assetsignore`: patterns of files that are not served, in the syntax of .gitignore. As in git, a
 // file in an ignored folder cannot be included again: the folder is not entered.
-
 import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface IgnorePatterns {

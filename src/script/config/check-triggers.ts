@@ -1,5 +1,4 @@
 // When the scheduled handler runs: the table `triggers`.
-
 import { parseCron, type Sunday } from "./cron.ts";
 import { checkStrings, createParseCheck } from "./rules.ts";
 import type { Fields, Table } from "./syntax/fields.ts";

@@ -167,12 +167,7 @@ function withDevVars(
     readsDotEnv: kind === "wrangler" && options.readsDotEnv !== false,
     names: secretNames === undefined ? undefined : [...secretNames, ...Object.keys(vars)],
   });
-  return {
-    ...config,
-    devVars: devVars.values,
-    watched: devVars.files,
-    notes: [...notes, ...devVars.notes],
-  };
+  return { ...config, devVars: devVars.values, watched: devVars.files, notes: [...notes, ...devVars.notes] };
 }
 
 /**

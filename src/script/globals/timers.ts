@@ -3,10 +3,7 @@
 import { define } from "./define.ts";
 
 /** Names that the bundler replaces, and their replacements. */
-export const numberTimers = {
-  setTimeout: "$storeSetTimeout",
-  setInterval: "$storeSetInterval",
-} as const;
+export const numberTimers = { setTimeout: "$storeSetTimeout", setInterval: "$storeSetInterval" } as const;
 
 export function installNumberTimers(): void {
   define(globalThis, {

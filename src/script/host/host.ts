@@ -1,6 +1,5 @@
 // Runs a script's handlers: turns HTTP requests into Request objects and Response objects into HTTP
 // responses. An error of the script is a 500 and a log line; the process keeps running.
-
 import { describe, toBytes } from "../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
 import { withSenderHeaders } from "../../http/server/forwarded.ts";

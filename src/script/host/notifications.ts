@@ -1,6 +1,5 @@
 // Runs a script's notification handler: an event counts as handled once the handler and every promise
 // given to waitUntil have succeeded.
-
 import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
 import type { ScriptHandlers } from "./host.ts";

@@ -1,6 +1,5 @@
 // One script on a server: its bundle and processes, reloaded when its files change (in dev) or its
 // secrets change. A change that does not build or load is logged, and the previous version keeps running.
-
 import { setTimeout as pause } from "node:timers/promises";
 import { inspectAssets } from "../assets/inspect-assets.ts";
 import type { ScriptConfig } from "../config/config.ts";

@@ -73,11 +73,6 @@ export interface WarmHost {
 
 type HostMessage = Exclude<FromHost, StartMessage>;
 
-interface PendingRun {
-  resolve(message: FromHost): void;
-  reject(error: Error): void;
-}
-
 /** Half of V8's default, because the young generation never shrinks after a burst. */
 const memoryFlags = ["--max-semi-space-size=8"];
 
@@ -95,7 +90,7 @@ export function startHost(options: HostOptions): WarmHost {
   let isAbandoned = false;
   let nextRun = 1;
   /** Handler runs in flight, by the id of their message. */
-  const runs = new Map<number, PendingRun>();
+  const runs = new Map<number, { resolve(message: FromHost): void; reject(error: Error): void }>();
   const abandonListeners = new Set<() => void>();
 
   const child: Child<ToHost> = startChild<HostMessage, ToHost>({

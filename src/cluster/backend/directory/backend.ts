@@ -13,17 +13,15 @@ import { directoryError, errorCode, isMissing } from "./errors.ts";
 import { readBlocks, writeBlocks } from "./file.ts";
 import { createFolderManager, syncDirectory } from "./folders.ts";
 
-export interface DirectoryBackendOptions {
-  readonly directory: string;
-  readonly marker: MarkerMode;
-}
-
 const markerName = "store-shelf";
 
 export async function openDirectoryBackend({
   directory,
   marker,
-}: DirectoryBackendOptions): Promise<BlobBackend> {
+}: {
+  directory: string;
+  marker: MarkerMode;
+}): Promise<BlobBackend> {
   const storedMarker = directoryMarker(directory);
   const id = await openMarker(storedMarker, marker, directory);
   const chunkPool = createChunkPool();

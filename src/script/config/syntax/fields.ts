@@ -1,6 +1,5 @@
 // Reads typed fields of a configuration and collects every fault with its position, so that one run
 // reports all faults.
-
 import { nearest } from "../../../model/did-you-mean.ts";
 import { type Fault, maxFaults, type Span } from "./error.ts";
 import type { ConfigPath } from "./positions.ts";

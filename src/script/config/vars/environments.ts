@@ -1,6 +1,5 @@
 // Environments: `[env.NAME]` holds what differs from the top of the file. Keys that describe the script are
 // inherited from the top; what the script's env holds is not, so that no environment uses the data of another.
-
 import { nearest } from "../../../model/did-you-mean.ts";
 import { configError } from "../syntax/error.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";

@@ -1,6 +1,5 @@
 // Routes of a wrangler file as ours: its patterns may have a scheme, no path, and a star before a host; a custom
 // domain is every path of its host.
-
 import { parseRoute } from "../route-patterns.ts";
 import { isTable } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";

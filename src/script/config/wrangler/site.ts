@@ -1,5 +1,4 @@
 // A Workers Site in a wrangler file: a folder whose files the script itself reads and serves.
-
 import { isTable, type Table } from "../syntax/fields.ts";
 import type { Origins } from "../syntax/view.ts";
 import type { Note } from "./names.ts";

@@ -1,25 +1,15 @@
 // The fetch function of scripts: accepts and returns our own classes and drops hop-by-hop headers of both,
 // so that a script can forward what it received.
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
+import { hopByHopHeaders } from "../../../http/headers.ts";
 import { type ByteStream, createBody, takeBody } from "./body.ts";
 import { freezeHeaders, headersFromWire, wireHeaders } from "./headers.ts";
 import { native } from "./native.ts";
 import { activeSignal, requestParts, ScriptRequest } from "./request.ts";
 import { assembleResponse } from "./response.ts";
 
-/** Hop-by-hop headers (RFC 9110 7.6.1), or set again for each request. */
-const notSent = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+/** Hop-by-hop, or set again for each request. */
+const notSent = new Set([...hopByHopHeaders, "content-length", "expect", "host"]);
 
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 

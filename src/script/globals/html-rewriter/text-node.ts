@@ -1,6 +1,5 @@
 // A text node as its handlers see it: in chunks as it arrives, never with a partial character, and with
 // an empty chunk at its end.
-
 import { applyChanges, noChanges, Text } from "./content.ts";
 import { textFromBytes, unfinishedCharacter } from "./encoding.ts";
 import { call, type Handler } from "./handlers.ts";

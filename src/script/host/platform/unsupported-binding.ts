@@ -1,6 +1,5 @@
 // A binding of a kind that Store does not have. The script starts with it, can pass it on, copy and print it, and
 // gets a TypeError that says what is missing when it uses the binding.
-
 import { inspect } from "node:util";
 import { isOwnFrame } from "../../../binding/call-stack.ts";
 import { unsupportedHint } from "../../config/wrangler/bindings.ts";
