@@ -92,10 +92,7 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   return { engine, documents: records.documents, commitForOthers, auditLog };
 }
 
-/**
- * Opens a data directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`
- * for a store that is lost when it closes.
- */
+/** A data directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`. */
 export async function openStore(location: Location, options: OpenOptions = {}): Promise<Store> {
   const { engine } = await openEngine(location, options);
   return {

@@ -73,9 +73,7 @@ async function readMarker({ records }: Side): Promise<Marker | undefined> {
   return document && (JSON.parse(document.text) as Marker);
 }
 
-/**
- * The source of an unfinished copy into this store, which must not be used before it is complete.
- */
+/** The source of an unfinished copy into this store, which must not be used before it is complete. */
 export async function unfinishedCopy(side: Side): Promise<string | undefined> {
   const marker = await readMarker(side);
   return marker === undefined || marker.ended !== undefined ? undefined : marker.source;

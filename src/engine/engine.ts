@@ -1,6 +1,5 @@
 // The engine: all rules of the service in one interface, with plain data and byte streams only.
-// Binding, S3, console and public buckets are front ends over it. Outcomes that a caller expects
-// are values; everything else is a StoreError.
+// Outcomes that a caller expects are values; everything else is a StoreError.
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
@@ -20,10 +19,7 @@ export interface Engine extends Events {
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
-  /**
-   * Changes the given settings only; undefined removes a setting. With `seen`, returns "conflict"
-   * and changes nothing when one of the given settings no longer has the value in `seen`.
-   */
+  /** Undefined removes a setting. Returns "conflict" when one no longer has its value in `seen`. */
   changeSettings(
     bucket: string,
     changes: BucketSettings,
@@ -242,10 +238,7 @@ export interface ListOptions {
   readonly prefix?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly startAfter?: string | undefined;
-  /**
-   * Start position, for a caller that uses positions instead of cursors. The latest of `after`,
-   * `cursor` and `startAfter` applies.
-   */
+  /** A position instead of a cursor. The latest of `after`, `cursor` and `startAfter` applies. */
   readonly after?: Position | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;

@@ -1,4 +1,5 @@
 // Starts the console: its options, its port, and the sign-in token of `store dev`.
+
 import { join } from "node:path";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
@@ -6,6 +7,7 @@ import type { ConsoleScripts } from "../../console/api/scripts.ts";
 import { newToken } from "../../console/auth/tokens.ts";
 import type { MonitoringSources } from "../../console/monitoring.ts";
 import { startConsole } from "../../console/server.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
@@ -14,7 +16,7 @@ import type { Data } from "../store/open-store.ts";
 import { consoleKeys } from "./console-keys.ts";
 import { endpointOption } from "./endpoint-option.ts";
 import { listenError } from "./listen-error.ts";
-import { type CommonPortOptions, type PortSetting, portOption, serverUrl } from "./listen-options.ts";
+import { type PortSetting, portOption, serverUrl } from "./listen-options.ts";
 import type { RunningS3 } from "./s3.ts";
 
 export const consoleOptions: Readonly<Record<string, Option>> = {
@@ -49,7 +51,7 @@ export interface ServeConsoleOptions {
   readonly monitoring: MonitoringSources;
   readonly metrics: ConsoleMetrics;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
   readonly s3: RunningS3;
   readonly scripts: ConsoleScripts;
 }

@@ -1,24 +1,10 @@
 // Options for the listening addresses of servers.
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
-import type { PortLimits } from "../../http/server/limits.ts";
-import type { OpenStreams } from "../../http/server/listener-state.ts";
 import type { WhenTaken } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
-
-/** Options that apply to every port of a server. */
-export interface CommonPortOptions {
-  readonly tls: TlsSource | undefined;
-  /** Addresses and CIDR ranges of trusted proxies. */
-  readonly trusted: readonly string[];
-  readonly limits: PortLimits;
-  /** The secret that authenticates readiness probes. */
-  readonly probe: string;
-  /** Counts the bodies in flight in this process. */
-  readonly streams: OpenStreams;
-}
 
 export const proxyOptions: Readonly<Record<string, Option>> = {
   "trust-proxy": {

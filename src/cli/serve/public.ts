@@ -1,17 +1,12 @@
 // Starts the server for public buckets: its options, port and domains.
+import type { PortOptions } from "../../http/port-options.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
 import { startPublic } from "../../public/server.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
 import { listenError } from "./listen-error.ts";
-import {
-  type CommonPortOptions,
-  type PortSetting,
-  portOption,
-  portTakenNote,
-  serverUrl,
-} from "./listen-options.ts";
+import { type PortSetting, portOption, portTakenNote, serverUrl } from "./listen-options.ts";
 
 export const publicOptions: Readonly<Record<string, Option>> = {
   "public-port": {
@@ -50,7 +45,7 @@ export interface ServePublicOptions {
   readonly data: Data;
   readonly log: (line: string) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
 }
 
 export async function servePublic(

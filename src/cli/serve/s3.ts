@@ -1,5 +1,7 @@
 // Starts the S3 API: its options, its port, and the access key of `store dev`.
+
 import { availableParallelism } from "node:os";
+import type { PortOptions } from "../../http/port-options.ts";
 import type { Watch } from "../../metrics/collector.ts";
 import type { Credential } from "../../s3/auth/credentials.ts";
 import { getInternalKey } from "../../s3/auth/internal-key.ts";
@@ -10,7 +12,7 @@ import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
 import { endpointOption } from "./endpoint-option.ts";
 import { listenError } from "./listen-error.ts";
-import { type CommonPortOptions, type PortSetting, portOption, serverUrl } from "./listen-options.ts";
+import { type PortSetting, portOption, serverUrl } from "./listen-options.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
   "s3-port": { value: "PORT", summary: "port of the S3 API; default: 9000; 0 picks a free port" },
@@ -59,7 +61,7 @@ export interface ServeS3Options {
   readonly mode: Mode;
   readonly watch: Watch;
   readonly log: (line: string) => void;
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
   /** Maximum open multipart uploads in each bucket. */
   readonly openUploads: number;
 }

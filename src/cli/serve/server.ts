@@ -1,8 +1,10 @@
 // Runs `store dev` and `store serve`: checks the configuration, starts all servers, announces them,
 // and shuts them down on a signal.
+
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../../engine/engine.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import { AssetsError } from "../../script/assets/asset-directory.ts";
 import { readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
@@ -20,7 +22,6 @@ import { serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
 import { listenError } from "./listen-error.ts";
-import type { CommonPortOptions } from "./listen-options.ts";
 import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";
@@ -76,7 +77,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
   const { trusted, limits, streams } = plan;
-  const commonPortOptions: CommonPortOptions = {
+  const commonPortOptions: PortOptions = {
     ...{ tls: tls?.source, trusted, limits, streams, probe: randomUUID() },
   };
   const scriptLog = createScriptLog(Date.now);
@@ -164,7 +165,7 @@ function noteOnce(invocation: Invocation, notes: readonly string[]): void {
 }
 
 interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
   readonly scriptLog: ScriptLog;
 }
 

@@ -20,10 +20,7 @@ export interface Data extends OpenEngine {
   secretKey(): Uint8Array;
   /** Records a finished action in the audit log. */
   recordAudit(action: AuditAction, subject: string): Promise<void>;
-  /**
-   * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does this
-   * regularly; without a server, only commands do.
-   */
+  /** Frees the space of deleted objects and aborts expired uploads, as a server does regularly. */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }

@@ -15,10 +15,7 @@ export interface BlobJournal {
   declareIntent(bucket: string): Promise<BlobLocation>;
   /** The write is over: a commit has named the blob, or the outcome of the commit is unknown. */
   release(location: BlobLocation): void;
-  /**
-   * Deletes the intents, so that a commit that names one of them fails. Returns those that were
-   * still intents: their bytes must be removed now, and again later.
-   */
+  /** A commit that names one then fails. Returns those whose bytes must be removed, now and again later. */
   abandon(names: readonly string[]): Promise<readonly BlobLocation[]>;
   /** Intents of this process that are not in flight: their commits did not happen. */
   orphanedIntents(): Promise<readonly BlobLocation[]>;

@@ -1,6 +1,5 @@
-// Registers this process in the cluster's table of processes and sends a heartbeat every few
-// seconds, with the time of its oldest read. A process without a heartbeat for too long counts as
-// dead and its sessions are fenced; if it was only suspended, it registers again under a new id.
+// Registers this process and sends a heartbeat with the time of its oldest read. A silent process
+// counts as dead and is fenced; if it was only suspended, it registers again under a new id.
 import type { Connection, Row, Statement } from "./connection.ts";
 
 export interface Heartbeat {

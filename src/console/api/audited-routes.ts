@@ -56,10 +56,7 @@ export async function findAuditedAction(
   return Object.hasOwn(actionReaders, name) ? actionReaders[name]!(call, response) : undefined;
 }
 
-/**
- * Anyone can attempt to sign in, so refused attempts are recorded at most once a second, with a count.
- * Undefined for an attempt that is only counted.
- */
+/** Refused sign-ins are recorded at most once a second, with a count; undefined if only counted. */
 export function createRefusals(
   now: () => number,
 ): (call: SessionlessCall) => Promise<AuditedAction | undefined> {

@@ -10,10 +10,7 @@ import type { SessionDocument } from "../wire-types.ts";
 /** The only API path that needs no session. */
 const path = "/api/session";
 
-/**
- * The name contains the port, because browsers share cookies between ports of one host. With `__Host-`
- * the browser accepts the cookie only over HTTPS and only from this host.
- */
+/** Browsers share cookies between ports. `__Host-` restricts the cookie to HTTPS and to this host. */
 export function cookieName(request: HttpRequest): string {
   return `__Host-store-console-${/:(\d+)$/.exec(request.header("host") ?? "")?.[1] ?? "web"}`;
 }

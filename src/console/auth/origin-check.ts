@@ -22,10 +22,7 @@ function hostname(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, "");
 }
 
-/**
- * Throws for requests of other pages. Origin must equal Host, or one of the configured names if a
- * proxy has replaced Host.
- */
+/** Throws for requests of other pages: Origin must equal Host, or a configured name if a proxy replaced Host. */
 export function checkOrigin(request: HttpRequest, names: readonly string[]): void {
   const site = request.header("sec-fetch-site");
   if (site !== undefined && site !== "same-origin" && site !== "none") throw otherOrigin();

@@ -1,6 +1,5 @@
-// Encodes records as text for adapters that use a database: JSON arrays that begin with a format
-// number. Text, because the drivers pass strings several times faster than buffers. Each record
-// contains its own key, so that a misplaced record is detected.
+// Encodes records as JSON arrays that begin with a format number: drivers pass strings several times
+// faster than buffers. Each contains its own key, so that a misplaced record is detected.
 import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import {

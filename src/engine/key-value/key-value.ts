@@ -18,9 +18,7 @@ export interface KeyValues {
 
   /** Undefined when the key is missing or has expired. The bytes are read once, or cancelled. */
   get(namespace: string, key: Key): Promise<KeyValueEntry | undefined>;
-  /**
-   * Reads the source to its end, or cancels it if nothing is stored. The last commit of a key wins.
-   */
+  /** Reads the source to its end, or cancels it if nothing is stored. The last commit of a key wins. */
   put(namespace: string, key: Key, source: Source, options?: KeyValuePutOptions): Promise<void>;
   /** Missing keys are not an error. */
   delete(namespace: string, keys: readonly Key[]): Promise<void>;

@@ -1,6 +1,5 @@
-// Completes a backup: copies the registry last, and the buckets created meanwhile. The registry
-// stays locked while it is copied and those buckets are leased, so none of them is deleted first,
-// and this always ends.
+// Completes a backup: copies the registry last, and the buckets created meanwhile. The registry is
+// locked and those buckets are leased, so none is deleted first, and this always ends.
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,5 @@
-// Packs changes into bytes for the committer: cloning them as objects costs both sides more than
-// all other work on them. The most common change, a put of one object, is laid out field by field;
-// v8 serializes the others.
+// Packs changes into bytes for the committer: cloning objects costs both sides more than all other
+// work. A put of one object is laid out field by field; v8 serializes other changes.
 import { deserialize, serialize } from "node:v8";
 import type { WireChange, WireMutation, WireObject } from "./change.ts";
 

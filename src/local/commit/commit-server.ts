@@ -1,6 +1,5 @@
-// Commits for other processes over a socket: the processes of a server let one of them commit for
-// all, so that their changes share a sync and none waits for a lock. A file in the data directory
-// has the path of the socket; a process that cannot connect commits for itself.
+// Commits for other processes over a socket, so that their changes share a sync and none waits for a
+// lock. A file has the path of the socket; a process that cannot connect commits for itself.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";

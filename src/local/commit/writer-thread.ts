@@ -47,10 +47,7 @@ const vacuum = createVacuum(() =>
     .map(({ database, checkpoint }) => ({ database, checkpoint: () => runCheckpoint(checkpoint) })),
 );
 
-/**
- * Opening creates a missing log. SQLite syncs the log's directory entry with the first commit, but
- * acknowledges that commit even if this sync fails, so the entry is synced here first.
- */
+/** SQLite acknowledges the first commit even if the sync of the log's directory entry fails. */
 function withDurableLog(path: string, database: Database): Database {
   try {
     syncDirectorySync(dirname(path));
@@ -170,10 +167,7 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
   }
 }
 
-/**
- * The driver closes a database only when its statements are garbage-collected, so closing runs no
- * checkpoint. A failed commit that stays in the log could reappear after a crash.
- */
+/** The driver closes late, without a checkpoint. A failed commit in the log could reappear after a crash. */
 function truncateLog(database: Database): void {
   try {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");

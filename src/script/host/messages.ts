@@ -1,5 +1,5 @@
 // Messages between the supervisor and the processes that run scripts.
-import type { PortLimits } from "../../http/server/limits.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
@@ -33,7 +33,8 @@ export interface ScriptPresigner {
 
 export type BundleFormat = "module" | "service-worker";
 
-export interface Load {
+/** `limits` are those of this process. */
+export interface Load extends Pick<PortOptions, "trusted" | "limits" | "probe"> {
   readonly kind: "load";
   readonly script: LoadedScript;
   readonly location: Location;
@@ -45,13 +46,7 @@ export interface Load {
   readonly socketPath: string | undefined;
   /** Certificate and key of the port, if it serves HTTPS. */
   readonly tls: TlsPair | undefined;
-  /** Proxies whose X-Forwarded-* headers are trusted. */
-  readonly trusted: readonly string[];
   readonly observing: ObserverOptions;
-  /** Limits of this process. */
-  readonly limits: PortLimits;
-  /** Secret of readiness probes of the port. */
-  readonly probe: string;
 }
 
 export type ToHost =

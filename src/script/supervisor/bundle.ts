@@ -64,10 +64,7 @@ export interface BundlerOptions {
   /** The folder of the config: paths in messages are relative to it. */
   readonly directory: string;
   readonly bundling?: BundlingOptions | undefined;
-  /**
-   * Which builds of packages are used: those for Node, or those for workers and browsers, as the bundler does that
-   * projects with a wrangler file are written for. Default: node.
-   */
+  /** Builds of packages: for Node (default), or for workers, as projects with a wrangler file expect. */
   readonly packages?: "node" | "workers" | undefined;
   /** Default: production. */
   readonly nodeEnv?: "development" | "production" | undefined;

@@ -1,6 +1,5 @@
-// The router of a server with several scripts: finds the script and one of its processes, and forwards
-// the request over its socket. A request that a dead or blocked process had not started goes to another
-// process; a request that had started is never run twice.
+// Finds the script of a request and one of its processes, and forwards the request over its socket. Only
+// a request that a dead or blocked process had not started goes to another process.
 import { forward, NotTakenError } from "../../http/proxy.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { Pool } from "./process-pool.ts";

@@ -3,12 +3,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseTrustedPeers } from "../../http/server/forwarded.ts";
-import { divideLimits, type PortLimits, supervisorShare } from "../../http/server/limits.ts";
-import { type HttpRequest, type HttpResponse, listen } from "../../http/server/listen.ts";
-import type { OpenStreams } from "../../http/server/listener-state.ts";
-import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
-import type { TlsSource } from "../../http/tls/tls.ts";
+import { listenInSupervisor, type PortOptions } from "../../http/port-options.ts";
+import { divideLimits } from "../../http/server/limits.ts";
+import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
 import type { Watch } from "../../metrics/collector.ts";
 import type { Location } from "../../model/location.ts";
 import type { ScriptConfig } from "../config/config.ts";
@@ -20,7 +18,7 @@ import { createRunningScript, type RunningScript } from "./running-script.ts";
 import { createSchedules } from "./scheduler.ts";
 import { createProcesses } from "./warm-processes.ts";
 
-export interface ServerOptions {
+export interface ServerOptions extends PortAddress, PortOptions {
   /** Reads and checks a script's configuration; called again for every reload. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
   readonly location: Location;
@@ -29,21 +27,9 @@ export interface ServerOptions {
   readonly presign: ScriptPresigner | undefined;
   /** Open multipart uploads of each bucket. */
   readonly openUploads?: number | undefined;
-  readonly host: string;
-  readonly port: number;
-  readonly whenTaken?: WhenTaken | undefined;
-  /** Set: the port serves HTTPS. */
-  readonly tls: TlsSource | undefined;
-  /** Addresses and networks of trusted proxies. */
-  readonly trusted: readonly string[];
   /** Processes per script in production. */
   readonly cores: number;
   readonly heapMegabytes: number;
-  /** Limits of the port, shared by all processes. */
-  readonly limits: PortLimits;
-  /** Secret of readiness probes of the port. */
-  readonly probe: string;
-  readonly streams?: OpenStreams | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: SecretSource;
   /** Receives metrics of the processes and lines of the request log. */
@@ -66,10 +52,7 @@ export interface ScriptServer {
   close(): Promise<void>;
 }
 
-/**
- * The effective routes. In dev, the only script of a wrangler file receives every request: its routes name
- * hosts that do not resolve to this machine.
- */
+/** In dev, the only script of a wrangler file gets every request: its hosts resolve to other machines. */
 export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
   return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
 }
@@ -130,19 +113,9 @@ interface Endpoint {
 }
 
 async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
-  const { host, port, whenTaken, mode, tls, trusted, limits, probe, streams } = options;
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
-  const front = await listen(
-    (request) => handleTrigger(request, find, mode) ?? route(request),
-    { host, port, whenTaken },
-    {
-      tls,
-      limits: divideLimits(limits, supervisorShare),
-      probe,
-      streams,
-      trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
-    },
-  );
+  const handler = (request: HttpRequest) => handleTrigger(request, find, options.mode) ?? route(request);
+  const front = await listenInSupervisor(handler, options, options);
   return { port: front.port!, close: () => front.drain() };
 }
 

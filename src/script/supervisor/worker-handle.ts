@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { scriptEnvironment } from "../../child/environment.ts";
 import type { Standstill } from "../../child/standstill.ts";
 import { type Child, type StartMessage, startChild } from "../../child/start-child.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
-import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
 import {
   type FromHost,
@@ -43,7 +43,7 @@ export interface HostProcess {
 }
 
 /** `limits` are those of each process. */
-export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> {
+export interface HostOptions extends PortOptions {
   /** Heap limit; a script that exceeds it dies and is replaced. */
   readonly heapMegabytes: number;
   /** Receives each line of a script's console output. */
@@ -52,7 +52,6 @@ export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> 
   readonly environment: NodeJS.ProcessEnv;
   /** The port on which processes accept connections; undefined when a router forwards requests. */
   readonly listener: SharedListener | undefined;
-  readonly tls: TlsSource | undefined;
   /** Receives the metrics of the processes and the lines of the request log. */
   readonly watch: Watch;
   readonly log: (line: string) => void;

@@ -138,10 +138,7 @@ async function statIfExists(path: string): Promise<Stats | undefined> {
 /** Error codes of file systems without hard links. */
 const noLinks = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/**
- * A hard link fails where a rename would replace a file. On a case-insensitive file system the keys
- * "a" and "A" are one name: the second fails instead of replacing the first.
- */
+/** A hard link never replaces a file, also when "a" and "A" are one name on this file system. */
 async function linkWithoutReplacing(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);

@@ -1,6 +1,5 @@
-// Blobs in a shared directory: <directory>/<bucket id>/<first 2 of the name>/<name>. Files are
-// created under their final names: on CephFS, a renamed file takes seconds to appear on another
-// machine. Node cannot cancel a file system call, so calls wait while a mount hangs.
+// Blobs in a shared directory: <directory>/<bucket id>/<first 2 of the name>/<name>. Created under
+// final names: on CephFS, a renamed file takes seconds to appear on another machine.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -72,10 +72,7 @@ function testValues(): Values<"cloudflare:test"> {
   ) as unknown as Values<"cloudflare:test">;
 }
 
-/**
- * env is the very object that handlers receive until `withEnv` is called for the first time: tracking which env is
- * current costs a little on every await.
- */
+/** The object that handlers receive, until `withEnv` is called: tracking costs a little on every await. */
 function replaceableEnv(env: Environment) {
   let current: AsyncLocalStorage<Environment> | undefined;
   let proxy: Environment | undefined;
