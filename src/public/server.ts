@@ -1,22 +1,17 @@
 // Serves public buckets on their own port. A port that is not configured is opened when the first
 // bucket becomes public, so that an unused feature does not occupy a port.
-import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { listenInSupervisor, type PortOptions } from "../http/port-options.ts";
 import type { HttpListener } from "../http/server/listen.ts";
 import type { PortAddress } from "../http/server/shared-listener.ts";
-import type { Exchange } from "../metrics/exchange.ts";
-import { createPublicHandler } from "./handler.ts";
+import { createPublicHandler, type HandlerOptions } from "./handler.ts";
 import { listPublicBuckets, type PublicBucket } from "./publications.ts";
 
-export interface PublicOptions extends PortAddress, PortOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
+export interface PublicOptions extends PortAddress, PortOptions, Omit<HandlerOptions, "names"> {
   readonly documents: Documents;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   readonly opens: "at once" | "when a bucket is public";
-  readonly log: (line: string) => void;
-  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Called if the port is opened after start. */
   readonly onOpened: (port: number) => void;
   /** Formats the error for the log if the port cannot be opened after start. */

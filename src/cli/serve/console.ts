@@ -2,21 +2,16 @@
 
 import { join } from "node:path";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
-import type { ConsoleMetrics } from "../../console/api/metrics.ts";
-import type { ConsoleScripts } from "../../console/api/scripts.ts";
 import { newToken } from "../../console/auth/tokens.ts";
-import type { MonitoringSources } from "../../console/monitoring.ts";
-import { startConsole } from "../../console/server.ts";
+import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../console/server.ts";
 import type { PortOptions } from "../../http/port-options.ts";
-import type { Exchange } from "../../metrics/exchange.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { packageRoot } from "../framework/package-root.ts";
 import type { Data } from "../store/open-store.ts";
 import { consoleKeys } from "./console-keys.ts";
-import { endpointOption } from "./endpoint-option.ts";
-import { listenError } from "./listen-error.ts";
-import { type PortSetting, portOption, serverUrl } from "./listen-options.ts";
+import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
 import type { RunningS3 } from "./s3.ts";
 
 export const consoleOptions: Readonly<Record<string, Option>> = {
@@ -24,16 +19,14 @@ export const consoleOptions: Readonly<Record<string, Option>> = {
   "console-url": { value: "URL", summary: "public URL of the console, for example behind a proxy" },
 };
 
-export interface RunningConsole {
-  readonly port: number;
+export interface RunningConsole extends ConsoleServer {
   readonly url: string;
   /** Only in dev mode: signs in to this server until it stops. */
   readonly token: string | undefined;
-  close(): Promise<void>;
 }
 
 /** Parsed options. Invalid ones throw before anything is opened. */
-export interface ConsoleSettings extends PortSetting {
+export interface ConsoleSettings extends PortAddress {
   readonly url: string | undefined;
 }
 
@@ -44,16 +37,12 @@ export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSett
   };
 }
 
-export interface ServeConsoleOptions {
+export interface ServeConsoleOptions
+  extends Pick<ConsoleOptions, "log" | "monitoring" | "metrics" | "onExchange" | "scripts"> {
   readonly data: Data;
   readonly mode: Mode;
-  readonly log: (line: string) => void;
-  readonly monitoring: MonitoringSources;
-  readonly metrics: ConsoleMetrics;
-  readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly commonPortOptions: PortOptions;
   readonly s3: RunningS3;
-  readonly scripts: ConsoleScripts;
 }
 
 export async function serveConsole(

@@ -1,10 +1,11 @@
-// Options for the listening addresses of servers.
+// Options for the addresses of servers, and errors when a port cannot be opened.
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
-import type { WhenTaken } from "../../http/server/shared-listener.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
-import { usageError } from "../framework/command-error.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { systemCode } from "../framework/failures.ts";
 
 export const proxyOptions: Readonly<Record<string, Option>> = {
   "trust-proxy": {
@@ -42,20 +43,11 @@ export function numberOption(
   throw usageError(`--${name} must be a whole number up to ${max}, not "${text}".`);
 }
 
-export interface PortSetting {
-  readonly host: string;
-  readonly port: number;
-  /** In dev mode another port replaces a taken default port, but never a requested one. */
-  readonly whenTaken: WhenTaken;
-}
-
-export interface DefaultPort {
-  readonly option: string;
-  readonly port: number;
-  readonly mode: Mode;
-}
-
-export function portOption(invocation: Invocation, { option, port, mode }: DefaultPort): PortSetting {
+/** In dev mode another port replaces a taken default port, but never a requested one. */
+export function portOption(
+  invocation: Invocation,
+  { option, port, mode }: { option: string; port: number; mode: Mode },
+): PortAddress {
   const isGiven = invocation.options.text(option) !== undefined;
   return {
     host: invocation.options.text("host") ?? "127.0.0.1",
@@ -65,6 +57,39 @@ export function portOption(invocation: Invocation, { option, port, mode }: Defau
 }
 
 /** Explains in the announcement why the port differs from the default. */
-export function portTakenNote({ port }: Pick<PortSetting, "port">, opened: number | undefined): string {
+export function portTakenNote({ port }: Pick<PortAddress, "port">, opened: number | undefined): string {
   return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
+}
+
+/** Normalized as clients send it in Host: a signature for capital letters or a default port would not match. */
+export function endpointOption({ options }: Invocation, name: string): string | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  if (/^https?:\/\/[^/?#@\s]+\/?$/i.test(text) && URL.canParse(text)) return new URL(text).origin;
+  throw usageError(`--${name} must be a URL without a path, such as https://s3.example.com, not "${text}".`);
+}
+
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The option that sets the port. */
+  readonly option: string;
+}
+
+/** Replaces common errors of listen() by messages that say what to do. */
+export function listenError(error: unknown, { host, port, option }: ListenAddress): unknown {
+  const code = systemCode(error);
+  const address = `port ${port} of ${host}`;
+  if (code === "EADDRINUSE") {
+    const hint = `Choose another port: --${option} PORT, or 0 for any free port`;
+    return new CommandError(`Cannot listen on ${address}: it is already in use.`, { hint });
+  }
+  if (code === "EACCES") {
+    const hint = `Ports below 1024 need extra privileges; choose another: --${option} PORT`;
+    return new CommandError(`Cannot listen on ${address}: permission is denied.`, { hint });
+  }
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return new CommandError(`Cannot listen on ${host}: it is not an address of this machine.`);
+  }
+  return error;
 }

@@ -1,12 +1,13 @@
 // Starts the server for public buckets: its options, port and domains.
+
 import type { PortOptions } from "../../http/port-options.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
 import { startPublic } from "../../public/server.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
-import { listenError } from "./listen-error.ts";
-import { type PortSetting, portOption, portTakenNote, serverUrl } from "./listen-options.ts";
+import { listenError, portOption, portTakenNote, serverUrl } from "./listen-options.ts";
 
 export const publicOptions: Readonly<Record<string, Option>> = {
   "public-port": {
@@ -20,7 +21,7 @@ export const publicOptions: Readonly<Record<string, Option>> = {
   },
 };
 
-export interface PublicSettings extends PortSetting {
+export interface PublicSettings extends PortAddress {
   readonly isGiven: boolean;
   readonly domains: readonly string[];
 }

@@ -2,17 +2,17 @@
 
 import { availableParallelism } from "node:os";
 import type { PortOptions } from "../../http/port-options.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
+import type { S3Access } from "../../http/sigv4.ts";
 import type { Watch } from "../../metrics/collector.ts";
 import type { Credential } from "../../s3/auth/credentials.ts";
 import { getInternalKey } from "../../s3/auth/internal-key.ts";
 import { createKeyUses, type KeyUses } from "../../s3/auth/key-usage.ts";
-import { startS3 } from "../../s3/server/supervisor.ts";
+import { type S3Server, startS3 } from "../../s3/server/supervisor.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
-import { endpointOption } from "./endpoint-option.ts";
-import { listenError } from "./listen-error.ts";
-import { type PortSetting, portOption, serverUrl } from "./listen-options.ts";
+import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
   "s3-port": { value: "PORT", summary: "port of the S3 API; default: 9000; 0 picks a free port" },
@@ -24,25 +24,18 @@ export const s3Options: Readonly<Record<string, Option>> = {
   "s3-url": { value: "URL", summary: "public URL of the S3 API, used in presigned URLs" },
 };
 
-export interface RunningS3 {
+export interface RunningS3 extends S3Server {
   readonly url: string;
   /** Only in dev mode; has full access. */
   readonly key: Credential | undefined;
   /** For URLs that scripts presign. */
-  readonly presign: {
-    readonly endpoint: string;
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-  };
-  readonly port: number;
+  readonly presign: S3Access;
   /** Last uses of access keys on this server. */
   readonly uses: KeyUses;
-  isUp(): boolean;
-  close(): Promise<void>;
 }
 
 /** Parsed options. Invalid ones throw before anything is opened. */
-export interface S3Settings extends PortSetting {
+export interface S3Settings extends PortAddress {
   readonly domains: readonly string[];
   /** Public URL, if it differs from the listening address. */
   readonly endpoint: string | undefined;

@@ -21,7 +21,7 @@ import { announce } from "./announce.ts";
 import { serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
-import { listenError } from "./listen-error.ts";
+import { listenError } from "./listen-options.ts";
 import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";

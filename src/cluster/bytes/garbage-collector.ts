@@ -11,7 +11,9 @@ export interface GarbageCollector {
 export interface GarbageCollectorOptions {
   readonly backend: BlobBackend;
   readonly journal: BlobJournal;
+  /** Seconds without a heartbeat after which a process counts as dead. */
   readonly processTimeoutSeconds: number;
+  /** Seconds after which no byte of an abandoned write can still arrive. */
   readonly lateWriteSeconds: number;
   /** Returns false when a reader has them open. */
   remove(blobs: readonly string[]): Promise<boolean>;

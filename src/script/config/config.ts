@@ -1,12 +1,12 @@
 // A script's configuration: store.toml, store.json, store.jsonc or a wrangler file, checked in full before
 // anything starts. Later faults, such as a missing bucket, are reported at their position as well.
+
 import { dirname } from "node:path";
 import type { ScriptBindings } from "../bindings.ts";
 import { checkAssets } from "./check-assets.ts";
 import { type BundlingOptions, checkBundling } from "./check-bundling.ts";
 import { checkKvNamespaces } from "./check-kv.ts";
-import { checkTriggers } from "./check-triggers.ts";
-import type { Sunday } from "./cron.ts";
+import { checkTriggers, type Triggers } from "./check-triggers.ts";
 import { checkDistinct, envNames } from "./env-names.ts";
 import { parseRoute } from "./route-patterns.ts";
 import {
@@ -18,20 +18,20 @@ import {
   checkStrings,
   createParseCheck,
 } from "./rules.ts";
+import type { RuntimeCompatibility } from "./runtime-flags.ts";
 import { checkStoreLocations, type StoreLocations } from "./store-location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, isTable, knownKeys, type Table } from "./syntax/fields.ts";
 import type { ConfigPath } from "./syntax/positions.ts";
-import { type ConfigKind, type ConfigSource, readSource } from "./syntax/source.ts";
+import { type ConfigSource, readSource } from "./syntax/source.ts";
 import { readDevVars } from "./vars/dev-vars.ts";
 import { checkEnvironments, selectEnvironment } from "./vars/environments.ts";
 import { checkVars } from "./vars/vars.ts";
 import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
-export interface ScriptConfig extends ScriptBindings {
+export interface ScriptConfig extends ScriptBindings, RuntimeCompatibility, Triggers {
   /** Absolute. */
   readonly file: string;
-  readonly kind: ConfigKind;
   /** Directory of the file; its paths are relative to this. */
   readonly directory: string;
   /** The environment of the file that was read; undefined for the top of the file. */
@@ -39,13 +39,7 @@ export interface ScriptConfig extends ScriptBindings {
   readonly name: string;
   /** Absolute; undefined where assets are served without a script. */
   readonly main: string | undefined;
-  /** `YYYY-MM-DD` */
-  readonly compatibilityDate: string;
-  readonly compatibilityFlags: readonly string[];
   readonly routes: readonly string[];
-  readonly crons: readonly string[];
-  /** The number of Sunday in `crons`. */
-  readonly sunday: Sunday;
   readonly bundling: BundlingOptions;
   /** Development variables; they replace variables and secrets of the same name. */
   readonly devVars: Readonly<Record<string, string>>;
@@ -53,8 +47,6 @@ export interface ScriptConfig extends ScriptBindings {
   readonly watched: readonly string[];
   /** The port of `store dev`, if the file names one. */
   readonly devPort: number | undefined;
-  /** Notes to print at start: what was replaced or left out. */
-  readonly notes: readonly string[];
   /** Where the store is, when that is a cluster. */
   readonly storeLocations?: StoreLocations;
 }

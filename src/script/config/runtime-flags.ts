@@ -29,6 +29,7 @@ const nodeCompatSince = "2026-08-04";
 export interface RuntimeCompatibility {
   /** A project with a wrangler file is written for that platform. */
   readonly kind: ConfigKind;
+  /** `YYYY-MM-DD` */
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
 }

@@ -1,3 +1,5 @@
+// Array.fromAsync, for Node versions without it.
+
 async function fromAsync(
   source: AsyncIterable<unknown> | Iterable<unknown> | ArrayLike<unknown>,
   map: ((value: unknown, index: number) => unknown) | undefined = undefined,

@@ -1,5 +1,7 @@
 // Messages between the supervisor and the processes that run scripts.
+
 import type { PortOptions } from "../../http/port-options.ts";
+import type { S3Access } from "../../http/sigv4.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
@@ -7,28 +9,18 @@ import type { Location } from "../../model/location.ts";
 import { isCount, isFields, isList, isText } from "../../model/shape.ts";
 import type { StoreNotification } from "../../types.ts";
 import type { ScriptBindings } from "../bindings.ts";
-import type { ConfigKind } from "../config/syntax/source.ts";
+import type { RuntimeCompatibility } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
 
 /** Everything a process needs to run a script. */
-export interface LoadedScript extends ScriptBindings {
-  readonly name: string;
+export interface LoadedScript extends ScriptBindings, RuntimeCompatibility {
   /** Name of the script in the configuration. */
-  readonly kind: ConfigKind;
+  readonly name: string;
   /** The bundled module; undefined when assets are served without a script. */
   readonly bundle: string | undefined;
   /** A service worker adds listeners and exports no handlers. */
   readonly format: BundleFormat;
-  readonly compatibilityDate: string;
-  readonly compatibilityFlags: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
-}
-
-/** Credentials with which a script's buckets presign URLs. */
-export interface ScriptPresigner {
-  readonly endpoint: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
 }
 
 export type BundleFormat = "module" | "service-worker";
@@ -39,7 +31,7 @@ export interface Load extends Pick<PortOptions, "trusted" | "limits" | "probe"> 
   readonly script: LoadedScript;
   readonly location: Location;
   readonly mode: Mode;
-  readonly presign: ScriptPresigner | undefined;
+  readonly presign: S3Access | undefined;
   /** Open multipart uploads of each bucket. */
   readonly openUploads: number | undefined;
   /** Socket for requests that the router forwards; undefined when the process accepts on the port itself. */

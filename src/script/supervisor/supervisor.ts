@@ -3,40 +3,31 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { listenInSupervisor, type PortOptions } from "../../http/port-options.ts";
+import { listenInSupervisor } from "../../http/port-options.ts";
 import { divideLimits } from "../../http/server/limits.ts";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
-import type { Watch } from "../../metrics/collector.ts";
-import type { Location } from "../../model/location.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
-import type { ScriptPresigner } from "../host/messages.ts";
 import { createRoutes } from "./route-table.ts";
 import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
 import { createSchedules } from "./scheduler.ts";
 import { createProcesses } from "./warm-processes.ts";
+import type { HostOptions, ScriptLoad } from "./worker-handle.ts";
 
-export interface ServerOptions extends PortAddress, PortOptions {
+/** `limits` are those of all processes together. */
+export interface ServerOptions
+  extends PortAddress,
+    Omit<HostOptions, "listener">,
+    Pick<ScriptLoad, "location" | "mode" | "presign"> {
   /** Reads and checks a script's configuration; called again for every reload. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
-  readonly location: Location;
-  readonly mode: Mode;
-  /** Credentials with which the scripts' buckets presign URLs. */
-  readonly presign: ScriptPresigner | undefined;
   /** Open multipart uploads of each bucket. */
   readonly openUploads?: number | undefined;
   /** Processes per script in production. */
   readonly cores: number;
-  readonly heapMegabytes: number;
-  readonly environment: NodeJS.ProcessEnv;
   readonly secrets: SecretSource;
-  /** Receives metrics of the processes and lines of the request log. */
-  readonly watch: Watch;
-  readonly log: (line: string) => void;
-  /** What scripts write to their consoles. */
-  readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
 }
 
 export interface SecretSource {

@@ -6,7 +6,7 @@ import { parseDuration } from "../../../s3/auth/grants.ts";
 import { getInternalKey } from "../../../s3/auth/internal-key.ts";
 import type { Command } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
-import { endpointOption } from "../../serve/endpoint-option.ts";
+import { endpointOption } from "../../serve/listen-options.ts";
 import { objectAddress } from "../../store/object-address.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 
