@@ -1,5 +1,4 @@
 // The Blobs port for a cluster: a journal in the database, written first, and the blob backend.
-
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 import type { BackendBlob, BlobLocation } from "./backend/backend.ts";
@@ -13,10 +12,6 @@ export interface ClusterBlobsOptions extends Omit<GarbageCollectorOptions, "remo
   readonly heartbeat: Heartbeat;
   readBucketId(bucket: string): Promise<string>;
   close(): Promise<void>;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof StoreError && error.reason === "ServiceUnavailable";
 }
 
 /** Blobs looked up in one statement. */
@@ -57,7 +52,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
       } catch (error) {
         const cleanup = abandon(location).catch(() => {});
         // The backend is unavailable: do not wait for another timeout.
-        if (!isUnavailable(error)) await cleanup;
+        if (!(error instanceof StoreError && error.reason === "ServiceUnavailable")) await cleanup;
         throw error;
       }
     },

@@ -2,7 +2,7 @@
 // new reason does not compile until it has an entry.
 import { BackupError } from "../../model/backup.ts";
 import { CopyError } from "../../model/copy.ts";
-import { type Reason, StoreError } from "../../model/errors.ts";
+import { errorMessage, type Reason, StoreError } from "../../model/errors.ts";
 import { KeyValueError, namespaceNameRule } from "../../model/key-value.ts";
 import { CredentialError } from "../../s3/auth/new-credential.ts";
 import { ConfigError } from "../../script/config/syntax/error.ts";
@@ -179,7 +179,7 @@ export function describeFailure(error: unknown, style: Style): Failure {
     const what = path === undefined ? syscall : `${syscall} "${escapeControls(path)}"`;
     return { text: `${label} Cannot ${what}: ${fileReasons[code]}.`, exitCode: 1 };
   }
-  const message = mapped instanceof Error ? mapped.message : String(mapped);
+  const message = errorMessage(mapped);
   return { text: `${label} ${message}\n  For details set STORE_DEBUG=1`, exitCode: 1 };
 }
 

@@ -1,5 +1,4 @@
 // Prints every address when `store dev` or `store serve` is ready, and commands to try.
-
 import { relative } from "node:path";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";

@@ -1,5 +1,4 @@
 // Starts the console: its options, its port, and the sign-in token of `store dev`.
-
 import { join } from "node:path";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { newToken } from "../../console/auth/tokens.ts";

@@ -1,5 +1,4 @@
 // Options of `store dev` and `store serve`, and the plan that is read from them and from configurations.
-
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import { readConfig } from "../../script/config/config.ts";

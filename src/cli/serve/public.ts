@@ -1,8 +1,8 @@
 // Starts the server for public buckets: its options, port and domains.
-
 import type { PortOptions } from "../../http/port-options.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
+import { errorMessage } from "../../model/errors.ts";
 import { startPublic } from "../../public/server.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
@@ -65,7 +65,7 @@ export async function servePublic(
     },
     describeError(error) {
       const words = toListenError(error);
-      return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;
+      return `Public buckets are not served: ${errorMessage(words)}`;
     },
   }).catch((error: unknown) => {
     throw toListenError(error);

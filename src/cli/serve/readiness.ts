@@ -2,7 +2,7 @@
 // a write. Results are cached for two seconds. They are public, so they name no address and no path.
 import type { Documents } from "../../engine/records.ts";
 import { type ProbeTarget, probePort } from "../../http/probe.ts";
-import { StoreError } from "../../model/errors.ts";
+import { errorMessage, StoreError } from "../../model/errors.ts";
 import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
 
 export interface ReadinessOptions {
@@ -58,7 +58,7 @@ export function createReadiness({
     } catch (error) {
       // Objects can still be read and deleted, so the server stays in service.
       if (error instanceof StoreError && error.reason === "InsufficientStorage") return undefined;
-      if (!isLogged) log(`The store cannot write: ${error instanceof Error ? error.message : String(error)}`);
+      if (!isLogged) log(`The store cannot write: ${errorMessage(error)}`);
       isLogged = true;
       return "The store cannot write; see the server's log.";
     }

@@ -1,5 +1,4 @@
 // Starts the S3 API: its options, its port, and the access key of `store dev`.
-
 import { availableParallelism } from "node:os";
 import type { PortOptions } from "../../http/port-options.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";

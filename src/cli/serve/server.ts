@@ -1,6 +1,5 @@
 // Runs `store dev` and `store serve`: checks the configuration, starts all servers, announces them,
 // and shuts them down on a signal.
-
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../../engine/engine.ts";

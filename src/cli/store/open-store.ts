@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { type AuditAction, createAuditRecorder } from "../../audit/audit-log.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { CopyError } from "../../model/copy.ts";
-import { StoreError } from "../../model/errors.ts";
+import { errorMessage, StoreError } from "../../model/errors.ts";
 import { formatLocation, type Location } from "../../model/location.ts";
 import { type OpenEngine, openEngine } from "../../open.ts";
 import { loadSecretKey } from "../../secrets/master-key.ts";
@@ -88,7 +88,7 @@ export async function openData(
       try {
         await engine.sweep();
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorMessage(error);
         invocation.output.note(`warning: could not free space now; it will be freed later: ${why}`);
       }
     },

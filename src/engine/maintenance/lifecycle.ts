@@ -1,6 +1,5 @@
 // Applies lifecycle rules: deletes or moves objects whose age is reached, and aborts uploads. Each
 // change commits on the version that was evaluated, so a concurrent write is never lost.
-
 import type { LifecycleRule } from "../../model/lifecycle.ts";
 import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { errorMessage } from "../../model/errors.ts";
 import type { Layout } from "../disk/layout.ts";
 import { privateFile } from "../disk/private-files.ts";
 import { createFrameDecoder, encodeFrame, type FrameDecoder, maxFrameBytes } from "./framing.ts";
@@ -60,7 +61,7 @@ export function openCommitServer(
       try {
         decoder.push(chunk);
       } catch (error) {
-        return disconnect(client, `it sent ${error instanceof Error ? error.message : String(error)}`);
+        return disconnect(client, `it sent ${errorMessage(error)}`);
       }
       if (totalBufferedBytes() > maxBufferedBytes) disconnect(client, "too much is being sent at once");
     });

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { StoreError } from "../../model/errors.ts";
+import { errorMessage, StoreError } from "../../model/errors.ts";
 import { isNoSpace } from "../disk/errors.ts";
 import { syncDirectorySync } from "../disk/fsync-directory.ts";
 import { bucketPaths } from "../disk/layout.ts";
@@ -114,7 +114,7 @@ function fullDiskError(): Error {
 function failure(kind: Failure["failure"], error: unknown): Failure {
   // Damage found in the rows is not a failure of the disk.
   if (error instanceof StoreError) return { failure: kind, message: error.detail, code: sqliteCorrupt };
-  const words = error instanceof Error ? error.message : String(error);
+  const words = errorMessage(error);
   const code = sqliteCode(error);
   const message = isDamage(code) ? `The stored data is damaged: ${words}.` : words;
   const result: Failure = { failure: kind, message, code };

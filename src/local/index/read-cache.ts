@@ -105,7 +105,8 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
   return {
     bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
     object: (key, read) => readThrough(objects, key, read, always),
-    objectWithBody: (key, read) => readThrough(bodies, key, read, isSmall),
+    // Lists of parts may be too long to cache.
+    objectWithBody: (key, read) => readThrough(bodies, key, read, ({ body }) => body.storage !== "parts"),
     close() {
       unsubscribe();
       clear();
@@ -114,11 +115,6 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
 }
 
 const always = () => true;
-
-/** Lists of parts may be too long to cache. */
-function isSmall({ body }: ObjectWithBody): boolean {
-  return body.storage !== "parts";
-}
 
 /** A turn that takes longer may have waited synchronously for a commit of another process. */
 const tickMilliseconds = 1;

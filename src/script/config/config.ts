@@ -1,6 +1,5 @@
 // A script's configuration: store.toml, store.json, store.jsonc or a wrangler file, checked in full before
 // anything starts. Later faults, such as a missing bucket, are reported at their position as well.
-
 import { dirname } from "node:path";
 import type { ScriptBindings } from "../bindings.ts";
 import { checkAssets } from "./check-assets.ts";

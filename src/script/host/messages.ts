@@ -1,5 +1,4 @@
 // Messages between the supervisor and the processes that run scripts.
-
 import type { PortOptions } from "../../http/port-options.ts";
 import type { S3Access } from "../../http/sigv4.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";

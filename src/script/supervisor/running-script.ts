@@ -1,6 +1,7 @@
 // One script on a server: its bundle and processes, reloaded when its files change (in dev) or its
 // secrets change. A change that does not build or load is logged, and the previous version keeps running.
 import { setTimeout as pause } from "node:timers/promises";
+import { errorMessage } from "../../model/errors.ts";
 import { inspectAssets } from "../assets/inspect-assets.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import { envNames } from "../config/env-names.ts";
@@ -189,8 +190,4 @@ function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): Bundler
     nodeEnv: mode === "dev" ? "development" : "production",
     timers,
   };
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,6 +7,7 @@ import { listenInSupervisor } from "../../http/port-options.ts";
 import { divideLimits } from "../../http/server/limits.ts";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
+import { errorMessage } from "../../model/errors.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
 import { createRoutes } from "./route-table.ts";
@@ -131,6 +132,6 @@ async function runScheduled(script: RunningScript, cron: string): Promise<HttpRe
     await script.scheduled(cron, Date.now());
     return { status: 200, headers, body: "Ran scheduled event\n" };
   } catch (error) {
-    return { status: 500, headers, body: `${error instanceof Error ? error.message : String(error)}\n` };
+    return { status: 500, headers, body: `${errorMessage(error)}\n` };
   }
 }
