@@ -30,9 +30,7 @@ export interface OpenOptions {
   readonly presign?: Presigner;
 }
 
-export interface BucketInfo {
-  readonly name: string;
-  readonly created: Date;
+export interface BucketInfo extends NamespaceInfo {
   /** Default storage class of the bucket's objects. */
   readonly storageClass: script.StoreStorageClass;
 }

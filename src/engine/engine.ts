@@ -180,10 +180,7 @@ export interface PartOptions {
   readonly checksums?: readonly ExpectedChecksum[] | undefined;
 }
 
-export interface UploadName {
-  readonly key: Key;
-  readonly id: string;
-}
+export type UploadName = Pick<UploadRecord, "key" | "id">;
 
 export interface PartName {
   readonly number: number;
@@ -203,10 +200,7 @@ export interface CompleteOptions {
   readonly size?: number | undefined;
 }
 
-export interface CompletedUpload {
-  readonly version: string;
-  readonly etag: string;
-}
+export type CompletedUpload = Pick<ObjectRecord, "version" | "etag">;
 
 export interface ListUploadsOptions {
   readonly prefix?: string | undefined;

@@ -29,13 +29,8 @@ const kind = "housekeeping";
 const name = "readiness";
 
 /** Returns a check that lists problems; an empty list means ready. */
-export function createReadiness({
-  documents,
-  scripts,
-  ports,
-  probe,
-  log,
-}: ReadinessOptions): () => Promise<readonly string[]> {
+export function createReadiness(options: ReadinessOptions): () => Promise<readonly string[]> {
+  const { documents, scripts, ports, probe, log } = options;
   let isLogged = false;
   let lastCheck: { until: number; readonly troubles: Promise<readonly string[]> } | undefined;
 

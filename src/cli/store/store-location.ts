@@ -117,10 +117,8 @@ function incompleteClusterError(missing: ClusterPart, config: ConfiguredLocation
 }
 
 /** From the configurations. Several served together must name the same store. */
-async function readConfiguredLocations({
-  options,
-  directory,
-}: Invocation): Promise<ConfiguredLocations | undefined> {
+async function readConfiguredLocations(invocation: Invocation): Promise<ConfiguredLocations | undefined> {
+  const { options, directory } = invocation;
   const given = options.texts("config").map((file) => resolve(directory, file));
   const files = given.length > 0 ? given : configsIn(directory);
   if (files.length === 0) return undefined;

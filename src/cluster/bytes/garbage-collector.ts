@@ -21,13 +21,8 @@ export interface GarbageCollectorOptions {
 
 const batchSize = 256;
 
-export function createGarbageCollector({
-  backend,
-  journal,
-  processTimeoutSeconds,
-  lateWriteSeconds,
-  remove,
-}: GarbageCollectorOptions): GarbageCollector {
+export function createGarbageCollector(options: GarbageCollectorOptions): GarbageCollector {
+  const { backend, journal, processTimeoutSeconds, lateWriteSeconds, remove } = options;
   /** Bytes may arrive late, so each name is removed again after `lateWriteSeconds`. */
   async function clearLeftovers(): Promise<number> {
     let cleared = 0;

@@ -240,12 +240,8 @@ function isChecksum(value: unknown, name: string): boolean {
   return typeof value === "string" && value.length === length * 2;
 }
 
-function encodeMetadata({
-  httpMetadata,
-  customMetadata,
-  storageClass,
-  encryption,
-}: Metadata): EncodedMetadata {
+function encodeMetadata(metadata: Metadata): EncodedMetadata {
+  const { httpMetadata, customMetadata, storageClass, encryption } = metadata;
   return [
     storageClass,
     Object.keys(httpMetadata).length === 0 ? 0 : httpMetadata,

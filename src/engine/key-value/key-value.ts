@@ -1,4 +1,5 @@
 // Key-value namespaces of the engine. Each is stored as a bucket that no bucket operation reaches.
+import type { BucketRecord } from "../../model/bucket.ts";
 import type { Key } from "../../model/key.ts";
 import type { ExpirationOptions } from "../../model/key-value.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -25,11 +26,7 @@ export interface KeyValues {
   list(namespace: string, options?: KeyValueListOptions): Promise<KeyValueListing>;
 }
 
-export interface NamespaceRecord {
-  readonly name: string;
-  /** Milliseconds since the epoch. */
-  readonly created: number;
-}
+export type NamespaceRecord = Pick<BucketRecord, "name" | "created">;
 
 export interface KeyValueEntry {
   readonly record: ObjectRecord;

@@ -28,14 +28,8 @@ function sendToParent(message: FromS3Process): void {
   parent.send(message);
 }
 
-async function open({
-  location,
-  domains,
-  secretKey,
-  observing,
-  openUploads,
-  ...portOptions
-}: OpenS3): Promise<void> {
+async function open(messageOptions: OpenS3): Promise<void> {
+  const { location, domains, secretKey, observing, openUploads, ...portOptions } = messageOptions;
   // Before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);

@@ -46,11 +46,8 @@ export interface DirectoryOptions extends Pick<AssetsOptions, "directory" | "htm
 }
 
 /** Throws an AssetsError when the directory cannot be served. */
-export async function readAssetDirectory({
-  directory,
-  htmlHandling,
-  location,
-}: DirectoryOptions): Promise<AssetDirectory> {
+export async function readAssetDirectory(options: DirectoryOptions): Promise<AssetDirectory> {
+  const { directory, htmlHandling, location } = options;
   const root = await realpath(directory).catch((error: unknown) => {
     throw new AssetsError(`The assets directory ${directory} cannot be read: ${errorMessage(error)}`);
   });

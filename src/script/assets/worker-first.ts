@@ -1,5 +1,7 @@
 // Which of script and assets a request goes to: `run_worker_first`, and requests of browsers for a whole page.
+
 import type { AssetsOptions } from "../bindings.ts";
+import type { RuntimeCompatibility } from "../config/runtime-flags.ts";
 import { compileGlob } from "./rules/path-pattern.ts";
 
 /** `either`: the assets, and the script where they have nothing. */
@@ -18,10 +20,7 @@ export function createDestinationChooser(runWorkerFirst: AssetsOptions["runWorke
 
 const navigationSince = "2025-04-01";
 
-export interface Compatibility {
-  readonly compatibilityDate: string;
-  readonly compatibilityFlags: readonly string[];
-}
+export type Compatibility = Omit<RuntimeCompatibility, "kind">;
 
 /** Whether a browser that navigates gets the page for what was not found, rather than the script's response. */
 export function prefersAssets({ compatibilityDate, compatibilityFlags }: Compatibility): boolean {

@@ -34,11 +34,8 @@ export interface RuntimeCompatibility {
   readonly compatibilityFlags: readonly string[];
 }
 
-export function runtimeBehaviour({
-  kind,
-  compatibilityDate,
-  compatibilityFlags,
-}: RuntimeCompatibility): RuntimeBehaviour {
+export function runtimeBehaviour(compatibility: RuntimeCompatibility): RuntimeBehaviour {
+  const { kind, compatibilityDate, compatibilityFlags } = compatibility;
   const has = (flag: RuntimeFlag | "nodejs_compat_v2") => compatibilityFlags.includes(flag);
   const isNodeCompatible =
     has("nodejs_compat") ||

@@ -24,10 +24,8 @@ export interface GlobalsOptions {
 const defaultCacheBytes = 64 * 1024 * 1024;
 
 /** Returns the events whose listeners the script adds. */
-export function installGlobals({
-  cacheBytes = defaultCacheBytes,
-  now = Date.now,
-}: GlobalsOptions): ScriptEvents {
+export function installGlobals(options: GlobalsOptions): ScriptEvents {
+  const { cacheBytes = defaultCacheBytes, now = Date.now } = options;
   define(globalThis, {
     ...webClasses(),
     Headers: ScriptHeaders,

@@ -98,11 +98,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   return { port: endpoint.port, scripts, close };
 }
 
-interface Endpoint {
-  readonly port: number;
-  /** Waits for the requests in flight that this process knows of. */
-  close(): Promise<void>;
-}
+type Endpoint = Pick<ScriptServer, "port" | "close">;
 
 async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);

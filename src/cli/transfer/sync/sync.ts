@@ -192,11 +192,10 @@ async function* joinSides(options: SyncOptions): AsyncGenerator<Sides> {
   for await (const { key, source, target } of pairs) yield { key, folder: source, bucket: target };
 }
 
-export async function* listObjects({
-  engine,
-  bucket,
-  prefix,
-}: Pick<SyncOptions, "engine" | "bucket" | "prefix">): AsyncGenerator<BucketEntry> {
+export async function* listObjects(
+  options: Pick<SyncOptions, "engine" | "bucket" | "prefix">,
+): AsyncGenerator<BucketEntry> {
+  const { engine, bucket, prefix } = options;
   let cursor: string | undefined;
   do {
     const page = await engine.list(bucket, { prefix, cursor });

@@ -50,9 +50,7 @@ const maxListedKeys = 30;
 /** Names that other tools use for the same key. */
 const keyAliases: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
-export interface FaultDescription {
-  readonly message: string;
-  readonly hint?: string | undefined;
+export interface FaultDescription extends Omit<Fault, "span"> {
   /** The default. */
   readonly at?: "key" | "value";
 }
