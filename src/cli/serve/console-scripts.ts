@@ -32,9 +32,7 @@ export function consoleScripts(
     async restart(name) {
       const script = scripts.find(({ config }) => config.name === name);
       await script?.restart().catch((error: unknown) => {
-        throw new ConsoleError(409, errorMessage(error), {
-          hint: "The previous version keeps running.",
-        });
+        throw new ConsoleError(409, errorMessage(error), { hint: "The previous version keeps running." });
       });
       return script !== undefined;
     },

@@ -16,15 +16,9 @@ import { unsupportedBinding } from "./platform/unsupported-binding.ts";
 
 export type Environment = Record<string, unknown>;
 
-export interface EnvironmentOptions {
-  readonly engine: Engine;
-  readonly presign: S3Access | undefined;
-  readonly assets: Assets | undefined;
-}
-
 export function createEnvironment(
   { vars, secrets, buckets, kvNamespaces, emulated, unsupported, compatibilityDate, ...script }: LoadedScript,
-  { engine, presign, assets }: EnvironmentOptions,
+  { engine, presign, assets }: { engine: Engine; presign: S3Access | undefined; assets: Assets | undefined },
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
   // Other flags configure the runtime, not the binding.

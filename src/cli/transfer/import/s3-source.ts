@@ -81,11 +81,6 @@ function toSourceError(error: unknown, host: string): unknown {
   });
 }
 
-/** For messages. */
-export function formatEndpoint(endpoint: S3Endpoint): string {
-  return `s3://${formatHost(endpoint)}/${endpoint.bucket}/${endpoint.prefix}`;
-}
-
 interface ObjectRef {
   readonly client: RetryingS3Client;
   readonly headers: Readonly<Record<string, string>>;
