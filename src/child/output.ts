@@ -8,7 +8,6 @@ export interface OutputLimits {
 }
 
 export const defaultOutputLimits: OutputLimits = { lineBytes: 16 * 1024, bytesPerSecond: 4 * 1024 * 1024 };
-
 const newline = 10;
 /** Added to the bytes of each line, since short lines also cost processing time. */
 const lineCost = 512;

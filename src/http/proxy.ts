@@ -6,9 +6,7 @@ import type { HttpRequest, HttpResponse } from "./server/listen.ts";
 
 /** Keep-alive: a forwarded request needs no new connection. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
-
 const hopByHop: ReadonlySet<string> = new Set(hopByHopHeaders);
-
 const emptyBytes = new Uint8Array();
 
 /** The process did not start on the request: another process may. */

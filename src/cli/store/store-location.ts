@@ -20,7 +20,6 @@ type ClusterPart = "records" | "blobs";
 
 const faults = { records: recordsFault, blobs: blobsFault } as const;
 const variables = { data: "STORE_DATA", records: "STORE_RECORDS", blobs: "STORE_BLOBS" } as const;
-
 const dataForms = "a folder or memory: (for a cluster use --records URL and --blobs URL)";
 
 /** A string is an absolute path or "memory:". */

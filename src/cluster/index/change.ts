@@ -5,7 +5,6 @@ import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import { type Key, keyBytes } from "../../model/key.ts";
 
 export type CommitValues = readonly [checks: string, mutations: string, bytes: Buffer];
-
 type ByteSpan = readonly [offset: number, length: number];
 
 export function commitValues({ checks = [], mutations }: Change): CommitValues {

@@ -15,7 +15,6 @@ const closeFile = promisify(close);
 const syncFile = promisify(fsync);
 const readFile = promisify(read);
 const writeFile = promisify(write);
-
 const blockBytes = limits.blockBytes;
 const chunkBytes = 1024 * 1024;
 

@@ -10,7 +10,6 @@ interface PlainPut extends WireObject {
 }
 
 const kinds = { other: 0, inlinePut: 1, blobPut: 2 } as const;
-
 const numberBytes = 8;
 const lengthBytes = 4;
 /** After the kind: sizes of object and blob, then lengths of key, version, record and body. */

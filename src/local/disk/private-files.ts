@@ -5,7 +5,6 @@ import { bucketPathsIn, type Layout } from "./layout.ts";
 
 export const privateFile = 0o600;
 export const privateFolder = 0o700;
-
 const others = 0o077;
 
 /** SQLite gives its log the same mode. Never opens an existing file: closing it would free its locks. */

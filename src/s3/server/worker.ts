@@ -18,7 +18,6 @@ import type { FromS3Process, OpenS3, ToS3Process } from "./messages.ts";
 
 /** Node's limit for request headers: object metadata and all other headers. */
 const headerBytes = 64 * 1024;
-
 const uses = createUseReporter((newUses) => sendToParent({ kind: "used", uses: newUses }), Date.now);
 let tls: MutableTlsSource | undefined;
 let observer: Observer | undefined;

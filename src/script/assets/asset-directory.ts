@@ -32,7 +32,6 @@ export interface AssetDirectory {
 
 /** Not served: they configure how the rest is served. */
 const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
-
 export const maxAssets = 100_000;
 const maxRuleFileBytes = 1024 * 1024;
 

@@ -10,7 +10,6 @@ import { assembleResponse } from "./response.ts";
 
 /** Hop-by-hop, or set again for each request. */
 const notSent = new Set([...hopByHopHeaders, "content-length", "expect", "host"]);
-
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /** Node decodes these encodings but keeps the headers that name them. */
