@@ -30,9 +30,7 @@ export interface OpenOptions {
   readonly presign?: Presigner;
 }
 
-export interface BucketInfo {
-  readonly name: string;
-  readonly created: Date;
+export interface BucketInfo extends NamespaceInfo {
   /** Default storage class of the bucket's objects. */
   readonly storageClass: script.StoreStorageClass;
 }
@@ -92,10 +90,7 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   return { engine, documents: records.documents, commitForOthers, auditLog };
 }
 
-/**
- * Opens a data directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`
- * for a store that is lost when it closes.
- */
+/** A data directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`. */
 export async function openStore(location: Location, options: OpenOptions = {}): Promise<Store> {
   const { engine } = await openEngine(location, options);
   return {

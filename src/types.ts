@@ -1,9 +1,6 @@
 // Types for script authors: the bucket binding (spec 2 and 4).
 
-/**
- * The storage classes; any other is refused when it is used. The type is open, so that a plain
- * `string` is assignable, as in other declarations of this interface.
- */
+/** Any other class is refused. Open, so that a plain `string` is assignable, as in other declarations. */
 export type StoreStorageClass = "Standard" | "InfrequentAccess" | (string & Record<never, never>);
 
 /** Allows `undefined` in every optional field, for `exactOptionalPropertyTypes`. */
@@ -156,9 +153,8 @@ type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
   : never;
 
 /**
- * A bucket, as scripts use it. The last overload of get and put is for options without a condition.
- * It accepts any options, so that this interface and the ecosystem's `R2Bucket` are assignable to
- * each other.
+ * A bucket, as scripts use it. The last overload of get and put accepts any options, so that this
+ * interface and the ecosystem's `R2Bucket` are assignable to each other.
  */
 export interface StoreBucket {
   head(key: string): Promise<StoreObject | null>;

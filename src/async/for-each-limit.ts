@@ -4,15 +4,10 @@ import { setImmediate } from "node:timers/promises";
 /** After this many items the loop yields, so that a long list does not block the process. */
 const yieldEvery = 256;
 
-export interface ConcurrencyOptions {
-  readonly concurrency: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** After the first failure, or an abort, waits for the work in flight, then throws that failure. */
 export async function forEachLimit<T>(
   items: Iterable<T> | AsyncIterable<T>,
-  { concurrency, signal }: ConcurrencyOptions,
+  { concurrency, signal }: { concurrency: number; signal?: AbortSignal | undefined },
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();

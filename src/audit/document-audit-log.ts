@@ -1,6 +1,5 @@
 // The audit log of a store without a directory: one document per entry, named so that they sort by
 // time.
-
 import type { Documents } from "../engine/records.ts";
 import type { AuditEntry, AuditLog, LoggedEntry } from "./audit-log.ts";
 

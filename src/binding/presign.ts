@@ -1,15 +1,11 @@
 // Presigned URLs: they give anyone access to one object through the S3 API until they expire.
+import type { S3Access } from "../http/sigv4.ts";
 import { encodePath, encodeText, presign } from "../http/sigv4.ts";
 import { checkKey } from "../model/key.ts";
 import type * as script from "../types.ts";
 import { optionsArgument } from "./arguments.ts";
 
-/** Endpoint of the S3 API, and the access key that signs the URLs. */
-export interface Presigner {
-  /** `http://host:port`, without a path. */
-  readonly endpoint: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+export interface Presigner extends S3Access {
   readonly now?: (() => number) | undefined;
 }
 

@@ -7,11 +7,7 @@ export interface OutputLimits {
   readonly bytesPerSecond: number;
 }
 
-export const defaultOutputLimits: OutputLimits = {
-  lineBytes: 16 * 1024,
-  bytesPerSecond: 4 * 1024 * 1024,
-};
-
+export const defaultOutputLimits: OutputLimits = { lineBytes: 16 * 1024, bytesPerSecond: 4 * 1024 * 1024 };
 const newline = 10;
 /** Added to the bytes of each line, since short lines also cost processing time. */
 const lineCost = 512;

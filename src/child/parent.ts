@@ -26,8 +26,5 @@ export function connectParent<Incoming, Outgoing extends object>(
     },
     onClose: () => process.exit(),
   });
-  return {
-    send: (message) => void channel.send(message),
-    exit: () => void pipe.end(() => process.exit()),
-  };
+  return { send: (message) => void channel.send(message), exit: () => void pipe.end(() => process.exit()) };
 }

@@ -20,7 +20,6 @@ export interface StandstillWatch {
 
 /** Heartbeats arrive ten times a second. */
 const overdueMilliseconds = 200;
-
 const none = { cpuMilliseconds: 0, asleepMilliseconds: 0 };
 
 export function createStandstillWatch(

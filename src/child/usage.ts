@@ -36,8 +36,5 @@ async function fromPs(pid: number): Promise<ThreadUsage> {
   const [state = "", time = ""] = stdout.trim().split(/\s+/);
   const [, days = "0", clock = ""] = /^(?:(\d+)-)?(.*)$/.exec(time) ?? [];
   const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
-  return {
-    cpuMilliseconds: (Number(days) * 86_400 + seconds) * 1000,
-    isSleeping: /^[SIDU]/.test(state),
-  };
+  return { cpuMilliseconds: (Number(days) * 86_400 + seconds) * 1000, isSleeping: /^[SIDU]/.test(state) };
 }

@@ -19,10 +19,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
-  {
-    name: "console",
-    load: async () => (await import("./commands/console.ts")).consoleCommands,
-  },
+  { name: "console", load: async () => (await import("./commands/console.ts")).consoleCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
   { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },
@@ -30,10 +27,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "copy", load: async () => (await import("./commands/copy.ts")).copyCommand },
   { name: "migrate", load: async () => (await import("./commands/migrate.ts")).migrateCommand },
   { name: "audit", load: async () => (await import("./commands/audit.ts")).auditCommand },
-  {
-    name: "completions",
-    load: async () => (await import("./commands/completions.ts")).completionsCommand,
-  },
+  { name: "completions", load: async () => (await import("./commands/completions.ts")).completionsCommand },
   { name: "help", load: async () => (await import("./commands/help.ts")).helpCommand },
 ];
 

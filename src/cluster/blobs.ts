@@ -1,27 +1,17 @@
 // The Blobs port for a cluster: a journal in the database, written first, and the blob backend.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
-import type { BackendBlob, BlobBackend, BlobLocation } from "./backend/backend.ts";
+import type { BackendBlob, BlobLocation } from "./backend/backend.ts";
 import { blobId, parseBlobId } from "./bytes/blob-id.ts";
-import type { BlobJournal } from "./bytes/blob-journal.ts";
+import type { GarbageCollectorOptions } from "./bytes/garbage-collector.ts";
 import { createGarbageCollector, type GarbageCollector } from "./bytes/garbage-collector.ts";
 import { createReadRefs } from "./bytes/read-refs.ts";
 import type { Heartbeat } from "./postgres/heartbeat.ts";
 
-export interface ClusterBlobsOptions {
-  readonly backend: BlobBackend;
-  readonly journal: BlobJournal;
+export interface ClusterBlobsOptions extends Omit<GarbageCollectorOptions, "remove"> {
   readonly heartbeat: Heartbeat;
   readBucketId(bucket: string): Promise<string>;
-  /** Seconds without a heartbeat after which a process counts as dead. */
-  readonly processTimeoutSeconds: number;
-  /** Seconds after which no byte of an abandoned write can still arrive. */
-  readonly lateWriteSeconds: number;
   close(): Promise<void>;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof StoreError && error.reason === "ServiceUnavailable";
 }
 
 /** Blobs looked up in one statement. */
@@ -62,7 +52,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
       } catch (error) {
         const cleanup = abandon(location).catch(() => {});
         // The backend is unavailable: do not wait for another timeout.
-        if (!isUnavailable(error)) await cleanup;
+        if (!(error instanceof StoreError && error.reason === "ServiceUnavailable")) await cleanup;
         throw error;
       }
     },

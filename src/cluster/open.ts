@@ -96,10 +96,8 @@ export async function openCluster(
 }
 
 /** Creates or upgrades the schema, in one transaction. */
-export async function migrateCluster({
-  records,
-  blobs,
-}: ClusterLocation): Promise<{ from: number; to: number }> {
+export async function migrateCluster(location: ClusterLocation): Promise<{ from: number; to: number }> {
+  const { records, blobs } = location;
   const { pool } = openPool(parsePostgresUrl(records), 1);
   try {
     const backend = await openBlobBackend(blobs, { marker: "make" });

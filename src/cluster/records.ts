@@ -20,13 +20,6 @@ import type { Row, Statement } from "./postgres/connection.ts";
 import type { Database } from "./postgres/database.ts";
 import { isText } from "./postgres/text.ts";
 
-export interface ClusterRecordsOptions {
-  readonly database: Database;
-  readonly journal: BlobJournal;
-  readonly bucketCache: BucketCache;
-  close(): Promise<void>;
-}
-
 const inspectBatchSize = 500;
 
 export function createClusterRecords({
@@ -34,7 +27,12 @@ export function createClusterRecords({
   journal,
   bucketCache,
   close,
-}: ClusterRecordsOptions): Records {
+}: {
+  database: Database;
+  journal: BlobJournal;
+  bucketCache: BucketCache;
+  close(): Promise<void>;
+}): Records {
   const readOne = createReadBatching(database);
   const putOne = createGroupCommit(database);
 

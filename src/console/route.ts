@@ -1,6 +1,7 @@
 // A route of the console's API: one method on one path, with readers for the query and JSON body.
 // Bucket names and object keys are in the query or the body, never in the path.
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { isFields } from "../model/shape.ts";
 import type { Session } from "./auth/sessions.ts";
 import { ConsoleError } from "./response.ts";
 
@@ -73,7 +74,7 @@ export async function parseFields(request: HttpRequest): Promise<Fields> {
   } catch {
     throw new ConsoleError(400, "The request is not JSON.");
   }
-  if (!isRecord(value)) throw new ConsoleError(400, "The request must be a JSON object.");
+  if (!isFields(value)) throw new ConsoleError(400, "The request must be a JSON object.");
   return createFields(value);
 }
 
@@ -103,14 +104,10 @@ function createFields(value: Readonly<Record<string, unknown>>): Fields {
     },
     texts(name) {
       const texts = value[name] ?? {};
-      if (!isRecord(texts) || Object.values(texts).some((text) => typeof text !== "string")) {
+      if (!isFields(texts) || Object.values(texts).some((text) => typeof text !== "string")) {
         throw invalidField(name, "an object of strings");
       }
       return texts as Record<string, string>;
     },
   };
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,12 +4,9 @@
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { parseTrustedPeers } from "../http/server/forwarded.ts";
-import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
-import { listen } from "../http/server/listen.ts";
-import type { OpenStreams } from "../http/server/listener-state.ts";
-import type { WhenTaken } from "../http/server/shared-listener.ts";
-import type { TlsSource } from "../http/tls/tls.ts";
+import { listenInSupervisor, type PortOptions } from "../http/port-options.ts";
+import type { PortAddress } from "../http/server/shared-listener.ts";
+import type { S3Access } from "../http/sigv4.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { bucketRoutes } from "./api/buckets.ts";
 import { contentRoutes } from "./api/content.ts";
@@ -17,7 +14,7 @@ import { type ConsoleKeys, keyRoutes } from "./api/keys.ts";
 import { type ConsoleMetrics, metricsRoutes } from "./api/metrics.ts";
 import { singleObjectRoutes } from "./api/object.ts";
 import { objectRoutes } from "./api/objects.ts";
-import { createLinks, type S3Access } from "./api/presigned-links.ts";
+import { createLinks } from "./api/presigned-links.ts";
 import { ruleRoutes } from "./api/rules.ts";
 import { type ConsoleScripts, scriptRoutes } from "./api/scripts.ts";
 import { sessionRoutes, signInRoute } from "./api/session.ts";
@@ -30,14 +27,11 @@ import { createMonitoring, type MonitoringSources } from "./monitoring.ts";
 import { loadPageFiles } from "./page-files.ts";
 import { pagePolicy } from "./response.ts";
 
-export interface ConsoleOptions {
+export interface ConsoleOptions extends PortAddress, PortOptions {
   readonly engine: Engine;
   readonly documents: Documents;
   readonly keys: ConsoleKeys;
   readonly scripts: ConsoleScripts;
-  readonly host: string;
-  readonly port: number;
-  readonly whenTaken?: WhenTaken | undefined;
   /** Public URL, if it differs from the listening address. */
   readonly url: string | undefined;
   /** Folder with the files of the page. */
@@ -51,14 +45,6 @@ export interface ConsoleOptions {
   /** Records administrative actions. */
   readonly recordAudit: RecordAudit;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  /** If set, the console uses HTTPS. */
-  readonly tls: TlsSource | undefined;
-  /** Addresses and CIDR ranges of trusted proxies. */
-  readonly trusted: readonly string[];
-  readonly limits: PortLimits;
-  /** Secret that authenticates readiness probes. */
-  readonly probe: string;
-  readonly streams?: OpenStreams | undefined;
 }
 
 export interface ConsoleServer {
@@ -68,7 +54,7 @@ export interface ConsoleServer {
 }
 
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
-  const { engine, documents, host, port, url, ownToken, log, tls, trusted, limits, probe, streams } = options;
+  const { engine, documents, host, url, ownToken, log, limits } = options;
   const now = Date.now;
   const sessions = createSessions({ documents, tokens: createTokens(documents, now), ownToken, now });
   const handler = createHandler({
@@ -95,20 +81,13 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     recordAudit: options.recordAudit,
     now,
   });
-  const listening = await listen(
-    handler,
-    { host, port, whenTaken: options.whenTaken },
-    {
-      ...{ tls, probe, streams, limits: divideLimits(consoleLimits(limits), supervisorShare) },
-      trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
-    },
-  );
+  const connections = Math.min(limits.connections, maxConnections);
+  const listening = await listenInSupervisor(handler, options, {
+    ...options,
+    limits: { ...limits, connections },
+  });
   return { port: listening.port!, close: () => listening.drain() };
 }
 
 /** The console has few users, and this process also runs other work. */
 const maxConnections = 1024;
-
-function consoleLimits(limits: PortLimits): PortLimits {
-  return { ...limits, connections: Math.min(limits.connections, maxConnections) };
-}

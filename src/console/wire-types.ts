@@ -1,5 +1,5 @@
-// JSON types that the console's server and its page exchange. The code of both is checked against
-// these types.
+// JSON types exchanged between the console's server and its page; both are checked against them.
+import type { Point } from "../metrics/history.ts";
 
 export interface ErrorDocument {
   readonly error: {
@@ -203,16 +203,7 @@ export interface MetricsDocument {
   };
 }
 
-/** Rates are per second; durations are in seconds. */
-export interface MetricsPoint {
-  readonly time: number;
-  readonly requests: number;
-  readonly clientErrors: number;
-  readonly serverErrors: number;
-  readonly median?: number | undefined;
-  readonly slowest?: number | undefined;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  readonly stored?: number | undefined;
-  readonly objects?: number | undefined;
-}
+type OptionalMetric = "median" | "slowest" | "stored" | "objects";
+
+/** Rates are per second, durations in seconds. JSON leaves out what is unknown. */
+export type MetricsPoint = Omit<Point, OptionalMetric> & Partial<Pick<Point, OptionalMetric>>;

@@ -1,8 +1,7 @@
 // State shared by all parts of a copy: the ports of both sides, progress and findings.
-
 import type { BlobReader, Blobs, StoredBlob } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
-import { CopyError, type CopyFinding, type CopyWork } from "../model/copy.ts";
+import { CopyError, type CopyFinding, type CopyReport, type CopyWork } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
 
@@ -26,16 +25,7 @@ export interface CopyContext {
   expect: NonNullable<CopyWork["progress"]>["expect"];
 }
 
-export interface Counts {
-  buckets: number;
-  objects: number;
-  bytes: number;
-  uploads: number;
-  documents: number;
-  copiedObjects: number;
-  damages: number;
-  differences: number;
-}
+export type Counts = { -readonly [name in keyof CopyReport]: CopyReport[name] };
 
 export interface CopySubject {
   readonly bucket?: string | undefined;

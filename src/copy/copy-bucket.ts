@@ -1,6 +1,5 @@
 // Copies one bucket: its settings, then its objects in key order, then its uploads. Skips what the
 // target already has, and removes what the source no longer has.
-
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";

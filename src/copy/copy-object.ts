@@ -1,7 +1,5 @@
-// Copies one object unchanged: its record and its stored bytes, so that encrypted objects need no
-// key. An object with parts is copied part by part under an upload whose id is the object's
-// version: an interrupted copy resumes after the last part.
-
+// Copies one object unchanged, so that encrypted objects need no key. Parts go under an upload whose
+// id is the object's version: an interrupted copy resumes after the last part.
 import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";
 import { discardAfterFailure } from "../engine/write-path.ts";

@@ -1,7 +1,5 @@
-// Copies a whole store over the ports of both sides, below the rules of the engine: every record,
-// every stored byte, secrets and access keys. An interrupted copy resumes in the next run; a second
-// stage compares both sides before the target may be used.
-
+// Copies a whole store over the ports of both sides. An interrupted copy resumes in the next run; a
+// second stage compares both sides before the target may be used.
 import { storedBytes } from "../engine/maintenance/rate-limit.ts";
 import type { CopyReport, CopyWork } from "../model/copy.ts";
 import { compareStores } from "./compare.ts";

@@ -1,6 +1,5 @@
 // Copies the documents that do not belong to a bucket, and keeps the document that marks a store as
 // a target.
-
 import type { Document } from "../engine/records.ts";
 import { CopyError } from "../model/copy.ts";
 import type { CopyContext, Side } from "./context.ts";
@@ -74,9 +73,7 @@ async function readMarker({ records }: Side): Promise<Marker | undefined> {
   return document && (JSON.parse(document.text) as Marker);
 }
 
-/**
- * The source of an unfinished copy into this store, which must not be used before it is complete.
- */
+/** The source of an unfinished copy into this store, which must not be used before it is complete. */
 export async function unfinishedCopy(side: Side): Promise<string | undefined> {
   const marker = await readMarker(side);
   return marker === undefined || marker.ended !== undefined ? undefined : marker.source;

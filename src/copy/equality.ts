@@ -1,7 +1,6 @@
 // Compares records, bodies and settings of both sides, regardless of blob ids.
-
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/codec/record-codec.ts";
-import type { Body, BodyPart } from "../engine/records.ts";
+import type { Body } from "../engine/records.ts";
 import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
@@ -30,11 +29,7 @@ export function isSameSetting(a: BucketSettings[keyof BucketSettings], b: typeof
 export function describeBody(body: Body): string {
   if (body.storage === "inline") return `${body.bytes.length} bytes beside the record`;
   if (body.storage === "blob") return `${body.blob.size} bytes`;
-  return `parts ${encodeManifest(body.parts.map(withoutBlobId))}`;
-}
-
-function withoutBlobId(part: BodyPart): BodyPart {
-  return { ...part, blob: { ...part.blob, id: "" } };
+  return `parts ${encodeManifest(body.parts.map((part) => ({ ...part, blob: { ...part.blob, id: "" } })))}`;
 }
 
 /** A database may return the fields in another order. */

@@ -13,9 +13,8 @@ export interface Blobs {
   /** A faster way to stage whole bodies of medium size: several are written together. */
   readonly batched?: BatchedBlobs;
   /**
-   * Opens the blobs of one body, first to last. They stay readable until closed, even when they are
-   * removed meanwhile. `isReferenced` asks the records whether they still name the blobs; if not,
-   * this returns undefined.
+   * Opens the blobs of one body. They stay readable until closed, even when removed meanwhile.
+   * Undefined if the records, asked by `isReferenced`, no longer name them.
    */
   open(
     bucket: string,
@@ -24,23 +23,15 @@ export interface Blobs {
   ): Promise<BlobReader | undefined>;
   /** Permanently removes the blobs of one body. False while a reader uses them: try again later. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
-  /**
-   * Reclaims the space of removed blobs in shared files, after the records dropped their entries:
-   * only where enough was removed since the last call ("touched"), or everywhere ("all").
-   */
+  /** Reclaims space of removed blobs in shared files: where much was removed lately, or everywhere. */
   reclaim?(bucket: string, which: "touched" | "all"): Promise<void>;
   /** Whether removals in the bucket are suspended because a backup is copying it. */
   isLeased?(bucket: string): boolean;
-  /**
-   * Whether recovery found processes that crashed. Their garbage and half-filled files are then
-   * cleaned up soon after opening.
-   */
+  /** Whether recovery found processes that crashed: their garbage is cleaned up soon after opening. */
   hasFoundCrash?(): boolean;
   /** Removes blobs that ended processes staged and no record names. Returns how many. */
   recover(): Promise<number>;
-  /**
-   * Every blob, referenced or not; "settled" omits blobs that a running process may still commit.
-   */
+  /** Every blob, referenced or not; "settled" omits blobs that a running process may still commit. */
   all(bucket: string, which?: "all" | "settled"): AsyncIterable<string>;
   close(): Promise<void>;
 }
@@ -48,10 +39,7 @@ export interface Blobs {
 export interface BatchedBlobs {
   /** Largest body that may be batched. */
   readonly maxBytes: number;
-  /**
-   * Like `stage`, for bytes that `fill` copies into the given buffer at once. Undefined when there
-   * is no free buffer; `fill` was then not called.
-   */
+  /** Like `stage`, for bytes that `fill` copies at once. Without a free buffer, undefined and no call. */
   stage(bucket: string, size: number, fill: (target: Uint8Array) => void): Promise<StagedBlob | undefined>;
 }
 

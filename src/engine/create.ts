@@ -146,9 +146,7 @@ function withAction<A extends unknown[], R>(action: Action, operation: (...args:
   };
 }
 
-/**
- * Wraps an operation on a bucket. Namespaces are stored as buckets, but are not reachable as such.
- */
+/** Wraps an operation on a bucket. Namespaces are stored as buckets, but are not reachable as such. */
 function onBucket<A extends [bucket: string, ...rest: never[]], R>(
   action: Action | undefined,
   operation: (...args: A) => Promise<R>,

@@ -1,6 +1,5 @@
 // The engine: all rules of the service in one interface, with plain data and byte streams only.
-// Binding, S3, console and public buckets are front ends over it. Outcomes that a caller expects
-// are values; everything else is a StoreError.
+// Outcomes that a caller expects are values; everything else is a StoreError.
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
@@ -20,10 +19,7 @@ export interface Engine extends Events {
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
-  /**
-   * Changes the given settings only; undefined removes a setting. With `seen`, returns "conflict"
-   * and changes nothing when one of the given settings no longer has the value in `seen`.
-   */
+  /** Undefined removes a setting. Returns "conflict" when one no longer has its value in `seen`. */
   changeSettings(
     bucket: string,
     changes: BucketSettings,
@@ -184,10 +180,7 @@ export interface PartOptions {
   readonly checksums?: readonly ExpectedChecksum[] | undefined;
 }
 
-export interface UploadName {
-  readonly key: Key;
-  readonly id: string;
-}
+export type UploadName = Pick<UploadRecord, "key" | "id">;
 
 export interface PartName {
   readonly number: number;
@@ -207,10 +200,7 @@ export interface CompleteOptions {
   readonly size?: number | undefined;
 }
 
-export interface CompletedUpload {
-  readonly version: string;
-  readonly etag: string;
-}
+export type CompletedUpload = Pick<ObjectRecord, "version" | "etag">;
 
 export interface ListUploadsOptions {
   readonly prefix?: string | undefined;
@@ -242,10 +232,7 @@ export interface ListOptions {
   readonly prefix?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly startAfter?: string | undefined;
-  /**
-   * Start position, for a caller that uses positions instead of cursors. The latest of `after`,
-   * `cursor` and `startAfter` applies.
-   */
+  /** A position instead of a cursor. The latest of `after`, `cursor` and `startAfter` applies. */
   readonly after?: Position | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;

@@ -1,6 +1,7 @@
 // Delivers events: watches the notification rules of all buckets and runs a queue for each rule.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
+import { errorMessage } from "../model/errors.ts";
 import type { NotificationRule } from "../model/notification.ts";
 import { listIndexedBuckets } from "./bucket-index.ts";
 import { createProgress, progressName } from "./delivery-status.ts";
@@ -162,8 +163,4 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       await Promise.all(Array.from(leases.values(), (lease) => lease.release().catch(() => {})));
     },
   };
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -42,7 +42,8 @@ function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
       configurationId: rule,
       bucket: { name: bucket, arn: `arn:aws:s3:::${bucket}` },
       object: {
-        key: encodeKey(key),
+        // S3 form-encodes the keys in its messages.
+        key: new URLSearchParams([["", key]]).toString().slice(1),
         ...(created === undefined
           ? {}
           : { size: created.size, eTag: created.etag, versionId: created.version }),
@@ -55,9 +56,4 @@ function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
 /** Orders the events of a key: a later event has a greater sequencer, compared as text. */
 export function formatSequencer({ entry }: Pick<Delivery, "entry">): string {
   return entry.toString(16).toUpperCase().padStart(16, "0");
-}
-
-/** S3 form-encodes the keys in its messages. */
-function encodeKey(key: string): string {
-  return new URLSearchParams([["", key]]).toString().slice(1);
 }

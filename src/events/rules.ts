@@ -79,7 +79,7 @@ export function createNotificationRules(
   return {
     async add(bucket, given) {
       await readRules(bucket);
-      const { id = newRuleId() } = given;
+      const { id = randomBytes(4).toString("hex") } = given;
       if (!idShape.test(id)) {
         throw new NotificationError(
           `Rule name "${id}" is not valid: use up to 63 letters, digits, dots, dashes.`,
@@ -133,7 +133,7 @@ function makeRule(
   { target, events = [], prefix = "", suffix = "", keep }: NewRule,
   secretKey: () => Uint8Array,
 ): { readonly rule: NotificationRule; readonly secret: string | undefined } {
-  const secret = target.kind === "webhook" ? newSecret() : undefined;
+  const secret = target.kind === "webhook" ? `whsec_${randomBytes(32).toString("base64url")}` : undefined;
   const rule: NotificationRule = {
     id,
     events: events.length === 0 ? allEvents : [...new Set(events.map(parseEventPattern))],
@@ -210,12 +210,4 @@ export function openSecret(key: Uint8Array, bucket: string, { id, target }: Noti
       "Restore the original secret.key file of the data directory, or the original STORE_SECRET_KEY, " +
       `or remove the rule and add it again: store bucket notify remove ${bucket} ${id}`,
   );
-}
-
-function newRuleId(): string {
-  return randomBytes(4).toString("hex");
-}
-
-function newSecret(): string {
-  return `whsec_${randomBytes(32).toString("base64url")}`;
 }

@@ -1,95 +1,90 @@
 // Content types by file name extension, for uploads and static assets.
 
-const text = "; charset=utf-8";
+const extensionsByType = `
+  application/atom+xml: atom
+  application/dash+xml: mpd
+  application/epub+zip: epub
+  application/geo+json: geojson
+  application/gzip: gz tgz
+  application/json: json map
+  application/jsonl: jsonl
+  application/ld+json: jsonld
+  application/manifest+json: webmanifest
+  application/node: cjs
+  application/pdf: pdf
+  application/rss+xml: rss
+  application/rtf: rtf
+  application/toml: toml
+  application/vnd.apache.parquet: parquet
+  application/vnd.apple.mpegurl: m3u8
+  application/vnd.ms-fontobject: eot
+  application/vnd.oasis.opendocument.text: odt
+  application/vnd.openxmlformats-officedocument.presentationml.presentation: pptx
+  application/vnd.openxmlformats-officedocument.spreadsheetml.sheet: xlsx
+  application/vnd.openxmlformats-officedocument.wordprocessingml.document: docx
+  application/wasm: wasm
+  application/x-7z-compressed: 7z
+  application/x-bzip2: bz2
+  application/x-tar: tar
+  application/x-xz: xz
+  application/xhtml+xml: xhtml
+  application/xml: xml xsl
+  application/yaml: yaml yml
+  application/zip: zip
+  application/zstd: zst
+  audio/aac: aac
+  audio/flac: flac
+  audio/mp4: m4a
+  audio/mpeg: mp3
+  audio/ogg: oga ogg opus
+  audio/wav: wav
+  font/otf: otf
+  font/ttf: ttf
+  font/woff: woff
+  font/woff2: woff2
+  image/apng: apng
+  image/avif: avif
+  image/bmp: bmp
+  image/gif: gif
+  image/heic: heic
+  image/jpeg: jpeg jpg
+  image/jxl: jxl
+  image/png: png
+  image/svg+xml: svg
+  image/tiff: tif tiff
+  image/webp: webp
+  image/x-icon: ico
+  model/gltf+json: gltf
+  model/gltf-binary: glb
+  text/calendar: ics
+  text/css: css
+  text/csv: csv
+  text/html: htm html
+  text/javascript: js mjs
+  text/markdown: markdown md
+  text/plain: txt
+  text/tab-separated-values: tsv
+  text/vtt: vtt
+  video/mp4: mp4
+  video/ogg: ogv
+  video/quicktime: mov
+  video/webm: webm
+  video/x-m4v: m4v
+`;
 
-const types: Readonly<Record<string, string>> = {
-  "7z": "application/x-7z-compressed",
-  aac: "audio/aac",
-  apng: "image/apng",
-  atom: "application/atom+xml",
-  avif: "image/avif",
-  bmp: "image/bmp",
-  bz2: "application/x-bzip2",
-  cjs: "application/node",
-  css: `text/css${text}`,
-  csv: `text/csv${text}`,
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  eot: "application/vnd.ms-fontobject",
-  epub: "application/epub+zip",
-  flac: "audio/flac",
-  geojson: "application/geo+json",
-  gif: "image/gif",
-  glb: "model/gltf-binary",
-  gltf: "model/gltf+json",
-  gz: "application/gzip",
-  heic: "image/heic",
-  htm: `text/html${text}`,
-  html: `text/html${text}`,
-  ico: "image/x-icon",
-  ics: `text/calendar${text}`,
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  js: `text/javascript${text}`,
-  json: "application/json",
-  jsonl: "application/jsonl",
-  jsonld: "application/ld+json",
-  jxl: "image/jxl",
-  m3u8: "application/vnd.apple.mpegurl",
-  m4a: "audio/mp4",
-  m4v: "video/x-m4v",
-  map: "application/json",
-  markdown: `text/markdown${text}`,
-  md: `text/markdown${text}`,
-  mjs: `text/javascript${text}`,
-  mov: "video/quicktime",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  mpd: "application/dash+xml",
-  odt: "application/vnd.oasis.opendocument.text",
-  oga: "audio/ogg",
-  ogg: "audio/ogg",
-  ogv: "video/ogg",
-  opus: "audio/ogg",
-  otf: "font/otf",
-  parquet: "application/vnd.apache.parquet",
-  pdf: "application/pdf",
-  png: "image/png",
-  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-  rss: "application/rss+xml",
-  rtf: "application/rtf",
-  svg: "image/svg+xml",
-  tar: "application/x-tar",
-  tgz: "application/gzip",
-  tif: "image/tiff",
-  tiff: "image/tiff",
-  toml: "application/toml",
-  tsv: `text/tab-separated-values${text}`,
-  ttf: "font/ttf",
-  txt: `text/plain${text}`,
-  vtt: `text/vtt${text}`,
-  wasm: "application/wasm",
-  wav: "audio/wav",
-  webm: "video/webm",
-  webmanifest: "application/manifest+json",
-  webp: "image/webp",
-  woff: "font/woff",
-  woff2: "font/woff2",
-  xhtml: "application/xhtml+xml",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  xml: "application/xml",
-  xsl: "application/xml",
-  xz: "application/x-xz",
-  yaml: "application/yaml",
-  yml: "application/yaml",
-  zip: "application/zip",
-  zst: "application/zstd",
-};
+const types = new Map(
+  Array.from(extensionsByType.matchAll(/(\S+): (.+)/g), ([, type = "", extensions = ""]) => {
+    const contentType = type.startsWith("text/") ? `${type}; charset=utf-8` : type;
+    return extensions.split(" ").map((extension) => [extension, contentType] as const);
+  }).flat(),
+);
 
 /** The content type of the first name that has a known extension. */
 export function guessContentType(...names: readonly string[]): string | undefined {
   for (const name of names) {
     const extension = /[^/]\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase();
-    if (extension !== undefined && Object.hasOwn(types, extension)) return types[extension];
+    const type = extension === undefined ? undefined : types.get(extension);
+    if (type !== undefined) return type;
   }
   return undefined;
 }

@@ -21,10 +21,7 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
   ];
 }
 
-/**
- * For the response to any request. With rules, other origins may get other headers: `Vary` says so
- * to caches, also on responses to requests without an origin.
- */
+/** `Vary` is for caches, also on responses without an origin: the headers depend on the origin. */
 export function corsResponseHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers {
   if (rules.length === 0) return [];
   const origin = http.header("origin");

@@ -4,6 +4,11 @@ import { metadataHeaders } from "../model/metadata.ts";
 import type { HttpMetadata } from "../model/object.ts";
 import type { RangeRequest } from "../model/range.ts";
 
+/** Headers that belong to one connection, not to the message (RFC 9110 7.6.1). */
+export const hopByHopHeaders: readonly string[] = [
+  ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
+];
+
 export interface HeaderReader {
   get(name: string): string | null;
 }

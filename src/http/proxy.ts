@@ -1,22 +1,12 @@
 // Forwards a request to another process over its socket, and streams both bodies.
 import { Agent, type IncomingMessage, request as send } from "node:http";
+import { hopByHopHeaders } from "./headers.ts";
 import { withSenderHeaders } from "./server/forwarded.ts";
 import type { HttpRequest, HttpResponse } from "./server/listen.ts";
 
 /** Keep-alive: a forwarded request needs no new connection. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
-
-/** Headers that belong to one connection, not to the message (RFC 9110 7.6.1). */
-const hopByHop = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
+const hopByHop: ReadonlySet<string> = new Set(hopByHopHeaders);
 const emptyBytes = new Uint8Array();
 
 /** The process did not start on the request: another process may. */

@@ -135,15 +135,19 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export interface PresignRequest {
+/** Endpoint of the S3 API, and the access key that signs URLs. */
+export interface S3Access {
   /** `http://host:port`, without a path. */
   readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface PresignRequest extends S3Access {
   readonly method: string;
   /** Percent-encoded. */
   readonly path: string;
   readonly query?: readonly (readonly [string, string])[];
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
   readonly region: string;
   /** Milliseconds since the epoch. */
   readonly time: number;

@@ -63,7 +63,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       }
     },
     async buckets(which) {
-      return buckets.all(which).map(withoutId);
+      return buckets.all(which).map(({ id: _, isDeleting: __, ...bucket }) => bucket);
     },
     async deleteBucket(name) {
       const outcome = await writer.deleteBucket(name);
@@ -193,8 +193,4 @@ function isFound<T>(result: T | undefined): boolean {
 function withSettings(bucket: RegisteredBucket, settings: BucketSettings): Bucket {
   const { name, created, storageClass, account } = bucket;
   return { name, created, storageClass, account, settings };
-}
-
-function withoutId({ id: _, isDeleting: __, ...bucket }: RegisteredBucket) {
-  return bucket;
 }

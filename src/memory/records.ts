@@ -8,6 +8,7 @@ import type {
   ObjectWithBody,
   OutboxEvent,
   Records,
+  StoredUpload,
 } from "../engine/records.ts";
 import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
@@ -18,11 +19,6 @@ import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import { createMemoryDocuments } from "./documents.ts";
 import { SortedMap } from "./sorted-map.ts";
 
-interface UploadEntry {
-  readonly record: UploadRecord;
-  readonly revision: number;
-}
-
 interface OutboxEntry extends OutboxEvent {
   readonly rule: string;
 }
@@ -31,7 +27,7 @@ interface Bucket {
   readonly record: BucketRecord;
   readonly objects: SortedMap<ObjectWithBody>;
   /** Uploads by id, for each key, in order. */
-  readonly uploads: SortedMap<SortedMap<UploadEntry>>;
+  readonly uploads: SortedMap<SortedMap<StoredUpload>>;
   readonly parts: Map<string, Map<number, PartRecord>>;
   readonly garbage: GarbageEntry[];
   outbox: OutboxEntry[];
@@ -184,7 +180,7 @@ function* objectRows(
   }
 }
 
-function* everyUpload(bucket: Bucket): Iterable<UploadEntry> {
+function* everyUpload(bucket: Bucket): Iterable<StoredUpload> {
   for (const [, ids] of bucket.uploads.from("")) {
     for (const [, upload] of ids.from("")) yield upload;
   }
@@ -255,7 +251,7 @@ function apply(bucket: Bucket, mutation: Mutation): void {
 }
 
 function putUpload(bucket: Bucket, record: UploadRecord): void {
-  const ids = bucket.uploads.get(record.key) ?? new SortedMap<UploadEntry>();
+  const ids = bucket.uploads.get(record.key) ?? new SortedMap<StoredUpload>();
   ids.set(record.id, { record, revision: (ids.get(record.id)?.revision ?? 0) + 1 });
   bucket.uploads.set(record.key, ids);
 }

@@ -26,20 +26,12 @@ export interface Point {
   readonly objects: number | undefined;
 }
 
-interface Counts {
-  readonly requests: number;
-  readonly clientErrors: number;
-  readonly serverErrors: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
+interface Counts extends Pick<Point, "requests" | "clientErrors" | "serverErrors" | "bytesIn" | "bytesOut"> {
   readonly seconds: readonly number[];
 }
 
-interface Sample {
-  readonly time: number;
+interface Sample extends Pick<Point, "time" | "stored" | "objects"> {
   readonly frontEnds: Readonly<Record<FrontEnd, Counts>>;
-  readonly stored: number | undefined;
-  readonly objects: number | undefined;
 }
 
 export interface History {

@@ -19,11 +19,8 @@ export interface LineQueueOptions {
   readonly maxDelayMilliseconds?: number;
 }
 
-export function createLineQueue({
-  send,
-  maxCharacters = 1024 * 1024,
-  maxDelayMilliseconds = 100,
-}: LineQueueOptions): LineQueue {
+export function createLineQueue(options: LineQueueOptions): LineQueue {
+  const { send, maxCharacters = 1024 * 1024, maxDelayMilliseconds = 100 } = options;
   let waiting: string[] = [];
   let size = 0;
   let dropped = 0;

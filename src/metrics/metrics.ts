@@ -51,10 +51,6 @@ export function observe(
   numbers[bounds.length + 1]! += value;
 }
 
-export function emptyHistogram(bounds: readonly number[]): number[] {
-  return new Array<number>(bounds.length + 2).fill(0);
-}
-
 export function createMetrics(): Metrics {
   const families: (() => Family)[] = [];
 
@@ -80,7 +76,7 @@ export function createMetrics(): Metrics {
       const name = JSON.stringify(labels);
       const existing = series.get(name);
       if (existing !== undefined) return existing.made;
-      const numbers = type === "histogram" ? emptyHistogram(bounds) : [0];
+      const numbers = type === "histogram" ? new Array<number>(bounds.length + 2).fill(0) : [0];
       const made = make(numbers);
       series.set(name, { labels, numbers, made });
       return made;

@@ -42,7 +42,6 @@ const settings: Readonly<Record<SettingName, true>> = {
 };
 
 export const settingNames = Object.keys(settings) as readonly SettingName[];
-
 const shape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const ipAddress = /^\d{1,3}(\.\d{1,3}){3}$/;
 

@@ -25,12 +25,7 @@ function tables(): [Uint32Array, Uint32Array] {
   return [low, high];
 }
 
-export interface RunningCrc64 {
-  update(bytes: Uint8Array): void;
-  digest(): Uint8Array;
-}
-
-export function crc64nvme(): RunningCrc64 {
+export function crc64nvme(): { update(bytes: Uint8Array): void; digest(): Uint8Array } {
   let low = 0xffffffff | 0;
   let high = 0xffffffff | 0;
 

@@ -94,6 +94,10 @@ export class StoreError extends Error {
   }
 }
 
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Whether Store itself is at fault, by a bug or by damaged data: never the caller's input. */
 export function isStoreFault({ reason }: StoreError): boolean {
   return reason === "InternalError" || reason === "Damaged";

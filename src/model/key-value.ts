@@ -26,7 +26,6 @@ export class KeyValueError extends Error {
 }
 
 const namespaceName = /^[A-Za-z0-9_.-]{1,128}$/;
-
 export const namespaceNameRule = "1 to 128 letters, digits, underscores, dots and dashes";
 
 export function isNamespaceName(name: string): boolean {

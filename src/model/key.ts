@@ -1,6 +1,5 @@
-// Keys are strings that stand for their UTF-8 bytes: compared and ordered as bytes, never
-// normalised, never a path. A lone surrogate has no UTF-8 form and is refused, so the mapping is
-// one to one.
+// Keys are strings that stand for their UTF-8 bytes: compared as bytes, never normalised, never a
+// path. A lone surrogate has no UTF-8 form and is refused, so the mapping is one to one.
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 

@@ -24,7 +24,6 @@ export interface Scan {
 }
 
 type ListedRecord = Pick<ObjectRecord, "key" | "httpMetadata" | "customMetadata">;
-
 export type PageEntry<T> = { readonly record: T } | { readonly prefix: string };
 
 export interface Page<T> {

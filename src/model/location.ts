@@ -138,10 +138,7 @@ export function withoutPasswords(text: string): string {
     );
 }
 
-/**
- * Begins a possible URL of records or bytes; a web address without a password is not one. The
- * length limit keeps a long line from being scanned again from each of its letters.
- */
+/** Begins a possible URL of a store. The length limit keeps a long line from being scanned repeatedly. */
 const urlScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
 
 /** Longer than any line with a location. */

@@ -1,5 +1,4 @@
 // Objects: metadata and the record of a version.
-
 import type { ChecksumAlgorithm } from "./checksum.ts";
 import { StoreError } from "./errors.ts";
 import type { Key } from "./key.ts";

@@ -14,6 +14,7 @@ import { splitTarget } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
 import type { Clause, Condition } from "../model/condition.ts";
+import { errorMessage } from "../model/errors.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";
@@ -139,7 +140,7 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     } catch (error) {
       const status = toErrorStatus(error);
       if (status >= 500) {
-        log(`A request to a public bucket failed: ${error instanceof Error ? error.message : String(error)}`);
+        log(`A request to a public bucket failed: ${errorMessage(error)}`);
       }
       return errorResponse(status);
     }

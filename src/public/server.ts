@@ -1,34 +1,17 @@
 // Serves public buckets on their own port. A port that is not configured is opened when the first
 // bucket becomes public, so that an unused feature does not occupy a port.
-import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { parseTrustedPeers } from "../http/server/forwarded.ts";
-import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
-import { type HttpListener, listen } from "../http/server/listen.ts";
-import type { OpenStreams } from "../http/server/listener-state.ts";
-import type { WhenTaken } from "../http/server/shared-listener.ts";
-import type { TlsSource } from "../http/tls/tls.ts";
-import type { Exchange } from "../metrics/exchange.ts";
-import { createPublicHandler } from "./handler.ts";
+import { listenInSupervisor, type PortOptions } from "../http/port-options.ts";
+import type { HttpListener } from "../http/server/listen.ts";
+import type { PortAddress } from "../http/server/shared-listener.ts";
+import { createPublicHandler, type HandlerOptions } from "./handler.ts";
 import { listPublicBuckets, type PublicBucket } from "./publications.ts";
 
-export interface PublicOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
+export interface PublicOptions extends PortAddress, PortOptions, Omit<HandlerOptions, "names"> {
   readonly documents: Documents;
-  readonly host: string;
-  readonly port: number;
-  readonly whenTaken?: WhenTaken | undefined;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   readonly opens: "at once" | "when a bucket is public";
-  readonly tls: TlsSource | undefined;
-  readonly trusted: readonly string[];
-  readonly limits: PortLimits;
-  /** Secret that authenticates probe requests, which check that this process serves the port. */
-  readonly probe: string;
-  readonly streams?: OpenStreams | undefined;
-  readonly log: (line: string) => void;
-  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Called if the port is opened after start. */
   readonly onOpened: (port: number) => void;
   /** Formats the error for the log if the port cannot be opened after start. */
@@ -46,8 +29,7 @@ const cacheMilliseconds = 1000;
 const retryMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
-  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, streams, log } = options;
-  const limits = divideLimits(options.limits, supervisorShare);
+  const { engine, documents, domains, log } = options;
   let cache: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
   async function names() {
     const now = performance.now();
@@ -56,9 +38,7 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
     return { domains, buckets: cache.buckets };
   }
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
-  const peers = trusted.length === 0 ? undefined : parseTrustedPeers(trusted);
-  const open = () =>
-    listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe, streams });
+  const open = () => listenInSupervisor(handler, options, options);
 
   let listening: HttpListener | undefined;
   let timer: NodeJS.Timeout | undefined;

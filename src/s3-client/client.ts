@@ -91,11 +91,7 @@ export function createS3Transport(endpoint: S3Endpoint, times: S3Times): S3Trans
     return { method, target, headers, parts: body?.parts ?? [], cancellation };
   }
 
-  return {
-    ...service,
-    host,
-    send: (request, deadline) => service.send(toHttpRequest(request), deadline),
-  };
+  return { ...service, host, send: (request, deadline) => service.send(toHttpRequest(request), deadline) };
 }
 
 interface UnsignedRequest {

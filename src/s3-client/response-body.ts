@@ -101,13 +101,8 @@ export interface ResumingBodyOptions {
 const resumePause = 40;
 
 /** Resumes a body that was cut off at the last byte received. The first request is sent at once. */
-export function createResumingBody({
-  length,
-  retryMilliseconds,
-  open,
-  isOver,
-  mapError,
-}: ResumingBodyOptions): S3Body {
+export function createResumingBody(options: ResumingBodyOptions): S3Body {
+  const { length, retryMilliseconds, open, isOver, mapError } = options;
   const cancellation: Cancellation = { isCancelled: false, abort: undefined };
   let done = 0;
   let opening: Promise<S3Body> | undefined = open(0, cancellation);

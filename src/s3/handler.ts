@@ -1,12 +1,11 @@
 // The HTTP handler of the S3 API: finds the operation, authenticates and authorizes the caller,
 // runs the operation and writes the response.
-
 import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import { StoreError } from "../model/errors.ts";
+import { errorMessage, StoreError } from "../model/errors.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { authorize, type Caller } from "./auth/authorize.ts";
 import type { Credentials } from "./auth/credentials.ts";
@@ -263,7 +262,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
 function faultLine(error: unknown, id: string): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-  return `S3 request ${id} failed: ${error instanceof Error ? error.message : String(error)}\n${stack}`;
+  return `S3 request ${id} failed: ${errorMessage(error)}\n${stack}`;
 }
 
 function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Response {

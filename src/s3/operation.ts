@@ -1,5 +1,4 @@
 // Finds the operation of a request and the right it requires, from method, path and query.
-
 import type { Right } from "./auth/grants.ts";
 import { S3Error } from "./errors.ts";
 import type { Query, S3Request } from "./request.ts";

@@ -58,10 +58,7 @@ function parseTarget(text: string): Target {
 const notMovedHeader =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|trailer|decoded-content-length|(sdk-)?checksum-(?!mode$|type$|algorithm$).*|sdk-checksum-algorithm)$/;
 
-/**
- * SDKs move x-amz headers into the query of a presigned URL. Operations see them as headers; the
- * signature is verified on the original request.
- */
+/** SDKs move x-amz headers into the query of a presigned URL; operations see them as headers. */
 export function withMovedHeaders(request: S3Request): S3Request {
   const { query, http } = request;
   if (!query.has("X-Amz-Signature")) return request;

@@ -1,5 +1,4 @@
 // `store completions`: prints a completion script for a shell.
-
 import { completionScript, shells } from "../completions.ts";
 import type { Command } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";

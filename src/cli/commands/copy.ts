@@ -71,15 +71,9 @@ async function printFinding(output: Output, finding: CopyFinding): Promise<void>
   );
 }
 
-interface CopySummary {
-  readonly from: string;
-  readonly to: string;
-  readonly report: CopyReport;
-}
-
 async function printReport(
   { output, options }: Invocation,
-  { from, to, report }: CopySummary,
+  { from, to, report }: { from: string; to: string; report: CopyReport },
 ): Promise<void> {
   if (output.isJson) return output.line(JSON.stringify({ kind: "report", from, to, ...report }));
   const { copiedObjects, damages, differences } = report;

@@ -24,9 +24,7 @@ export const migrateCommand: Command = {
     if (typeof location === "string") {
       throw new CommandError(
         "A data directory needs no migration: every version upgrades it when opening it.",
-        {
-          hint: "For a cluster, use --records URL --blobs URL, or STORE_RECORDS and STORE_BLOBS",
-        },
+        { hint: "For a cluster, use --records URL --blobs URL, or STORE_RECORDS and STORE_BLOBS" },
       );
     }
     const recordsUrl = redactUrl(location.records);

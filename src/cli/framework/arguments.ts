@@ -1,7 +1,7 @@
 // Parses a command line with node:util's parseArgs and checks it against the command's declaration.
 import { parseArgs } from "node:util";
 import { nearest } from "../../model/did-you-mean.ts";
-import { type Command, commonOptions, type Option, type ParsedOptions } from "./command.ts";
+import { type Command, commonOptions, type Invocation, type Option, type ParsedOptions } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 
 type Token = NonNullable<ReturnType<typeof parseArgs<{ tokens: true; strict: false }>>["tokens"]>[number];
@@ -33,10 +33,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   };
 }
 
-export interface ParsedArguments {
-  readonly parameters: readonly string[];
-  readonly options: ParsedOptions;
-}
+export type ParsedArguments = Pick<Invocation, "parameters" | "options">;
 
 /** Parses the arguments after the command's name; throws a usage error at the first mistake. */
 export function readArguments(path: string, command: Command, args: readonly string[]): ParsedArguments {
@@ -167,4 +164,10 @@ function usageLine(path: string, command: Command): string {
 
 function exampleLine(command: Command): string {
   return `For example: ${command.examples[0]}`;
+}
+
+/** The function of a command's first word, such as "add" in `store bucket notify add`. */
+export function findVerb<Verb>(verbs: Readonly<Record<string, Verb>>, path: string, verb: string): Verb {
+  if (Object.hasOwn(verbs, verb)) return verbs[verb]!;
+  throw usageError(`There is no "store ${path} ${verb}".`, `Use one of: ${Object.keys(verbs).join(", ")}`);
 }

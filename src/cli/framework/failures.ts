@@ -2,7 +2,7 @@
 // new reason does not compile until it has an entry.
 import { BackupError } from "../../model/backup.ts";
 import { CopyError } from "../../model/copy.ts";
-import { type Reason, StoreError } from "../../model/errors.ts";
+import { errorMessage, type Reason, StoreError } from "../../model/errors.ts";
 import { KeyValueError, namespaceNameRule } from "../../model/key-value.ts";
 import { CredentialError } from "../../s3/auth/new-credential.ts";
 import { ConfigError } from "../../script/config/syntax/error.ts";
@@ -27,32 +27,71 @@ interface MessageTemplate {
   readonly hint?: string | ((subject: Subject) => string | readonly string[]);
 }
 
+/** The words for the bucket or the namespace of a command. */
+interface Container {
+  readonly kind: "bucket" | "namespace";
+  readonly command: string;
+  readonly nameRule: string;
+  readonly item: "object" | "key";
+  readonly listItems: string;
+  readonly show: string;
+}
+
+/** Entries whose message names the bucket or the namespace. */
+function containerTemplates({ kind, command, nameRule, item, listItems, show }: Container) {
+  const quoted = (subject: Subject) => `"${escapeControls(subject[kind] ?? "")}"`;
+  const name = (subject: Subject) => subject[kind] ?? "<name>";
+  return {
+    InvalidBucketName: {
+      exitCode: 2,
+      message: (subject) => `${quoted(subject)} is not a valid ${kind} name.`,
+      hint: `Use ${nameRule}.`,
+    },
+    NoSuchBucket: {
+      message: (subject) => `There is no ${kind} ${quoted(subject)}.`,
+      hint: (subject) => [`Create it: ${command} create ${name(subject)}`, `List ${kind}s: ${command} list`],
+    },
+    NoSuchKey: {
+      message: (subject) =>
+        `There is no ${item} "${escapeControls(subject.key ?? "")}" in ${kind} ${quoted(subject)}.`,
+      hint: (subject) => `List ${item}s: ${listItems} ${subject[kind] ?? `<${kind}>`}`,
+    },
+    BucketNotEmpty: {
+      message: (subject) => `The ${kind} ${quoted(subject)} is not empty.`,
+      hint: (subject) => `Delete it with all its contents: ${command} delete ${name(subject)} --force`,
+    },
+    BucketConflict: {
+      message: (subject) => `The ${kind} ${quoted(subject)} already exists; nothing was changed.`,
+      hint: (subject) => `${show} ${name(subject)}`,
+    },
+  } satisfies Partial<Record<Reason, MessageTemplate>>;
+}
+
+const bucketTemplates = containerTemplates({
+  kind: "bucket",
+  command: "store bucket",
+  nameRule:
+    "3 to 63 lowercase letters, digits, dots and dashes, a letter or digit at both ends, no two dots in a row",
+  item: "object",
+  listItems: "store object list",
+  show: "Show it: store bucket info",
+});
+
+const namespaceTemplates: Partial<Record<Reason, MessageTemplate>> = containerTemplates({
+  kind: "namespace",
+  command: "store kv namespace",
+  nameRule: namespaceNameRule,
+  item: "key",
+  listItems: "store kv list",
+  show: "List its keys: store kv list",
+});
+
 const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
+  ...bucketTemplates,
   InternalError: { hint: "Check for damage: store verify" },
   Damaged: { hint: "Find out what is damaged: store verify" },
   AccessDenied: {},
   InvalidPartNumber: {},
-  InvalidBucketName: {
-    exitCode: 2,
-    message: ({ bucket = "" }) => `"${escapeControls(bucket)}" is not a valid bucket name.`,
-    hint: "Use 3 to 63 lowercase letters, digits, dots and dashes, a letter or digit at both ends, no two dots in a row.",
-  },
-  NoSuchBucket: {
-    message: ({ bucket = "" }) => `There is no bucket "${escapeControls(bucket)}".`,
-    hint: ({ bucket = "<name>" }) => [
-      `Create it: store bucket create ${bucket}`,
-      "List buckets: store bucket list",
-    ],
-  },
-  NoSuchKey: {
-    message: ({ bucket = "", key = "" }) =>
-      `There is no object "${escapeControls(key)}" in bucket "${escapeControls(bucket)}".`,
-    hint: ({ bucket = "<bucket>" }) => `List objects: store object list ${bucket}`,
-  },
-  BucketNotEmpty: {
-    message: ({ bucket = "" }) => `The bucket "${escapeControls(bucket)}" is not empty.`,
-    hint: ({ bucket = "<name>" }) => `Delete it with all its contents: store bucket delete ${bucket} --force`,
-  },
   EntityTooSmall: {},
   MetadataTooLarge: {
     exitCode: 2,
@@ -63,10 +102,7 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
     hint: "Try again when nothing else writes to it.",
   },
   InvalidDigest: {},
-  InvalidObjectName: {
-    exitCode: 2,
-    message: () => "The key is too long: the maximum is 1,024 bytes.",
-  },
+  InvalidObjectName: { exitCode: 2, message: () => "The key is too long: the maximum is 1,024 bytes." },
   InvalidMaxKeys: { exitCode: 2 },
   NoSuchUpload: {
     message: () => "The upload was aborted or completed by another process; nothing was stored.",
@@ -92,44 +128,8 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
     message: () => "There is no such storage class.",
     hint: "Use Standard or InfrequentAccess.",
   },
-  BucketConflict: {
-    message: ({ bucket = "" }) =>
-      `The bucket "${escapeControls(bucket)}" already exists; nothing was changed.`,
-    hint: ({ bucket = "<name>" }) => `Show it: store bucket info ${bucket}`,
-  },
   EntityTooLarge: {
     message: () => "The object is too large: the maximum is 5,492,189,429,760 bytes (4.995 TiB).",
-  },
-};
-
-/** Entries that differ for commands on a namespace. */
-const namespaceTemplates: Partial<Record<Reason, MessageTemplate>> = {
-  InvalidBucketName: {
-    exitCode: 2,
-    message: ({ namespace = "" }) => `"${escapeControls(namespace)}" is not a valid namespace name.`,
-    hint: `Use ${namespaceNameRule}.`,
-  },
-  NoSuchBucket: {
-    message: ({ namespace = "" }) => `There is no namespace "${escapeControls(namespace)}".`,
-    hint: ({ namespace = "<name>" }) => [
-      `Create it: store kv namespace create ${namespace}`,
-      "List namespaces: store kv namespace list",
-    ],
-  },
-  NoSuchKey: {
-    message: ({ namespace = "", key = "" }) =>
-      `There is no key "${escapeControls(key)}" in namespace "${escapeControls(namespace)}".`,
-    hint: ({ namespace = "<namespace>" }) => `List keys: store kv list ${namespace}`,
-  },
-  BucketNotEmpty: {
-    message: ({ namespace = "" }) => `The namespace "${escapeControls(namespace)}" is not empty.`,
-    hint: ({ namespace = "<name>" }) =>
-      `Delete it with all its contents: store kv namespace delete ${namespace} --force`,
-  },
-  BucketConflict: {
-    message: ({ namespace = "" }) =>
-      `The namespace "${escapeControls(namespace)}" already exists; nothing was changed.`,
-    hint: ({ namespace = "<name>" }) => `List its keys: store kv list ${namespace}`,
   },
 };
 
@@ -179,7 +179,7 @@ export function describeFailure(error: unknown, style: Style): Failure {
     const what = path === undefined ? syscall : `${syscall} "${escapeControls(path)}"`;
     return { text: `${label} Cannot ${what}: ${fileReasons[code]}.`, exitCode: 1 };
   }
-  const message = mapped instanceof Error ? mapped.message : String(mapped);
+  const message = errorMessage(mapped);
   return { text: `${label} ${message}\n  For details set STORE_DEBUG=1`, exitCode: 1 };
 }
 

@@ -3,10 +3,8 @@
 
 const packageName = "store-server";
 
-export type Rewrite = (text: string) => string;
-
 /** `program` is the path by which this process was started. */
-export function typedCommands(program: string, commands: readonly string[]): Rewrite {
+export function typedCommands(program: string, commands: readonly string[]): (text: string) => string {
   if (!/[\\/]node_modules[\\/]\.bin[\\/][^\\/]*$/.test(program)) return (text) => text;
   const command = new RegExp(
     `(?<![\\w./"-])store (?=(?:${commands.join("|")}|<command>|--help)(?![\\w]))`,

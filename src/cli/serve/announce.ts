@@ -1,6 +1,6 @@
 // Prints every address when `store dev` or `store serve` is ready, and commands to try.
-
 import { relative } from "node:path";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import { type Location, redactUrl } from "../../model/location.ts";
 import type { AssetsOptions } from "../../script/bindings.ts";
@@ -8,7 +8,7 @@ import type { Mode } from "../../script/context.ts";
 import { routesFor, type ScriptServer } from "../../script/supervisor/supervisor.ts";
 import type { Invocation } from "../framework/command.ts";
 import type { RunningConsole } from "./console.ts";
-import { hostOption, type PortSetting, portTakenNote, serverUrl } from "./listen-options.ts";
+import { portTakenNote, serverUrl } from "./listen-options.ts";
 import type { RunningPublic } from "./public.ts";
 import type { RunningS3 } from "./s3.ts";
 
@@ -22,13 +22,13 @@ export interface ReadyServers {
   readonly mode: Mode;
   readonly tls: TlsSource | undefined;
   /** The requested ports. */
-  readonly ports: Readonly<Record<"scripts" | "s3" | "console" | "public", PortSetting>>;
+  readonly ports: Readonly<Record<"scripts" | "s3" | "console" | "public", PortAddress>>;
 }
 
 export async function announce(invocation: Invocation, ready: ReadyServers): Promise<void> {
   const { output, directory } = invocation;
   const { server, s3, console, publicServer, location, mode, tls, ports } = ready;
-  const url = server === undefined ? undefined : `${serverUrl(hostOption(invocation), server.port, tls)}/`;
+  const url = server === undefined ? undefined : `${serverUrl(ports.scripts.host, server.port, tls)}/`;
   const scripts = (server?.scripts ?? []).map(({ config }) => ({
     name: config.name,
     url: url!,

@@ -1,5 +1,4 @@
 // Access keys for the console, with the same rules as `store key`.
-
 import type { ConsoleKeys } from "../../console/api/keys.ts";
 import { ConsoleError } from "../../console/response.ts";
 import type { KeyDocument, KeySecretDocument } from "../../console/wire-types.ts";

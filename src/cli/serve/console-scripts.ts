@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import type { ConsoleScripts } from "../../console/api/scripts.ts";
 import { ConsoleError } from "../../console/response.ts";
+import { errorMessage } from "../../model/errors.ts";
 import type { ScriptLog } from "../../script/supervisor/script-log.ts";
 import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
@@ -31,9 +32,7 @@ export function consoleScripts(
     async restart(name) {
       const script = scripts.find(({ config }) => config.name === name);
       await script?.restart().catch((error: unknown) => {
-        throw new ConsoleError(409, error instanceof Error ? error.message : String(error), {
-          hint: "The previous version keeps running.",
-        });
+        throw new ConsoleError(409, errorMessage(error), { hint: "The previous version keeps running." });
       });
       return script !== undefined;
     },

@@ -1,69 +1,47 @@
 // Starts the console: its options, its port, and the sign-in token of `store dev`.
-
 import { join } from "node:path";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
-import type { ConsoleMetrics } from "../../console/api/metrics.ts";
-import type { ConsoleScripts } from "../../console/api/scripts.ts";
 import { newToken } from "../../console/auth/tokens.ts";
-import type { MonitoringSources } from "../../console/monitoring.ts";
-import { startConsole } from "../../console/server.ts";
-import type { Exchange } from "../../metrics/exchange.ts";
+import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../console/server.ts";
+import type { PortOptions } from "../../http/port-options.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { packageRoot } from "../framework/package-root.ts";
 import type { Data } from "../store/open-store.ts";
 import { consoleKeys } from "./console-keys.ts";
-import {
-  type CommonPortOptions,
-  endpointOption,
-  hostOption,
-  listenError,
-  type PortSetting,
-  portOption,
-  serverUrl,
-} from "./listen-options.ts";
+import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
 import type { RunningS3 } from "./s3.ts";
 
 export const consoleOptions: Readonly<Record<string, Option>> = {
-  "console-port": {
-    value: "PORT",
-    summary: "port of the console; default: 9001; 0 picks a free port",
-  },
+  "console-port": { value: "PORT", summary: "port of the console; default: 9001; 0 picks a free port" },
   "console-url": { value: "URL", summary: "public URL of the console, for example behind a proxy" },
 };
 
-export interface RunningConsole {
-  readonly port: number;
+export interface RunningConsole extends ConsoleServer {
   readonly url: string;
   /** Only in dev mode: signs in to this server until it stops. */
   readonly token: string | undefined;
-  close(): Promise<void>;
 }
 
 /** Parsed options. Invalid ones throw before anything is opened. */
-export interface ConsoleSettings extends PortSetting {
-  readonly host: string;
+export interface ConsoleSettings extends PortAddress {
   readonly url: string | undefined;
 }
 
 export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSettings {
   return {
-    host: hostOption(invocation),
     ...portOption(invocation, { option: "console-port", port: 9001, mode }),
     url: endpointOption(invocation, "console-url"),
   };
 }
 
-export interface ServeConsoleOptions {
+export interface ServeConsoleOptions
+  extends Pick<ConsoleOptions, "log" | "monitoring" | "metrics" | "onExchange" | "scripts"> {
   readonly data: Data;
   readonly mode: Mode;
-  readonly log: (line: string) => void;
-  readonly monitoring: MonitoringSources;
-  readonly metrics: ConsoleMetrics;
-  readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
   readonly s3: RunningS3;
-  readonly scripts: ConsoleScripts;
 }
 
 export async function serveConsole(

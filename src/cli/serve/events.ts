@@ -2,6 +2,7 @@
 import { type Deliverer, startDeliverer } from "../../events/delivery.ts";
 import { type Delivery, formatSequencer } from "../../events/message.ts";
 import type { ScriptTargets } from "../../events/target.ts";
+import { errorMessage } from "../../model/errors.ts";
 import type { NotificationMessage } from "../../script/host/messages.ts";
 import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
 import type { Data } from "../store/open-store.ts";
@@ -27,7 +28,7 @@ function scriptTargets({ scripts }: ScriptServer): ScriptTargets {
         const { handled, error } = await find(name)!.notify(events);
         return { received: handled.map((index) => deliveries[index]!.entry), failure: error };
       } catch (error) {
-        return { received: [], failure: error instanceof Error ? error.message : String(error) };
+        return { received: [], failure: errorMessage(error) };
       }
     },
   };

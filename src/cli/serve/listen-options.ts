@@ -1,26 +1,11 @@
-// Options for the listening addresses of servers, and errors when a port cannot be opened.
-
+// Options for the addresses of servers, and errors when a port cannot be opened.
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
-import type { PortLimits } from "../../http/server/limits.ts";
-import type { OpenStreams } from "../../http/server/listener-state.ts";
-import type { WhenTaken } from "../../http/server/shared-listener.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { systemCode } from "../framework/failures.ts";
-
-/** Options that apply to every port of a server. */
-export interface CommonPortOptions {
-  readonly tls: TlsSource | undefined;
-  /** Addresses and CIDR ranges of trusted proxies. */
-  readonly trusted: readonly string[];
-  readonly limits: PortLimits;
-  /** The secret that authenticates readiness probes. */
-  readonly probe: string;
-  /** Counts the bodies in flight in this process. */
-  readonly streams: OpenStreams;
-}
 
 export const proxyOptions: Readonly<Record<string, Option>> = {
   "trust-proxy": {
@@ -38,10 +23,6 @@ export function trustedOption({ options }: Invocation): readonly string[] {
   } catch (error) {
     throw error instanceof RangeError ? usageError(`--trust-proxy: ${error.message}`) : error;
   }
-}
-
-export function hostOption({ options }: Invocation): string {
-  return options.text("host") ?? "127.0.0.1";
 }
 
 /** Without a trailing slash. */
@@ -62,35 +43,25 @@ export function numberOption(
   throw usageError(`--${name} must be a whole number up to ${max}, not "${text}".`);
 }
 
-export interface PortSetting {
-  readonly port: number;
-  /** In dev mode another port replaces a taken default port, but never a requested one. */
-  readonly whenTaken: WhenTaken;
-}
-
-export interface DefaultPort {
-  readonly option: string;
-  readonly port: number;
-  readonly mode: Mode;
-}
-
-export function portOption(invocation: Invocation, { option, port, mode }: DefaultPort): PortSetting {
+/** In dev mode another port replaces a taken default port, but never a requested one. */
+export function portOption(
+  invocation: Invocation,
+  { option, port, mode }: { option: string; port: number; mode: Mode },
+): PortAddress {
   const isGiven = invocation.options.text(option) !== undefined;
   return {
+    host: invocation.options.text("host") ?? "127.0.0.1",
     port: numberOption(invocation, option, port, 65_535),
     whenTaken: mode === "dev" && !isGiven ? "choose another" : "fail",
   };
 }
 
 /** Explains in the announcement why the port differs from the default. */
-export function portTakenNote({ port }: PortSetting, opened: number | undefined): string {
+export function portTakenNote({ port }: Pick<PortAddress, "port">, opened: number | undefined): string {
   return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
 }
 
-/**
- * Normalized as clients send it in Host. A signature made for a default port or capital letters
- * would not match.
- */
+/** Normalized as clients send it in Host: a signature for capital letters or a default port would not match. */
 export function endpointOption({ options }: Invocation, name: string): string | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;

@@ -1,5 +1,6 @@
 // Options of `store dev` and `store serve`, and the plan that is read from them and from configurations.
 import type { PortLimits } from "../../http/server/limits.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import { readConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
@@ -12,7 +13,7 @@ import {
 } from "../store/script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console.ts";
 import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
-import { numberOption, type PortSetting, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
+import { numberOption, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
 import { observationOptions } from "./observability.ts";
 import { type PublicSettings, publicOptions, publicSettings } from "./public.ts";
 import { runBuilds } from "./run-build.ts";
@@ -39,7 +40,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
 };
 
 /** Everything read from options and configurations before anything is opened or created. */
-export interface Plan extends PortSetting {
+export interface Plan extends PortAddress {
   readonly mode: Mode;
   readonly heapMegabytes: number;
   /** Empty when there are no scripts. */

@@ -1,19 +1,13 @@
 // Starts the server for public buckets: its options, port and domains.
-
+import type { PortOptions } from "../../http/port-options.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
+import { errorMessage } from "../../model/errors.ts";
 import { startPublic } from "../../public/server.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
-import {
-  type CommonPortOptions,
-  hostOption,
-  listenError,
-  type PortSetting,
-  portOption,
-  portTakenNote,
-  serverUrl,
-} from "./listen-options.ts";
+import { listenError, portOption, portTakenNote, serverUrl } from "./listen-options.ts";
 
 export const publicOptions: Readonly<Record<string, Option>> = {
   "public-port": {
@@ -27,15 +21,13 @@ export const publicOptions: Readonly<Record<string, Option>> = {
   },
 };
 
-export interface PublicSettings extends PortSetting {
-  readonly host: string;
+export interface PublicSettings extends PortAddress {
   readonly isGiven: boolean;
   readonly domains: readonly string[];
 }
 
 export function publicSettings(invocation: Invocation, mode: Mode): PublicSettings {
   return {
-    host: hostOption(invocation),
     ...portOption(invocation, { option: "public-port", port: 9002, mode }),
     isGiven: invocation.options.text("public-port") !== undefined,
     domains: ["localhost", ...invocation.options.texts("public-domain").map((name) => name.toLowerCase())],
@@ -54,7 +46,7 @@ export interface ServePublicOptions {
   readonly data: Data;
   readonly log: (line: string) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
 }
 
 export async function servePublic(
@@ -68,12 +60,12 @@ export async function servePublic(
     opens: isGiven ? "at once" : "when a bucket is public",
     onOpened: (opened) => {
       log(
-        `Public buckets on ${serverUrl(host, opened, commonPortOptions.tls)}${portTakenNote({ port, whenTaken }, opened)}`,
+        `Public buckets on ${serverUrl(host, opened, commonPortOptions.tls)}${portTakenNote({ port }, opened)}`,
       );
     },
     describeError(error) {
       const words = toListenError(error);
-      return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;
+      return `Public buckets are not served: ${errorMessage(words)}`;
     },
   }).catch((error: unknown) => {
     throw toListenError(error);

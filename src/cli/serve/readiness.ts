@@ -2,7 +2,7 @@
 // a write. Results are cached for two seconds. They are public, so they name no address and no path.
 import type { Documents } from "../../engine/records.ts";
 import { type ProbeTarget, probePort } from "../../http/probe.ts";
-import { StoreError } from "../../model/errors.ts";
+import { errorMessage, StoreError } from "../../model/errors.ts";
 import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
 
 export interface ReadinessOptions {
@@ -29,13 +29,8 @@ const kind = "housekeeping";
 const name = "readiness";
 
 /** Returns a check that lists problems; an empty list means ready. */
-export function createReadiness({
-  documents,
-  scripts,
-  ports,
-  probe,
-  log,
-}: ReadinessOptions): () => Promise<readonly string[]> {
+export function createReadiness(options: ReadinessOptions): () => Promise<readonly string[]> {
+  const { documents, scripts, ports, probe, log } = options;
   let isLogged = false;
   let lastCheck: { until: number; readonly troubles: Promise<readonly string[]> } | undefined;
 
@@ -58,7 +53,7 @@ export function createReadiness({
     } catch (error) {
       // Objects can still be read and deleted, so the server stays in service.
       if (error instanceof StoreError && error.reason === "InsufficientStorage") return undefined;
-      if (!isLogged) log(`The store cannot write: ${error instanceof Error ? error.message : String(error)}`);
+      if (!isLogged) log(`The store cannot write: ${errorMessage(error)}`);
       isLogged = true;
       return "The store cannot write; see the server's log.";
     }

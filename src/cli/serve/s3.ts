@@ -1,23 +1,17 @@
 // Starts the S3 API: its options, its port, and the access key of `store dev`.
-
 import { availableParallelism } from "node:os";
+import type { PortOptions } from "../../http/port-options.ts";
+import type { PortAddress } from "../../http/server/shared-listener.ts";
+import type { S3Access } from "../../http/sigv4.ts";
 import type { Watch } from "../../metrics/collector.ts";
 import type { Credential } from "../../s3/auth/credentials.ts";
 import { getInternalKey } from "../../s3/auth/internal-key.ts";
 import { createKeyUses, type KeyUses } from "../../s3/auth/key-usage.ts";
-import { startS3 } from "../../s3/server/supervisor.ts";
+import { type S3Server, startS3 } from "../../s3/server/supervisor.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
-import {
-  type CommonPortOptions,
-  endpointOption,
-  hostOption,
-  listenError,
-  type PortSetting,
-  portOption,
-  serverUrl,
-} from "./listen-options.ts";
+import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
   "s3-port": { value: "PORT", summary: "port of the S3 API; default: 9000; 0 picks a free port" },
@@ -29,26 +23,18 @@ export const s3Options: Readonly<Record<string, Option>> = {
   "s3-url": { value: "URL", summary: "public URL of the S3 API, used in presigned URLs" },
 };
 
-export interface RunningS3 {
+export interface RunningS3 extends S3Server {
   readonly url: string;
   /** Only in dev mode; has full access. */
   readonly key: Credential | undefined;
   /** For URLs that scripts presign. */
-  readonly presign: {
-    readonly endpoint: string;
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-  };
-  readonly port: number;
+  readonly presign: S3Access;
   /** Last uses of access keys on this server. */
   readonly uses: KeyUses;
-  isUp(): boolean;
-  close(): Promise<void>;
 }
 
 /** Parsed options. Invalid ones throw before anything is opened. */
-export interface S3Settings extends PortSetting {
-  readonly host: string;
+export interface S3Settings extends PortAddress {
   readonly domains: readonly string[];
   /** Public URL, if it differs from the listening address. */
   readonly endpoint: string | undefined;
@@ -56,7 +42,6 @@ export interface S3Settings extends PortSetting {
 
 export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
   return {
-    host: hostOption(invocation),
     ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
     domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
     endpoint: endpointOption(invocation, "s3-url"),
@@ -68,7 +53,7 @@ export interface ServeS3Options {
   readonly mode: Mode;
   readonly watch: Watch;
   readonly log: (line: string) => void;
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
   /** Maximum open multipart uploads in each bucket. */
   readonly openUploads: number;
 }

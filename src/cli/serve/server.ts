@@ -1,9 +1,9 @@
 // Runs `store dev` and `store serve`: checks the configuration, starts all servers, announces them,
 // and shuts them down on a signal.
-
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../../engine/engine.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import { AssetsError } from "../../script/assets/asset-directory.ts";
 import { readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
@@ -20,7 +20,7 @@ import { announce } from "./announce.ts";
 import { serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
-import { type CommonPortOptions, listenError } from "./listen-options.ts";
+import { listenError } from "./listen-options.ts";
 import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";
@@ -56,9 +56,7 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
     if (data.location === "memory:") {
       throw new CommandError(
         "A server cannot use memory: as its store, because its processes cannot share it.",
-        {
-          hint: "Use a folder: --data DIR",
-        },
+        { hint: "Use a folder: --data DIR" },
       );
     }
     const read = createConfigReader(invocation, data, mode);
@@ -78,7 +76,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
   const { trusted, limits, streams } = plan;
-  const commonPortOptions: CommonPortOptions = {
+  const commonPortOptions: PortOptions = {
     ...{ tls: tls?.source, trusted, limits, streams, probe: randomUUID() },
   };
   const scriptLog = createScriptLog(Date.now);
@@ -166,25 +164,14 @@ function noteOnce(invocation: Invocation, notes: readonly string[]): void {
 }
 
 interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
-  readonly commonPortOptions: CommonPortOptions;
+  readonly commonPortOptions: PortOptions;
   readonly scriptLog: ScriptLog;
 }
 
 async function startPlannedScripts(
   invocation: Invocation,
   data: Data,
-  {
-    files,
-    mode,
-    port,
-    whenTaken,
-    presign,
-    watch,
-    commonPortOptions,
-    scriptLog,
-    s3: { host },
-    ...plan
-  }: ScriptPlan,
+  { files, mode, port, whenTaken, presign, watch, commonPortOptions, scriptLog, host, ...plan }: ScriptPlan,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;

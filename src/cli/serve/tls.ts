@@ -10,6 +10,7 @@ import {
   type PairText,
 } from "../../http/tls/certificate.ts";
 import { createTlsSource, type TlsSource } from "../../http/tls/tls.ts";
+import { errorMessage } from "../../model/errors.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
@@ -116,8 +117,4 @@ function checkCertificate(files: TlsFiles, text: PairText): CheckedPair {
     const name = error.part === "key" ? "private key" : "certificate";
     throw new CommandError(`The ${name} in ${files[error.part]} ${error.message}`);
   }
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

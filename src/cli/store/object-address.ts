@@ -19,13 +19,8 @@ export function objectAddress(text: string): ObjectAddress {
   return { bucket: text.slice(0, slash), key: text.slice(slash + 1) };
 }
 
-export interface PrefixAddress {
-  readonly bucket: string;
-  readonly prefix: string;
-}
-
 /** `<bucket>[/prefix]` */
-export function prefixAddress(text: string): PrefixAddress {
+export function prefixAddress(text: string): { readonly bucket: string; readonly prefix: string } {
   refuseUrl(text);
   if (!text.includes("/")) return { bucket: text, prefix: "" };
   const { bucket, key } = objectAddress(text);

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { type AuditAction, createAuditRecorder } from "../../audit/audit-log.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { CopyError } from "../../model/copy.ts";
-import { StoreError } from "../../model/errors.ts";
+import { errorMessage, StoreError } from "../../model/errors.ts";
 import { formatLocation, type Location } from "../../model/location.ts";
 import { type OpenEngine, openEngine } from "../../open.ts";
 import { loadSecretKey } from "../../secrets/master-key.ts";
@@ -20,10 +20,7 @@ export interface Data extends OpenEngine {
   secretKey(): Uint8Array;
   /** Records a finished action in the audit log. */
   recordAudit(action: AuditAction, subject: string): Promise<void>;
-  /**
-   * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does this
-   * regularly; without a server, only commands do.
-   */
+  /** Frees the space of deleted objects and aborts expired uploads, as a server does regularly. */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }
@@ -91,7 +88,7 @@ export async function openData(
       try {
         await engine.sweep();
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorMessage(error);
         invocation.output.note(`warning: could not free space now; it will be freed later: ${why}`);
       }
     },
@@ -152,9 +149,7 @@ export function checkDirectory(invocation: Invocation, location: string, absent:
   if (foreign !== undefined) {
     throw new CommandError(
       `"${path}" is not a data directory: it contains other files, such as "${foreign}".`,
-      {
-        hint: "Use a new or empty folder: --data DIR or STORE_DATA",
-      },
+      { hint: "Use a new or empty folder: --data DIR or STORE_DATA" },
     );
   }
 }

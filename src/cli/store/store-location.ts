@@ -20,7 +20,6 @@ type ClusterPart = "records" | "blobs";
 
 const faults = { records: recordsFault, blobs: blobsFault } as const;
 const variables = { data: "STORE_DATA", records: "STORE_RECORDS", blobs: "STORE_BLOBS" } as const;
-
 const dataForms = "a folder or memory: (for a cluster use --records URL and --blobs URL)";
 
 /** A string is an absolute path or "memory:". */
@@ -39,9 +38,7 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
     if (options.text("data") === undefined && isByVariable) {
       throw new CommandError(
         "STORE_DATA (a directory) and STORE_RECORDS or STORE_BLOBS (a cluster) are both set.",
-        {
-          hint: "Unset one of them, or choose with an option.",
-        },
+        { hint: "Unset one of them, or choose with an option." },
       );
     }
     if (data === "memory:") return data;
@@ -119,10 +116,8 @@ function incompleteClusterError(missing: ClusterPart, config: ConfiguredLocation
 }
 
 /** From the configurations. Several served together must name the same store. */
-async function readConfiguredLocations({
-  options,
-  directory,
-}: Invocation): Promise<ConfiguredLocations | undefined> {
+async function readConfiguredLocations(invocation: Invocation): Promise<ConfiguredLocations | undefined> {
+  const { options, directory } = invocation;
   const given = options.texts("config").map((file) => resolve(directory, file));
   const files = given.length > 0 ? given : configsIn(directory);
   if (files.length === 0) return undefined;

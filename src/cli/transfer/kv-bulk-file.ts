@@ -1,5 +1,6 @@
 // Parses and validates the file of `store kv bulk put`: a JSON array of keys and values.
 import type { KeyValuePutOptions } from "../../engine/key-value/key-value.ts";
+import { errorMessage } from "../../model/errors.ts";
 import {
   checkKeyValueKey,
   checkKeyValueMetadata,
@@ -59,7 +60,7 @@ function parseJson(bytes: Buffer, name: string): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw bulkFileError(name, `it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw bulkFileError(name, `it is not JSON: ${errorMessage(error)}`);
   }
 }
 

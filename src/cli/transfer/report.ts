@@ -1,4 +1,5 @@
 // Events, progress label and final report of the commands that move data.
+import { errorMessage } from "../../model/errors.ts";
 import { toCommandError } from "../framework/failures.ts";
 import { escapeControls, formatCount, type Output } from "../framework/output.ts";
 import { clearProgressLine } from "../terminal/progress.ts";
@@ -19,7 +20,7 @@ export async function printTransferEvent(
   const { kind, key } = event;
   if (kind === "failed" || kind === "passed") {
     const error = kind === "failed" ? toCommandError(event.error, { bucket, key }) : undefined;
-    const why = kind === "passed" ? event.why : error instanceof Error ? error.message : String(error);
+    const why = kind === "passed" ? event.why : errorMessage(error);
     if (output.isJson) return output.line(JSON.stringify({ kind, key, why }));
     const { red, bold, yellow } = output.noteStyle;
     const label = kind === "failed" ? red(bold("failed:")) : yellow("skipped:");

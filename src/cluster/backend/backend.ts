@@ -6,15 +6,11 @@ export interface BlobBackend {
   /** Random id, created at setup. It detects a wrong or an empty location. */
   readonly id: string;
   /**
-   * Writes the chunks under a new name. When it resolves, they are durable and readable on every
-   * machine. The source must not change a chunk until the next but one is requested. A failed write
-   * may leave bytes, or bytes may arrive later: the caller then removes the name.
+   * Once resolved, durable and readable on every machine. The source must not change a chunk until the
+   * next but one is requested. A failed write may leave bytes: the caller then removes the name.
    */
   write(location: BlobLocation, chunks: AsyncIterable<Uint8Array>): Promise<BackendBlob>;
-  /**
-   * Reads the range, into `into` if present. Throws at a damaged or missing block. A caller that
-   * stops early must call `return`, which closes the file or the connection.
-   */
+  /** Throws at a damaged or missing block. A caller that stops early must call `return`. */
   read(blob: BackendBlob, range: ByteRange, into?: Uint8Array): AsyncGenerator<Uint8Array>;
   /** Returns the memory of a chunk for reuse. */
   release(chunk: Uint8Array): void;

@@ -5,7 +5,7 @@ import { decodeManifest } from "../../engine/codec/record-codec.ts";
 import type { GarbageEntry } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { BlobLocation } from "../backend/backend.ts";
-import type { Row, Statement } from "../postgres/connection.ts";
+import { type Row, statements } from "../postgres/connection.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Heartbeat } from "../postgres/heartbeat.ts";
 import { parseBlobId } from "./blob-id.ts";
@@ -15,10 +15,7 @@ export interface BlobJournal {
   declareIntent(bucket: string): Promise<BlobLocation>;
   /** The write is over: a commit has named the blob, or the outcome of the commit is unknown. */
   release(location: BlobLocation): void;
-  /**
-   * Deletes the intents, so that a commit that names one of them fails. Returns those that were
-   * still intents: their bytes must be removed now, and again later.
-   */
+  /** A commit that names one then fails. Returns those whose bytes must be removed, now and again later. */
   abandon(names: readonly string[]): Promise<readonly BlobLocation[]>;
   /** Intents of this process that are not in flight: their commits did not happen. */
   orphanedIntents(): Promise<readonly BlobLocation[]>;
@@ -43,61 +40,38 @@ export interface BlobJournal {
   unsettled(names: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-const sql = {
+const sql = statements({
   // The lock prevents that the process is marked as ended before its intent is visible.
-  declareIntent: statement(
-    "declare intent",
-    `INSERT INTO store.intents (name, bucket, process)
+  declareIntent: `INSERT INTO store.intents (name, bucket, process)
       SELECT $1, b.id, p.id FROM store.buckets b, store.processes p WHERE b.name = $2 AND p.id = $3
       FOR KEY SHARE OF p ON CONFLICT (name) DO UPDATE SET process = excluded.process RETURNING bucket`,
-  ),
-  abandon: statement(
-    "abandon",
-    `WITH gone AS (DELETE FROM store.intents WHERE name = ANY ($1) RETURNING name, bucket)
+  abandon: `WITH gone AS (DELETE FROM store.intents WHERE name = ANY ($1) RETURNING name, bucket)
       INSERT INTO store.remains (name, bucket, since) SELECT name, bucket, store.clock() FROM gone
       RETURNING bucket, name`,
-  ),
-  ownIntents: statement("own intents", "SELECT bucket, name FROM store.intents WHERE process = $1"),
-  findBucket: statement("find bucket", "SELECT id FROM store.buckets WHERE name = $1"),
-  garbage: statement(
-    "garbage",
-    `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.buckets b
+  ownIntents: "SELECT bucket, name FROM store.intents WHERE process = $1",
+  findBucket: "SELECT id FROM store.buckets WHERE name = $1",
+  garbage: `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.buckets b
       LEFT JOIN LATERAL (SELECT * FROM store.dead WHERE bucket = b.id AND entry > $2 ORDER BY entry LIMIT $3) d ON true
       LEFT JOIN store.manifests m ON m.id = d.manifest WHERE b.name = $1 ORDER BY d.entry`,
-  ),
-  garbageOfDeletedBuckets: statement(
-    "garbage of deleted buckets",
-    `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.dead d LEFT JOIN store.manifests m ON m.id = d.manifest
+  garbageOfDeletedBuckets: `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.dead d LEFT JOIN store.manifests m ON m.id = d.manifest
       WHERE NOT EXISTS (SELECT FROM store.buckets b WHERE b.id = d.bucket) ORDER BY d.entry LIMIT $1`,
-  ),
-  ackGarbage: statement(
-    "ack garbage",
-    `WITH gone AS (DELETE FROM store.dead WHERE entry = ANY ($1) RETURNING manifest),
+  ackGarbage: `WITH gone AS (DELETE FROM store.dead WHERE entry = ANY ($1) RETURNING manifest),
       parts AS (DELETE FROM store.manifests WHERE id IN (SELECT manifest FROM gone)),
       removed AS (DELETE FROM store.blobs WHERE name = ANY ($2) RETURNING name, bucket)
       INSERT INTO store.remains (name, bucket, since)
         SELECT name, bucket, store.clock() FROM removed WHERE name = ANY ($3)`,
-  ),
-  endSilentProcesses: statement("end silent", "SELECT store.end_silent($1)"),
-  leftovers: statement(
-    "leftovers",
+  endSilentProcesses: "SELECT store.end_silent($1)",
+  leftovers:
     "SELECT bucket, name FROM store.remains WHERE since <= store.clock() - $1 ORDER BY since LIMIT $2",
-  ),
-  ackLeftovers: statement("ack leftovers", "DELETE FROM store.remains WHERE name = ANY ($1)"),
-  emptiedBuckets: statement(
-    "emptied buckets",
-    `SELECT bucket FROM store.gone g WHERE
+  ackLeftovers: "DELETE FROM store.remains WHERE name = ANY ($1)",
+  emptiedBuckets: `SELECT bucket FROM store.gone g WHERE
       NOT EXISTS (SELECT FROM store.dead WHERE bucket = g.bucket)
       AND NOT EXISTS (SELECT FROM store.intents WHERE bucket = g.bucket)
       AND NOT EXISTS (SELECT FROM store.remains WHERE bucket = g.bucket) LIMIT 1000`,
-  ),
-  ackBucketRemoval: statement("ack bucket removal", "DELETE FROM store.gone WHERE bucket = $1"),
-  unsettled: statement(
-    "unsettled",
-    `SELECT name FROM store.intents WHERE name = ANY ($1)
+  ackBucketRemoval: "DELETE FROM store.gone WHERE bucket = $1",
+  unsettled: `SELECT name FROM store.intents WHERE name = ANY ($1)
       UNION ALL SELECT name FROM store.remains WHERE name = ANY ($1)`,
-  ),
-};
+});
 
 /** An entry that is evicted is removed later, but not lost. */
 const maxSeen = 100_000;
@@ -188,10 +162,6 @@ export function createBlobJournal(database: Database, heartbeat: Heartbeat): Blo
       return new Set(rows.map(([name]) => String(name)));
     },
   };
-}
-
-function statement(name: string, text: string): Statement {
-  return { name, text };
 }
 
 function toName({ name }: BlobLocation): string {

@@ -11,7 +11,9 @@ export interface GarbageCollector {
 export interface GarbageCollectorOptions {
   readonly backend: BlobBackend;
   readonly journal: BlobJournal;
+  /** Seconds without a heartbeat after which a process counts as dead. */
   readonly processTimeoutSeconds: number;
+  /** Seconds after which no byte of an abandoned write can still arrive. */
   readonly lateWriteSeconds: number;
   /** Returns false when a reader has them open. */
   remove(blobs: readonly string[]): Promise<boolean>;
@@ -19,13 +21,8 @@ export interface GarbageCollectorOptions {
 
 const batchSize = 256;
 
-export function createGarbageCollector({
-  backend,
-  journal,
-  processTimeoutSeconds,
-  lateWriteSeconds,
-  remove,
-}: GarbageCollectorOptions): GarbageCollector {
+export function createGarbageCollector(options: GarbageCollectorOptions): GarbageCollector {
+  const { backend, journal, processTimeoutSeconds, lateWriteSeconds, remove } = options;
   /** Bytes may arrive late, so each name is removed again after `lateWriteSeconds`. */
   async function clearLeftovers(): Promise<number> {
     let cleared = 0;

@@ -5,7 +5,6 @@ import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import { type Key, keyBytes } from "../../model/key.ts";
 
 export type CommitValues = readonly [checks: string, mutations: string, bytes: Buffer];
-
 type ByteSpan = readonly [offset: number, length: number];
 
 export function commitValues({ checks = [], mutations }: Change): CommitValues {
@@ -43,15 +42,13 @@ export function toSinglePut({ checks = [], mutations }: Change): SinglePut | und
   const { key, version, size } = record;
   if (checks.length > 1 || (check !== undefined && (check.kind !== "object" || check.key !== key)))
     return undefined;
-  const seen = check === undefined ? null : ((check as ObjectCheck).version ?? "");
+  const seen = check === undefined ? null : ((check as Extract<Check, { kind: "object" }>).version ?? "");
   const stored =
     body.storage === "inline"
       ? { inline: body.bytes, blob: null, stored: null }
       : { inline: null, blob: body.blob.id, stored: body.blob.size };
   return { key, seen, version, size, record: encodeObject(record), ...stored };
 }
-
-type ObjectCheck = Extract<Check, { kind: "object" }>;
 
 function encodeCheck(check: Check, put: (bytes: Uint8Array) => ByteSpan): object {
   if (check.kind === "setting") {

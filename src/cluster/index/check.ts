@@ -1,16 +1,15 @@
 // Integrity checks within the database: every blob of a record is in the blob table, and every blob
 // in the table belongs to a record or is garbage.
 import type { Finding } from "../../engine/records.ts";
-import type { Row, Statement } from "../postgres/connection.ts";
+import { type Row, type Statement, statements } from "../postgres/connection.ts";
 
 const maxFindings = 1000;
 
 // The second and third field of a manifest's parts are size and blob: engine/codec/record-codec.ts.
 const partBlobs = "jsonb_array_elements(m.parts::jsonb->1) AS part";
 
-const unregistered: Statement = {
-  name: "check unregistered",
-  text: `SELECT o.key, o.blob FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
+const sql = statements({
+  unregistered: `SELECT o.key, o.blob FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
       WHERE b.name = $1 AND o.blob IS NOT NULL
         AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(o.blob, '.', 2))
     UNION ALL SELECT o.key, part->>2 FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
@@ -19,11 +18,7 @@ const unregistered: Statement = {
     UNION ALL SELECT NULL, p.blob FROM store.buckets b JOIN store.parts p ON p.bucket = b.id
       WHERE b.name = $1 AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(p.blob, '.', 2))
     LIMIT ${maxFindings}`,
-};
-
-const unreferenced: Statement = {
-  name: "check unreferenced",
-  text: `WITH named AS (
+  unreferenced: `WITH named AS (
       SELECT split_part(o.blob, '.', 2) AS name FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
         WHERE b.name = $1 AND o.blob IS NOT NULL
       UNION ALL SELECT split_part(part->>2, '.', 2) FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
@@ -37,16 +32,16 @@ const unreferenced: Statement = {
     )
     SELECT NULL::bytea, k.name FROM store.buckets b JOIN store.blobs k ON k.bucket = b.id
       WHERE b.name = $1 AND NOT EXISTS (SELECT FROM named n WHERE n.name = k.name) LIMIT ${maxFindings}`,
-};
+});
 
 export async function* checkBucketIntegrity(
   read: (statement: Statement) => Promise<readonly Row[]>,
 ): AsyncGenerator<Finding> {
-  for (const [key, blob] of await read(unregistered)) {
+  for (const [key, blob] of await read(sql.unregistered)) {
     const subject = key === null ? {} : { key: (key as Buffer).toString() };
     yield { ...subject, what: `Blob ${String(blob)} of a record is not in the blob table.` };
   }
-  for (const [, name] of await read(unreferenced)) {
+  for (const [, name] of await read(sql.unreferenced)) {
     yield { what: `Blob ${String(name)} is in the blob table, but no record names it.` };
   }
 }

@@ -1,136 +1,76 @@
 // SQL of the reads and calls. Every read starts at the bucket's name, so that one round trip
 // distinguishes a missing bucket (no row) from a missing object (a row of nulls).
 import { settingNames } from "../../model/bucket.ts";
-import type { Statement } from "../postgres/connection.ts";
+import { type Statement, statements } from "../postgres/connection.ts";
 
-function statement(name: string, text: string): Statement {
-  return { name, text };
-}
-
-export const queries = {
-  bucket: statement(
-    "bucket",
-    `SELECT name, created, storage_class, account, ${settingNames.join(", ")} FROM store.buckets WHERE name = $1`,
-  ),
-  buckets: statement(
-    "buckets",
-    "SELECT name, created, storage_class, account FROM store.buckets ORDER BY name",
-  ),
-  totals: statement(
-    "totals",
-    `SELECT count(o.key), coalesce(sum(o.size), 0) FROM store.buckets b
+export const queries = statements({
+  bucket: `SELECT name, created, storage_class, account, ${settingNames.join(", ")} FROM store.buckets WHERE name = $1`,
+  buckets: "SELECT name, created, storage_class, account FROM store.buckets ORDER BY name",
+  totals: `SELECT count(o.key), coalesce(sum(o.size), 0) FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id WHERE b.name = $1 GROUP BY b.id`,
-  ),
-  object: statement(
-    "object",
-    `SELECT o.record FROM store.buckets b
+  object: `SELECT o.record FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
-  ),
   /** Objects of any buckets, in request order. The subquery makes each one an index lookup. */
-  objectBatch: statement(
-    "object batch",
-    `SELECT b.id IS NOT NULL,
+  objectBatch: `SELECT b.id IS NOT NULL,
         (SELECT record FROM store.objects o WHERE o.bucket = b.id AND o.key = asked.key)
       FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
       LEFT JOIN store.buckets b ON b.name = asked.bucket ORDER BY asked.place`,
-  ),
-  objectWithBody: statement(
-    "object with body",
-    `SELECT o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b
+  objectWithBody: `SELECT o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
       LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
-  ),
   /** All records of a page as one text, one per line: cheaper than one row each. */
-  objects: statement(
-    "objects",
-    `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
+  objects: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
         SELECT string_agg(record, E'\\n') AS records FROM (
           SELECT record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
         ) page
       ) o ON true WHERE b.name = $1`,
-  ),
   /** Limited by the total bytes of the records. */
-  weighedObjects: statement(
-    "weighed objects",
-    `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
+  weighedObjects: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
         SELECT string_agg(record, E'\\n' ORDER BY key) AS records FROM (
           SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (
             SELECT key, record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
           ) page
         ) weighed WHERE before < $5
       ) o ON true WHERE b.name = $1`,
-  ),
-  folders: statement(
-    "folders",
-    `SELECT o.record, o.folder FROM store.buckets b
+  folders: `SELECT o.record, o.folder FROM store.buckets b
       LEFT JOIN LATERAL store.list_folders(b.id, $2, $3, $4, $5, $6, $7) o ON true WHERE b.name = $1`,
-  ),
-  inspectedObjects: statement(
-    "inspected",
-    `SELECT o.key, o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b LEFT JOIN LATERAL (
+  inspectedObjects: `SELECT o.key, o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b LEFT JOIN LATERAL (
         SELECT * FROM store.objects WHERE bucket = b.id AND key >= $2 ORDER BY key LIMIT $3
       ) o ON true LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1 ORDER BY o.key`,
-  ),
-  referencesBlob: statement(
-    "references blob",
+  referencesBlob:
     "SELECT EXISTS (SELECT FROM store.blobs WHERE name = $2) FROM store.buckets WHERE name = $1",
-  ),
-  upload: statement(
-    "upload",
-    `SELECT u.record, u.revision FROM store.buckets b
+  upload: `SELECT u.record, u.revision FROM store.buckets b
       LEFT JOIN store.uploads u ON u.bucket = b.id AND u.key = $2 AND u.id = $3 WHERE b.name = $1`,
-  ),
-  uploads: statement(
-    "uploads",
-    `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
+  uploads: `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
         SELECT record FROM store.uploads WHERE bucket = b.id AND key >= $2 AND key < $3 AND (key, id) > ($4, $5)
         ORDER BY key, id LIMIT $6
       ) u ON true WHERE b.name = $1`,
-  ),
-  dueUploads: statement(
-    "due uploads",
-    `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
+  dueUploads: `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
         SELECT record FROM store.uploads WHERE bucket = b.id AND due <= $2 ORDER BY due LIMIT $3
       ) u ON true WHERE b.name = $1`,
-  ),
-  parts: statement(
-    "parts",
-    `SELECT p.record, p.number, p.blob FROM store.buckets b
+  parts: `SELECT p.record, p.number, p.blob FROM store.buckets b
       LEFT JOIN store.parts p ON p.bucket = b.id AND p.upload = $2 WHERE b.name = $1 ORDER BY p.number`,
-  ),
-  outboxEvents: statement(
-    "outbox events",
-    `SELECT o.entry, o.event FROM store.buckets b LEFT JOIN LATERAL (
+  outboxEvents: `SELECT o.entry, o.event FROM store.buckets b LEFT JOIN LATERAL (
         SELECT entry, event FROM store.outbox WHERE bucket = b.id AND rule = $2 ORDER BY entry LIMIT $3
       ) o ON true WHERE b.name = $1 ORDER BY o.entry`,
-  ),
-  eventCounts: statement(
-    "event counts",
-    `SELECT o.rule, o.events FROM store.buckets b LEFT JOIN LATERAL (
+  eventCounts: `SELECT o.rule, o.events FROM store.buckets b LEFT JOIN LATERAL (
         SELECT rule, count(*) AS events FROM store.outbox WHERE bucket = b.id GROUP BY rule
       ) o ON true WHERE b.name = $1 ORDER BY o.rule`,
-  ),
-  document: statement(
-    "document",
-    "SELECT name, text, revision FROM store.documents WHERE kind = $1 AND name = $2",
-  ),
-  documents: statement(
-    "documents",
-    "SELECT name, text, revision FROM store.documents WHERE kind = $1 ORDER BY name",
-  ),
-};
+  document: "SELECT name, text, revision FROM store.documents WHERE kind = $1 AND name = $2",
+  documents: "SELECT name, text, revision FROM store.documents WHERE kind = $1 ORDER BY name",
+});
 
 /** Safe to repeat or to run late: entry numbers are never reused. */
-export const deleteEvents = statement(
-  "delete events",
-  "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",
-);
-
-export const calls = {
-  commit: statement("commit", "SELECT store.commit($1, $2, $3, $4, $5, $6)"),
-  putAll: statement("put all", "SELECT store.put_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
-  createBucket: statement("create bucket", "SELECT store.create_bucket($1, $2, $3, $4, $5, $6)"),
-  deleteBucket: statement("delete bucket", "SELECT store.delete_bucket($1, $2, $3)"),
-  putDocument: statement("put document", "SELECT store.put_document($1, $2, $3, $4, $5, $6)"),
-  deleteDocument: statement("delete document", "SELECT store.delete_document($1, $2, $3, $4)"),
+export const deleteEvents: Statement = {
+  name: "deleteEvents",
+  text: "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",
 };
+
+export const calls = statements({
+  commit: "SELECT store.commit($1, $2, $3, $4, $5, $6)",
+  putAll: "SELECT store.put_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+  createBucket: "SELECT store.create_bucket($1, $2, $3, $4, $5, $6)",
+  deleteBucket: "SELECT store.delete_bucket($1, $2, $3)",
+  putDocument: "SELECT store.put_document($1, $2, $3, $4, $5, $6)",
+  deleteDocument: "SELECT store.delete_document($1, $2, $3, $4)",
+});

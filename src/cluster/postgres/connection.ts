@@ -11,6 +11,12 @@ export interface Statement {
   readonly text: string;
 }
 
+/** Prepared statements, each named after its key. */
+export function statements<Key extends string>(texts: Record<Key, string>): Readonly<Record<Key, Statement>> {
+  const named = Object.entries<string>(texts).map(([name, text]) => [name, { name, text }]);
+  return Object.fromEntries(named) as Record<Key, Statement>;
+}
+
 export type Row = readonly unknown[];
 
 export interface Connection {

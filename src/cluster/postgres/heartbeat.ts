@@ -1,7 +1,6 @@
-// Registers this process in the cluster's table of processes and sends a heartbeat every few
-// seconds, with the time of its oldest read. A process without a heartbeat for too long counts as
-// dead and its sessions are fenced; if it was only suspended, it registers again under a new id.
-import type { Connection, Row, Statement } from "./connection.ts";
+// Registers this process and sends a heartbeat with the time of its oldest read. A silent process
+// counts as dead and is fenced; if it was only suspended, it registers again under a new id.
+import { type Connection, type Row, type Statement, statements } from "./connection.ts";
 
 export interface Heartbeat {
   /** Changes when this process was marked as dead and registers again. */
@@ -20,26 +19,17 @@ export interface HeartbeatOptions {
   readonly heartbeatMilliseconds: number;
 }
 
-const insertProcess: Statement = {
-  name: "insert process",
-  text: "INSERT INTO store.processes (beat) VALUES (store.clock()) RETURNING id, beat",
-};
-// Later than every time returned before, also while the clock stands still.
-const updateProcess: Statement = {
-  name: "heartbeat",
-  text: "UPDATE store.processes SET beat = store.clock() + 0.000001, reading = $2 WHERE id = $1 RETURNING beat",
-};
-const selectHorizon: Statement = {
-  name: "horizon",
-  text: "SELECT min(least(beat, coalesce(reading, beat))) FROM store.processes",
-};
-const removeProcess: Statement = { name: "remove process", text: "SELECT store.leave($1)" };
-// The lock prevents that the process is marked as dead before its session is inserted.
-const insertSession: Statement = {
-  name: "session",
-  text: `INSERT INTO store.sessions (process, last)
+const sql = statements({
+  insertProcess: "INSERT INTO store.processes (beat) VALUES (store.clock()) RETURNING id, beat",
+  // Later than every time returned before, also while the clock stands still.
+  updateProcess:
+    "UPDATE store.processes SET beat = store.clock() + 0.000001, reading = $2 WHERE id = $1 RETURNING beat",
+  selectHorizon: "SELECT min(least(beat, coalesce(reading, beat))) FROM store.processes",
+  removeProcess: "SELECT store.leave($1)",
+  // The lock prevents that the process is marked as dead before its session is inserted.
+  insertSession: `INSERT INTO store.sessions (process, last)
     SELECT id, 0 FROM store.processes WHERE id = $1 FOR KEY SHARE RETURNING id`,
-};
+});
 
 export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOptions): Promise<Heartbeat> {
   let processId = 0;
@@ -51,7 +41,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
   let isClosed = false;
 
   async function register(): Promise<void> {
-    const [row] = await run(insertProcess, []);
+    const [row] = await run(sql.insertProcess, []);
     processId = Number(row![0]);
     lastBeat = Number(row![1]);
   }
@@ -66,7 +56,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
 
   async function sendBeat(): Promise<void> {
     const oldest = Math.min(...Array.from(reads, ({ since }) => since));
-    const [row] = await run(updateProcess, [processId, Number.isFinite(oldest) ? oldest : null]);
+    const [row] = await run(sql.updateProcess, [processId, Number.isFinite(oldest) ? oldest : null]);
     if (row === undefined) await registerOnce();
     else lastBeat = Number(row[0]);
   }
@@ -98,7 +88,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     },
     async beginSession(connection, until) {
       for (;;) {
-        const [row] = await connection.query(insertSession, [processId], until);
+        const [row] = await connection.query(sql.insertSession, [processId], until);
         if (row !== undefined) return Number(row[0]);
         await registerOnce();
       }
@@ -110,7 +100,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     },
     async horizon() {
       await sendBeatInOrder();
-      const [row] = await run(selectHorizon, []);
+      const [row] = await run(sql.selectHorizon, []);
       return Number(row![0]);
     },
     async close() {
@@ -119,7 +109,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
       clearInterval(timer);
       await lastSend;
       // If this fails, other processes mark this one as dead after the timeout.
-      await run(removeProcess, [processId]).catch(() => {});
+      await run(sql.removeProcess, [processId]).catch(() => {});
     },
   };
 }

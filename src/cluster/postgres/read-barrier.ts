@@ -1,6 +1,5 @@
 // The barrier before strict reads: an empty commit, which succeeds only on the primary with its
-// standbys. It proves that the server has every change acknowledged earlier, even if it is demoted
-// a moment later. All reads that wait when a barrier starts share it.
+// standbys, so the server has every acknowledged change. Waiting reads share a barrier.
 import { type Connection, LostConnection, type Statement } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 
@@ -9,10 +8,7 @@ export interface Barrier {
   pass(until: number): Promise<number>;
 }
 
-const statement: Statement = {
-  name: "barrier",
-  text: "SELECT pg_logical_emit_message(true, 'store', '')",
-};
+const statement: Statement = { name: "barrier", text: "SELECT pg_logical_emit_message(true, 'store', '')" };
 
 export function createBarrier(pool: Pool): Barrier {
   let inFlight: Promise<unknown> | undefined;

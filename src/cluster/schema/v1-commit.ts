@@ -4,9 +4,7 @@
 //
 // Results: "committed" means that everything happened, any other result that nothing did.
 // Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
-
-/** Distinguishes Store's advisory locks from others in the same database. */
-export const lockClass = 7_311_002;
+import { lockClass, objectCases, objectCheck, settingCases, uploadCheck } from "./shared-fragments.ts";
 
 export const commitFunctions = `
   CREATE FUNCTION store.attest(p_session bigint, p_number bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -54,15 +52,7 @@ export const commitFunctions = `
     found_revision bigint;
     found_active boolean;
   BEGIN
-    IF p_check->>'kind' = 'object' THEN
-      SELECT version INTO found_version FROM store.objects WHERE bucket = p_bucket AND key = p_key FOR UPDATE;
-      RETURN found_version IS NOT DISTINCT FROM p_check->>'version';
-    END IF;
-    SELECT is_active, revision INTO found_active, found_revision FROM store.uploads
-      WHERE bucket = p_bucket AND key = p_key AND id = p_check->>'id' FOR UPDATE;
-    RETURN coalesce(found_active, false)
-      AND coalesce((p_check->>'revision')::bigint, found_revision) = found_revision;
-  END $$;
+${objectCheck}${uploadCheck}  END $$;
 
   CREATE FUNCTION store.put_object(p_bucket bigint, m jsonb, p_key bytea, p_inline bytea, p_is_new boolean)
     RETURNS void LANGUAGE plpgsql AS $$
@@ -136,19 +126,7 @@ export const commitFunctions = `
     RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     CASE m->>'kind'
-      WHEN 'put object' THEN PERFORM store.put_object(p_bucket, m, p_key, p_inline, p_is_new);
-      WHEN 'restate object' THEN
-        UPDATE store.objects SET record = m->>'record' WHERE bucket = p_bucket AND key = p_key;
-      WHEN 'delete object' THEN PERFORM store.delete_object(p_bucket, p_key);
-      WHEN 'put upload' THEN PERFORM store.put_upload(p_bucket, m, p_key);
-      WHEN 'delete upload' THEN
-        PERFORM store.end_parts(p_bucket, m->>'id', '[]');
-        DELETE FROM store.uploads WHERE bucket = p_bucket AND key = p_key AND id = m->>'id';
-      WHEN 'put part' THEN PERFORM store.put_part(p_bucket, m);
-      WHEN 'end parts' THEN PERFORM store.end_parts(p_bucket, m->>'upload', m->'taken');
-      WHEN 'cors' THEN UPDATE store.buckets SET cors = m->>'text' WHERE id = p_bucket;
-      WHEN 'lifecycle' THEN UPDATE store.buckets SET lifecycle = m->>'text' WHERE id = p_bucket;
-    END CASE;
+${objectCases}${settingCases}    END CASE;
   END $$;
 
   -- Puts one object, the most frequent change, in as few statements as possible. p_seen is the

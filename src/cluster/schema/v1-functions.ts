@@ -1,5 +1,5 @@
 // The other functions of schema version 1: buckets, documents, dead processes, and listed folders.
-import { lockClass } from "./v1-commit.ts";
+import { deleteContents } from "./shared-fragments.ts";
 
 export const bucketFunctions = `
   CREATE FUNCTION store.create_bucket(
@@ -19,14 +19,7 @@ export const bucketFunctions = `
   DECLARE
     bucket_id bigint;
   BEGIN
-    PERFORM pg_advisory_xact_lock(${lockClass}, hashtext(p_name));
-    SELECT id INTO bucket_id FROM store.buckets WHERE name = p_name;
-    IF NOT FOUND THEN RETURN 'missing'; END IF;
-    IF EXISTS (SELECT FROM store.objects WHERE bucket = bucket_id) THEN RETURN 'not empty'; END IF;
-    WITH ended AS (DELETE FROM store.parts WHERE bucket = bucket_id RETURNING blob)
-      INSERT INTO store.dead (bucket, blob) SELECT bucket_id, blob FROM ended;
-    DELETE FROM store.uploads WHERE bucket = bucket_id;
-    DELETE FROM store.buckets WHERE id = bucket_id;
+${deleteContents}    DELETE FROM store.buckets WHERE id = bucket_id;
     INSERT INTO store.gone (bucket) VALUES (bucket_id);
     PERFORM store.attest(p_session, p_number);
     RETURN 'committed';

@@ -5,7 +5,7 @@
 // starts at the first entry and never resumes after a number.
 //
 // Processes of schema version 2 create no events: upgrade them before the first rule is set.
-import { lockClass } from "./v1-commit.ts";
+import { deleteContents, objectCases, settingCases } from "./shared-fragments.ts";
 
 export const outbox = `
   ALTER TABLE store.buckets ADD COLUMN notifications text, ADD COLUMN publication text;
@@ -31,20 +31,8 @@ export const outbox = `
     RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     CASE m->>'kind'
-      WHEN 'put object' THEN PERFORM store.put_object(p_bucket, m, p_key, p_inline, p_is_new);
-      WHEN 'restate object' THEN
-        UPDATE store.objects SET record = m->>'record' WHERE bucket = p_bucket AND key = p_key;
-      WHEN 'delete object' THEN PERFORM store.delete_object(p_bucket, p_key);
-      WHEN 'put upload' THEN PERFORM store.put_upload(p_bucket, m, p_key);
-      WHEN 'delete upload' THEN
-        PERFORM store.end_parts(p_bucket, m->>'id', '[]');
-        DELETE FROM store.uploads WHERE bucket = p_bucket AND key = p_key AND id = m->>'id';
-      WHEN 'put part' THEN PERFORM store.put_part(p_bucket, m);
-      WHEN 'end parts' THEN PERFORM store.end_parts(p_bucket, m->>'upload', m->'taken');
-      WHEN 'tell' THEN PERFORM store.tell(p_bucket, m, p_key);
-      WHEN 'cors' THEN UPDATE store.buckets SET cors = m->>'text' WHERE id = p_bucket;
-      WHEN 'lifecycle' THEN UPDATE store.buckets SET lifecycle = m->>'text' WHERE id = p_bucket;
-      WHEN 'notifications' THEN UPDATE store.buckets SET notifications = m->>'text' WHERE id = p_bucket;
+${objectCases}      WHEN 'tell' THEN PERFORM store.tell(p_bucket, m, p_key);
+${settingCases}      WHEN 'notifications' THEN UPDATE store.buckets SET notifications = m->>'text' WHERE id = p_bucket;
       WHEN 'publication' THEN UPDATE store.buckets SET publication = m->>'text' WHERE id = p_bucket;
     END CASE;
   END $$;
@@ -55,14 +43,7 @@ export const outbox = `
   DECLARE
     bucket_id bigint;
   BEGIN
-    PERFORM pg_advisory_xact_lock(${lockClass}, hashtext(p_name));
-    SELECT id INTO bucket_id FROM store.buckets WHERE name = p_name;
-    IF NOT FOUND THEN RETURN 'missing'; END IF;
-    IF EXISTS (SELECT FROM store.objects WHERE bucket = bucket_id) THEN RETURN 'not empty'; END IF;
-    WITH ended AS (DELETE FROM store.parts WHERE bucket = bucket_id RETURNING blob)
-      INSERT INTO store.dead (bucket, blob) SELECT bucket_id, blob FROM ended;
-    DELETE FROM store.uploads WHERE bucket = bucket_id;
-    DELETE FROM store.outbox WHERE bucket = bucket_id;
+${deleteContents}    DELETE FROM store.outbox WHERE bucket = bucket_id;
     DELETE FROM store.buckets WHERE id = bucket_id;
     INSERT INTO store.gone (bucket) VALUES (bucket_id);
     PERFORM store.attest(p_session, p_number);

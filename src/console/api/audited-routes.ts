@@ -1,5 +1,4 @@
 // Maps console requests to entries of the audit log.
-
 import type { AuditAction } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";

@@ -123,9 +123,7 @@ async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRec
     throw new ConsoleError(
       409,
       "This object is encrypted with a customer-provided key and cannot be changed without it.",
-      {
-        hint: "Copy it onto itself with an S3 client that has the key.",
-      },
+      { hint: "Copy it onto itself with an S3 client that has the key." },
     );
   }
   if (record.size > limits.singleWriteBytes) {

@@ -1,14 +1,7 @@
-// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API has
-// another origin than the console, so framed content cannot access the session.
+// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API is another
+// origin than the console, so framed content cannot access the session.
+import type { S3Access } from "../../http/sigv4.ts";
 import { encodePath, encodeText, presign } from "../../http/sigv4.ts";
-
-/** Endpoint of the S3 API, and the access key that signs links. */
-export interface S3Access {
-  /** `http://host:port`, without a path. */
-  readonly endpoint: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
 
 export interface Links {
   url(bucket: string, key: string): string;

@@ -4,8 +4,9 @@ import type { Engine } from "../../engine/engine.ts";
 import type { CorsRule } from "../../model/cors.ts";
 import { defaultLifecycle, type LifecycleRule, type When } from "../../model/lifecycle.ts";
 import { corsFlaws, lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
+import { isFields } from "../../model/shape.ts";
 import { ConsoleError, json, noContent } from "../response.ts";
-import { type Call, type Fields, isRecord, type Route } from "../route.ts";
+import type { Call, Fields, Route } from "../route.ts";
 import type { FlawsDocument, RulesDocument } from "../wire-types.ts";
 
 const path = "/api/rules";
@@ -77,7 +78,7 @@ type JsonFields = Readonly<Record<string, unknown>>;
 
 function parseRuleList(fields: Fields): JsonFields[] {
   const rules = fields.list("rules") ?? [];
-  if (rules.every(isRecord)) return [...rules] as JsonFields[];
+  if (rules.every(isFields)) return [...rules] as JsonFields[];
   throw new ConsoleError(400, '"rules" must be a list of objects.');
 }
 
@@ -124,7 +125,7 @@ function textList(given: JsonFields, name: string): string[] {
 
 function parseWhen(given: JsonFields, name: string): When | undefined {
   const value = given[name];
-  if (!isRecord(value)) return undefined;
+  if (!isFields(value)) return undefined;
   const date = optionalNumber(value, "date");
   return date === undefined ? { days: optionalNumber(value, "days") ?? Number.NaN } : { date };
 }

@@ -1,9 +1,10 @@
 // Routes for multipart uploads: a list with progress, and the steps of uploads by the page.
 import type { Engine, UploadName } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
+import { isFields } from "../../model/shape.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";
 import { ConsoleError, json, noContent } from "../response.ts";
-import { type Fields, isRecord, type Query, type Route } from "../route.ts";
+import type { Fields, Query, Route } from "../route.ts";
 import type { PartsDocument, StoredDocument, UploadRow, UploadsDocument } from "../wire-types.ts";
 import { bodySource } from "./object.ts";
 
@@ -120,7 +121,7 @@ function parseCursor(cursor: string | undefined): { key: string; id?: string | u
 
 function parseParts(given: Fields): { number: number; etag: string }[] {
   return (given.list("parts") ?? []).map((part) => {
-    if (isRecord(part) && typeof part.number === "number" && typeof part.etag === "string") {
+    if (isFields(part) && typeof part.number === "number" && typeof part.etag === "string") {
       return { number: part.number, etag: part.etag };
     }
     throw new ConsoleError(400, 'Each of "parts" must have a number and an etag.');

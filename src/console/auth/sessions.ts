@@ -35,10 +35,7 @@ export const sessionMilliseconds = 12 * 3600 * 1000;
 const ownTokenHolder = { id: "dev", name: "store dev" };
 const idShape = /^[A-Za-z0-9_-]{43}$/;
 
-interface StoredSession {
-  readonly by: string;
-  readonly expires: number;
-}
+type StoredSession = Pick<Session, "by" | "expires">;
 
 export function createSessions({ documents, tokens, ownToken, now }: SessionsOptions): Sessions {
   async function findHolder(

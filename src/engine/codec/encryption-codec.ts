@@ -9,12 +9,8 @@ export type EncodedEncryption = readonly [
   sealedChecksums?: string,
 ];
 
-export function encodeEncryption({
-  keyMd5,
-  scope,
-  sealedKey,
-  sealedChecksums,
-}: Encryption): EncodedEncryption {
+export function encodeEncryption(encryption: Encryption): EncodedEncryption {
+  const { keyMd5, scope, sealedKey, sealedChecksums } = encryption;
   const key = [keyMd5, scope, base64(sealedKey)] as const;
   return sealedChecksums === undefined ? key : [...key, base64(sealedChecksums)];
 }

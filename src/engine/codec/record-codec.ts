@@ -1,6 +1,5 @@
-// Encodes records as text for adapters that use a database: JSON arrays that begin with a format
-// number. Text, because the drivers pass strings several times faster than buffers. Each record
-// contains its own key, so that a misplaced record is detected.
+// Encodes records as JSON arrays that begin with a format number: drivers pass strings several times
+// faster than buffers. Each contains its own key, so that a misplaced record is detected.
 import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import {
@@ -78,17 +77,9 @@ export function encodeObject(record: ObjectRecord): string {
 }
 
 function writeObject(record: ObjectRecord): string {
-  const { key, version, size, uploaded, etag, checksums, checksumParts } = record;
-  const encoded: EncodedObject = [
-    format,
-    key,
-    version,
-    size,
-    uploaded,
-    etag,
-    encodeChecksums(checksums),
-    ...encodeMetadata(record),
-  ];
+  const { key, version, size, uploaded, etag, checksumParts } = record;
+  const body = [size, uploaded, etag, encodeChecksums(record.checksums)] as const;
+  const encoded: EncodedObject = [format, key, version, ...body, ...encodeMetadata(record)];
   return JSON.stringify(checksumParts === undefined ? encoded : [...encoded, checksumParts]);
 }
 
@@ -131,16 +122,8 @@ function readObject(text: string): ObjectRecord {
 
 export function encodeUpload(record: UploadRecord): string {
   const { key, id, created, state, due, result, checksum } = record;
-  const encoded: EncodedUpload = [
-    format,
-    key,
-    id,
-    created,
-    state,
-    due,
-    result === undefined ? 0 : [result.version, result.etag],
-    ...encodeMetadata(record),
-  ];
+  const ended = result === undefined ? 0 : ([result.version, result.etag] as const);
+  const encoded: EncodedUpload = [format, key, id, created, state, due, ended, ...encodeMetadata(record)];
   return JSON.stringify(checksum === undefined ? encoded : [...encoded, checksum]);
 }
 
@@ -193,16 +176,11 @@ function readPart(number: number, blob: string, text: string): PartRecord {
 
 /** Encodes the parts of an object's body. */
 export function encodeManifest(parts: readonly BodyPart[]): string {
-  const rows = parts.map(
-    ({ number, size, blob, checksums }): EncodedBodyPart => [
-      number,
-      size,
-      blob.id,
-      blob.size,
-      ...encodeOptional(checksums),
-    ],
-  );
-  return JSON.stringify([format, rows] satisfies EncodedManifest);
+  return JSON.stringify([format, parts.map(encodeBodyPart)] satisfies EncodedManifest);
+}
+
+function encodeBodyPart({ number, size, blob, checksums }: BodyPart): EncodedBodyPart {
+  return [number, size, blob.id, blob.size, ...encodeOptional(checksums)];
 }
 
 export function decodeManifest(text: string): BodyPart[] {
@@ -262,12 +240,8 @@ function isChecksum(value: unknown, name: string): boolean {
   return typeof value === "string" && value.length === length * 2;
 }
 
-function encodeMetadata({
-  httpMetadata,
-  customMetadata,
-  storageClass,
-  encryption,
-}: Metadata): EncodedMetadata {
+function encodeMetadata(metadata: Metadata): EncodedMetadata {
+  const { httpMetadata, customMetadata, storageClass, encryption } = metadata;
   return [
     storageClass,
     Object.keys(httpMetadata).length === 0 ? 0 : httpMetadata,

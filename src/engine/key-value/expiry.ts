@@ -41,16 +41,11 @@ export async function removeExpiredKeys(context: Context, bucket: string): Promi
   return removed;
 }
 
-interface SeenVersion {
-  readonly key: Key;
-  readonly version: string;
-}
-
 /** Removes all in one commit, or one by one when another writer changed one of them. */
 async function removeVersions(
   context: Context,
   bucket: string,
-  seen: readonly SeenVersion[],
+  seen: readonly { key: Key; version: string }[],
 ): Promise<number> {
   const checks = seen.map(({ key, version }) => ({ kind: "object", key, version }) as const);
   const mutations = seen.map(({ key }) => ({ kind: "delete object", key }) as const);

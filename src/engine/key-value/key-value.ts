@@ -1,4 +1,5 @@
 // Key-value namespaces of the engine. Each is stored as a bucket that no bucket operation reaches.
+import type { BucketRecord } from "../../model/bucket.ts";
 import type { Key } from "../../model/key.ts";
 import type { ExpirationOptions } from "../../model/key-value.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -18,20 +19,14 @@ export interface KeyValues {
 
   /** Undefined when the key is missing or has expired. The bytes are read once, or cancelled. */
   get(namespace: string, key: Key): Promise<KeyValueEntry | undefined>;
-  /**
-   * Reads the source to its end, or cancels it if nothing is stored. The last commit of a key wins.
-   */
+  /** Reads the source to its end, or cancels it if nothing is stored. The last commit of a key wins. */
   put(namespace: string, key: Key, source: Source, options?: KeyValuePutOptions): Promise<void>;
   /** Missing keys are not an error. */
   delete(namespace: string, keys: readonly Key[]): Promise<void>;
   list(namespace: string, options?: KeyValueListOptions): Promise<KeyValueListing>;
 }
 
-export interface NamespaceRecord {
-  readonly name: string;
-  /** Milliseconds since the epoch. */
-  readonly created: number;
-}
+export type NamespaceRecord = Pick<BucketRecord, "name" | "created">;
 
 export interface KeyValueEntry {
   readonly record: ObjectRecord;

@@ -1,21 +1,19 @@
-// Applies the lifecycle rules of buckets: deletes or moves objects whose age is reached, and aborts
-// uploads. Each change commits on the version that was evaluated, so a concurrent write is never
-// lost.
+// Applies lifecycle rules: deletes or moves objects whose age is reached, and aborts uploads. Each
+// change commits on the version that was evaluated, so a concurrent write is never lost.
 import type { LifecycleRule } from "../../model/lifecycle.ts";
 import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";
+import type { SweepReport } from "../engine.ts";
 import { deleteMutations } from "../event-outbox.ts";
 import { everyUpload } from "../uploads/listing.ts";
 import { abort } from "../uploads/uploads.ts";
 import { requireBucket } from "../write-path.ts";
 
-export interface LifecycleCounts {
-  objectsExpired: number;
-  objectsMoved: number;
-  uploadsAborted: number;
-}
+export type LifecycleCounts = {
+  -readonly [name in "objectsExpired" | "objectsMoved" | "uploadsAborted"]: SweepReport[name];
+};
 
 const intervalMilliseconds = 3600_000;
 

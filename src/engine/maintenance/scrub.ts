@@ -31,9 +31,10 @@ interface State {
 const kind = "housekeeping";
 const name = "scrub";
 
-async function readState({
-  records,
-}: Context): Promise<{ state: State | undefined; revision: number | undefined }> {
+async function readState(
+  context: Context,
+): Promise<{ state: State | undefined; revision: number | undefined }> {
+  const { records } = context;
   const document = await records.documents.get(kind, name);
   return { state: document && (JSON.parse(document.text) as State), revision: document?.revision };
 }

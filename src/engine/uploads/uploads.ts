@@ -97,17 +97,11 @@ export async function abortAll(context: Context, bucket: string): Promise<void> 
   }
 }
 
-interface PartWrite {
-  readonly number: number;
-  readonly source: Source;
-  readonly options: PartOptions;
-}
-
 async function uploadPart(
   context: Context,
   bucket: string,
   upload: UploadName,
-  { number, source, options }: PartWrite,
+  { number, source, options }: { number: number; source: Source; options: PartOptions },
 ): Promise<PartRecord> {
   checkKey(upload.key);
   checkDeclaredLength(source);

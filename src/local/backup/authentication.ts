@@ -1,6 +1,5 @@
-// Authenticates a backup's manifest with a key derived from the store's secret key, so that a
-// manifest written by someone without the key is refused. The manifest holds the digests of all
-// copied databases.
+// Authenticates a backup's manifest, which has the digests of all copied databases, with a key derived
+// from the store's secret key: a manifest written without that key is refused.
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

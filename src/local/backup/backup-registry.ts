@@ -1,6 +1,5 @@
-// Completes a backup: copies the registry last, and the buckets created meanwhile. The registry
-// stays locked while it is copied and those buckets are leased, so none of them is deleted first,
-// and this always ends.
+// Completes a backup: copies the registry last, and the buckets created meanwhile. The registry is
+// locked and those buckets are leased, so none is deleted first, and this always ends.
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,13 +22,11 @@ export interface PreparedSnapshot {
   readonly buckets: ReadonlyMap<string, BucketEntry>;
 }
 
-export type CompletedSnapshot = Pick<Manifest, "registry" | "companions" | "buckets">;
-
 /** Everything is durable when this resolves. */
 export async function completeSnapshot(
   work: BucketBackup,
   prepared: PreparedSnapshot,
-): Promise<CompletedSnapshot> {
+): Promise<Pick<Manifest, "registry" | "companions" | "buckets">> {
   const { source, snapshot, backup } = work;
   const buckets = await backUpRegistry(work, prepared);
   const companions = await copyCompanions(source, snapshot.companions, prepared.companions);

@@ -1,6 +1,5 @@
-// Backs up a data directory in use: bucket by bucket, then the registry, then, when everything is
-// durable, the manifest that makes it the current backup. What only the previous backup needed is
-// removed last.
+// Backs up a data directory in use: bucket by bucket, the registry, and once everything is durable
+// the manifest that makes it current. What only the previous backup needed is removed last.
 import { mkdir, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupError, type BackupOptions, type BackupReport } from "../../model/backup.ts";

@@ -15,7 +15,6 @@ const closeFile = promisify(close);
 const syncFile = promisify(fsync);
 const readFile = promisify(read);
 const writeFile = promisify(write);
-
 const blockBytes = limits.blockBytes;
 const chunkBytes = 1024 * 1024;
 
@@ -117,10 +116,7 @@ export async function copyBlob(
 ): Promise<void> {
   const partial = `${to}.partial`;
   await rm(partial, { force: true });
-  await writeBlockFile(partial, blobChunks(source, blob, watch), {
-    seed: checksumSeed(blob.id),
-    blockBytes,
-  });
+  await writeBlockFile(partial, blobChunks(source, blob, watch), { seed: checksumSeed(blob.id), blockBytes });
   await rename(partial, to);
 }
 

@@ -65,10 +65,7 @@ export async function restore(
   }
 }
 
-/**
- * The target must be empty or have an unfinished restore of the same backup, which is then resumed.
- * Returns the checksum of that backup.
- */
+/** Refuses a target that is not empty or an unfinished restore of this backup; returns its checksum. */
 async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
   const names = await namesIn(target.root);
   const startedChecksum = names.includes("restore.unfinished")

@@ -1,6 +1,5 @@
-// Folders for new blobs. A process writes into a folder of its own; a durable marker names the
-// folder before its first file, and is removed when every file of the full folder is settled. After
-// a crash, orphans are only in marked folders, so recovery need not scan the whole store.
+// Folders for new blobs, each of one process. A durable marker names a folder until every file of the
+// full folder is settled, so recovery finds orphans without a scan of the whole store.
 import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -7,7 +7,6 @@ const openFile = promisify(open);
 const closeFile = promisify(close);
 const syncFile = promisify(fdatasync);
 const writeFile = promisify(write);
-
 export const checksumBytes = 4;
 
 /** Size of a blob on disk, with its checksums. */

@@ -28,10 +28,7 @@ export interface Compaction {
   adopt(bucketId: string, segment: string): void;
   /** Checks the segments from which enough was removed since their last count, or all. */
   run(bucket: string, which: "touched" | "all"): Promise<void>;
-  /**
-   * Undefined while the bucket's segments are within their space budget. Otherwise a new body waits
-   * until compaction has reclaimed as many bytes, so that writers never outrun it.
-   */
+  /** Undefined within the space budget. Otherwise a new body waits until as many bytes are reclaimed. */
   waitForSpace(bucketId: string, bytes: number): Promise<void> | undefined;
   /** Bytes are being written into the bucket's segments. */
   noteWritten(bucketId: string, bytes: number): void;
@@ -60,15 +57,13 @@ interface Throttle {
 }
 
 /**
- * A segment with a smaller share of live bytes is compacted. While bodies come and go, the
- * remaining ones soon go, too: at 0.4 all segments take less than twice their live bytes, for two
- * thirds of the moves.
+ * A segment with a smaller share of live bytes is compacted. At 0.4 all segments take less than
+ * twice their live bytes, for two thirds of the moves.
  */
 const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as const;
 /**
- * Size of all segments as a multiple of their live bytes, which stays below two plus a few
- * segments. Above `compact` the emptiest are compacted, even if none is sparse; above `throttle`
- * new bodies wait.
+ * Size of all segments as a multiple of their live bytes. Above `compact` the emptiest are compacted,
+ * even if none is sparse; above `throttle` new bodies wait.
  */
 const maxSpaceFactor = { compact: 1.7, throttle: 1.8 } as const;
 /** Maximum number of segments counted in one pass over all. */

@@ -19,10 +19,7 @@ export interface SegmentSizes {
 export const defaultSegmentSizes: SegmentSizes = { bodyBytes: 256 * 1024, fileBytes: 8 * 1024 * 1024 };
 
 export interface SegmentWriter {
-  /**
-   * Stores a body of `size` bytes, which `fill` copies into the given buffer; durable when this
-   * resolves. If `fill` throws, nothing is stored. Undefined if no buffer is free.
-   */
+  /** `fill` copies the body; durable when this resolves. Undefined if no buffer is free. */
   stage(size: number, fill: (target: Uint8Array) => void): Promise<StagedBlob | undefined>;
   /** The segment being written, and the number of its reserved bytes. */
   head(): Pick<Segment, "name" | "end"> | undefined;

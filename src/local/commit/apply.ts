@@ -1,6 +1,5 @@
-// Applies changes to a bucket's database inside the writer's transaction: first all checks of a
-// change, then, if they hold, its mutations. Blobs that lose their last reference go into the
-// garbage queue.
+// Applies changes inside the writer's transaction: first all checks of a change, then its mutations.
+// Blobs that lose their last reference go into the garbage queue.
 import { blobContext, verifyBytes, verifyText, withTextChecksum } from "../index/checksum.ts";
 import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
 import { existenceKey } from "../index/existence-index.ts";
@@ -53,10 +52,7 @@ export function createApplier(database: Database): Applier {
     return { version, size, inline, blob, stored, manifest, record, bytes };
   }
 
-  /**
-   * Enqueues the blobs of a replaced or deleted object as garbage. A damaged row may name the blobs
-   * of another object, so those stay.
-   */
+  /** A damaged row may name the blobs of another object, so those stay. */
   function release(key: Uint8Array, row: ObjectRow): void {
     if (!isSoundRow(key, row)) {
       isUncertain = true;

@@ -1,6 +1,5 @@
-// Packs changes into bytes for the committer: cloning them as objects costs both sides more than
-// all other work on them. The most common change, a put of one object, is laid out field by field;
-// v8 serializes the others.
+// Packs changes into bytes for the committer: cloning objects costs both sides more than all other
+// work. A put of one object is laid out field by field; v8 serializes other changes.
 import { deserialize, serialize } from "node:v8";
 import type { WireChange, WireMutation, WireObject } from "./change.ts";
 
@@ -11,7 +10,6 @@ interface PlainPut extends WireObject {
 }
 
 const kinds = { other: 0, inlinePut: 1, blobPut: 2 } as const;
-
 const numberBytes = 8;
 const lengthBytes = 4;
 /** After the kind: sizes of object and blob, then lengths of key, version, record and body. */

@@ -1,6 +1,6 @@
 // Sends the jobs of this process over a socket to the process that commits for it.
 import { connect, type Socket } from "node:net";
-import { StoreError } from "../../model/errors.ts";
+import { errorMessage, StoreError } from "../../model/errors.ts";
 import type { Layout } from "../disk/layout.ts";
 import { readSocketPath } from "./commit-server.ts";
 import { createFrameDecoder, encodeFrame, maxFrameBytes } from "./framing.ts";
@@ -59,7 +59,7 @@ function createCommitClient(socket: Socket): Committer {
     } catch (error) {
       // The close handler rejects all pending requests with an unknown outcome.
       socket.destroy();
-      const what = error instanceof Error ? error.message : String(error);
+      const what = errorMessage(error);
       process.emitWarning(`The process that commits for this one sent ${what}.`, "StoreWarning");
     }
   });

@@ -1,10 +1,10 @@
-// Commits for other processes over a socket: the processes of a server let one of them commit for
-// all, so that their changes share a sync and none waits for a lock. A file in the data directory
-// has the path of the socket; a process that cannot connect commits for itself.
+// Commits for other processes over a socket, so that their changes share a sync and none waits for a
+// lock. A file has the path of the socket; a process that cannot connect commits for itself.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { errorMessage } from "../../model/errors.ts";
 import type { Layout } from "../disk/layout.ts";
 import { privateFile } from "../disk/private-files.ts";
 import { createFrameDecoder, encodeFrame, type FrameDecoder, maxFrameBytes } from "./framing.ts";
@@ -61,7 +61,7 @@ export function openCommitServer(
       try {
         decoder.push(chunk);
       } catch (error) {
-        return disconnect(client, `it sent ${error instanceof Error ? error.message : String(error)}`);
+        return disconnect(client, `it sent ${errorMessage(error)}`);
       }
       if (totalBufferedBytes() > maxBufferedBytes) disconnect(client, "too much is being sent at once");
     });

@@ -10,10 +10,7 @@ export interface ChosenCommitter extends Omit<Committer, "isOpen"> {
   startServer(): Promise<void>;
 }
 
-/**
- * Connects to a process that commits for others, otherwise starts a thread. Chosen at the first
- * job, so that a process that only reads starts no thread, and again when the other one ends.
- */
+/** Connects to a committing process or starts a thread, at the first job and when the other one ends. */
 export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenCommitter {
   let own: Committer | undefined;
   let chosen: Promise<Committer> | undefined;

@@ -114,10 +114,7 @@ export function createWriter(
   };
 }
 
-/**
- * So many changes are sent before the turn ends: the writer commits them while this thread makes
- * the next ones. If commits are slow, all changes of the turn are sent together instead.
- */
+/** Sent before the turn ends, so that the writer works meanwhile; slow commits get all together. */
 const pipelineThreshold = 16;
 const slowMilliseconds = 4;
 

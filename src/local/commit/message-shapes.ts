@@ -11,7 +11,6 @@ import type { Job, Reply, Request } from "./messages.ts";
 type Check = (value: unknown) => boolean;
 
 const maxGroups = 4096;
-
 const isText: Check = (value) => typeof value === "string";
 const isBytes: Check = (value) => value instanceof Uint8Array;
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);

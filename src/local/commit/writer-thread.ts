@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { StoreError } from "../../model/errors.ts";
+import { errorMessage, StoreError } from "../../model/errors.ts";
 import { isNoSpace } from "../disk/errors.ts";
 import { syncDirectorySync } from "../disk/fsync-directory.ts";
 import { bucketPaths } from "../disk/layout.ts";
@@ -47,10 +47,7 @@ const vacuum = createVacuum(() =>
     .map(({ database, checkpoint }) => ({ database, checkpoint: () => runCheckpoint(checkpoint) })),
 );
 
-/**
- * Opening creates a missing log. SQLite syncs the log's directory entry with the first commit, but
- * acknowledges that commit even if this sync fails, so the entry is synced here first.
- */
+/** SQLite acknowledges the first commit even if the sync of the log's directory entry fails. */
 function withDurableLog(path: string, database: Database): Database {
   try {
     syncDirectorySync(dirname(path));
@@ -117,7 +114,7 @@ function fullDiskError(): Error {
 function failure(kind: Failure["failure"], error: unknown): Failure {
   // Damage found in the rows is not a failure of the disk.
   if (error instanceof StoreError) return { failure: kind, message: error.detail, code: sqliteCorrupt };
-  const words = error instanceof Error ? error.message : String(error);
+  const words = errorMessage(error);
   const code = sqliteCode(error);
   const message = isDamage(code) ? `The stored data is damaged: ${words}.` : words;
   const result: Failure = { failure: kind, message, code };
@@ -170,10 +167,7 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
   }
 }
 
-/**
- * The driver closes a database only when its statements are garbage-collected, so closing runs no
- * checkpoint. A failed commit that stays in the log could reappear after a crash.
- */
+/** The driver closes late, without a checkpoint. A failed commit in the log could reappear after a crash. */
 function truncateLog(database: Database): void {
   try {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");

@@ -5,13 +5,9 @@ import { bucketPathsIn, type Layout } from "./layout.ts";
 
 export const privateFile = 0o600;
 export const privateFolder = 0o700;
-
 const others = 0o077;
 
-/**
- * Creates an empty file for SQLite, which gives its log and index the same mode. Never opens an
- * existing file: closing it would free this process's locks on it. SQLite reports errors.
- */
+/** SQLite gives its log the same mode. Never opens an existing file: closing it would free its locks. */
 export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", privateFile));

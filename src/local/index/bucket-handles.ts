@@ -33,10 +33,7 @@ export interface Buckets {
   readonly changeCounter: WalChangeCounter;
   /** Throws NoSuchBucket. The bucket of a returned handle may just have been deleted. */
   open(name: string): OpenBucket;
-  /**
-   * Reads through the handle. A found object proves that the bucket exists, since only an empty
-   * bucket can be deleted; a read without such proof is repeated if it was deleted.
-   */
+  /** A found object proves that the bucket exists; any other read is repeated if it was deleted. */
   read<T>(
     name: string,
     read: (queries: Queries, open: OpenBucket) => T,

@@ -1,5 +1,6 @@
 // Checksums of the rows that are not records of objects or uploads: buckets in the registry,
 // documents, settings and the garbage queue.
+import type { Document } from "../../engine/records.ts";
 import { withTextChecksum } from "./checksum.ts";
 
 export interface BucketRow {
@@ -14,11 +15,8 @@ export function bucketChecksum({ name, id, created, storage_class, account }: Bu
   return withTextChecksum("", JSON.stringify([name, id, created, storage_class, account]));
 }
 
-export interface DocumentRow {
+export interface DocumentRow extends Document {
   readonly kind: string;
-  readonly name: string;
-  readonly text: string;
-  readonly revision: number;
 }
 
 export function documentContext({ kind, name, revision }: Omit<DocumentRow, "text">): string {

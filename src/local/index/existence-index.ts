@@ -1,6 +1,5 @@
-// The existence index: a table that names everything in a database a second time, ordered by a
-// hash, so that one damaged page never hides a row in both. A row that only this index has was
-// lost, which is an error; a row that neither has does not exist.
+// The existence index names everything in a database a second time, ordered by a hash, so that one
+// damaged page never hides a row in both. A row that only this index has was lost.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import type { Database } from "./sqlite.ts";

@@ -1,6 +1,5 @@
-// Cache of recent reads of a bucket, valid until the next commit to it. Reading the change counter
-// of the log costs a fifth of the smallest query. Only repeated reads are cached, and a bucket with
-// frequent commits bypasses the cache.
+// Cache of recent reads of a bucket, valid until the next commit to it. Only repeated reads are cached,
+// and a bucket with frequent commits bypasses the cache.
 import type { ObjectWithBody } from "../../engine/records.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -106,7 +105,8 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
   return {
     bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
     object: (key, read) => readThrough(objects, key, read, always),
-    objectWithBody: (key, read) => readThrough(bodies, key, read, isSmall),
+    // Lists of parts may be too long to cache.
+    objectWithBody: (key, read) => readThrough(bodies, key, read, ({ body }) => body.storage !== "parts"),
     close() {
       unsubscribe();
       clear();
@@ -116,18 +116,10 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
 
 const always = () => true;
 
-/** Lists of parts may be too long to cache. */
-function isSmall({ body }: ObjectWithBody): boolean {
-  return body.storage !== "parts";
-}
-
 /** A turn that takes longer may have waited synchronously for a commit of another process. */
 const tickMilliseconds = 1;
 
-/**
- * A value read in one turn of the event loop stays valid for that turn: this process cannot have
- * learned of a later commit. Many writes that resume together thus read their bucket once.
- */
+/** A value stays valid for one turn: this process cannot have learned of a later commit. */
 function createTickCache<T>(): { readThrough(read: () => T | undefined): T | undefined; clear(): void } {
   let found: T | undefined;
   let since = 0;

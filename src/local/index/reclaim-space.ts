@@ -19,9 +19,8 @@ export function ensureReserve(reserve: Reserve, database: Database): boolean {
 }
 
 /**
- * For changes that only free space; false if no space was found. The database takes in the pages of
- * the log with the space of the reserve, which frees the log. If the log used the reserve, neither
- * could grow.
+ * For changes that only free space; false if none was found. The database takes in the pages of the
+ * log with the space of the reserve; if the log used the reserve, neither could grow.
  */
 export function reclaimSpace(reserve: Reserve, database: Database): boolean {
   const hadReserve = reserve.release();

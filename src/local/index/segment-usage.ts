@@ -24,10 +24,7 @@ export interface Usage {
 
 export interface SegmentUsage {
   bucketSegments(bucketId: string): Map<string, SegmentUse>;
-  /**
-   * The last measurement plus the changes of this process since. Measured again, to see changes of
-   * other processes, so rarely that measuring takes at most a hundredth of the time.
-   */
+  /** The last measurement plus own changes; measuring again takes at most a hundredth of the time. */
   measure(bucketId: string): Readonly<Usage>;
   /** Adds what this process has written or removed, in bytes. */
   change(bucketId: string, change: Partial<Usage>): void;

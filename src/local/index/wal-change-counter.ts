@@ -61,9 +61,8 @@ function createWalChangeCounter(databasePath: string): WalChangeCounter {
 }
 
 /**
- * One descriptor per file, kept open while SQLite may use the file: when a process closes any
- * descriptor of a file, it loses all its locks on it (fcntl(2)), also those that SQLite holds in
- * another thread.
+ * Kept open while SQLite may use the file: closing any descriptor of a file frees all locks of the
+ * process on it (fcntl(2)), also those that SQLite holds in another thread.
  */
 const descriptors = new Map<string, number>();
 /** How often a data directory is open in this process. */

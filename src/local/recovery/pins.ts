@@ -1,6 +1,5 @@
-// Pins protect bodies of several files while they are read. An open file stays readable after its
-// removal, but later files of a body are opened only when reached, so a pin file, visible to all
-// processes, keeps them from being removed. A backup leases its bucket: that pins all bodies.
+// Pins protect bodies of several files while they are read: later files are opened only when reached.
+// A pin file is visible to all processes. A backup leases its bucket: that pins all bodies.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../disk/errors.ts";

@@ -16,10 +16,7 @@ export interface RecoveryOptions {
   readonly hasBlobsIn: (segment: string) => boolean;
   /** The name of this process. */
   readonly ownProcess: string;
-  /**
-   * Takes over a segment of a dead process that still has live bodies. Its marker, renamed to this
-   * process, stays until compaction has checked the segment, so that a crash does not lose it.
-   */
+  /** Takes over a dead process's segment. Its marker stays until compaction has checked the segment. */
   readonly adopt: (segment: string) => void;
 }
 

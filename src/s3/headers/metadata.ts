@@ -1,14 +1,11 @@
 // Converts metadata between headers and records. Bytes that are not UTF-8 are returned unchanged.
 import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
 import { isSendable } from "../../model/metadata.ts";
-import type { CustomMetadata, HttpMetadata, StorageClass } from "../../model/object.ts";
+import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 
-export interface GivenMetadata {
-  readonly httpMetadata: HttpMetadata;
-  readonly customMetadata: CustomMetadata;
-}
+export type GivenMetadata = Pick<Metadata, "httpMetadata" | "customMetadata">;
 
 const prefix = "x-amz-meta-";
 

@@ -1,5 +1,4 @@
 // Builds the response headers of GetObject and HeadObject.
-
 import { findExpiry } from "../../model/lifecycle.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { ObjectRecord } from "../../model/object.ts";

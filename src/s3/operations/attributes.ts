@@ -1,5 +1,4 @@
 // GetObjectAttributes: returns the requested attributes of an object.
-
 import type { ObjectPart } from "../../engine/engine.ts";
 import { checksumElements, hasS3Checksum, partChecksumElements } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";

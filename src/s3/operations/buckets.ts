@@ -40,13 +40,8 @@ export async function listBuckets({ engine, caller, request, region }: Call): Pr
   ]);
 }
 
-export async function createBucket({
-  engine,
-  operation,
-  caller,
-  payload,
-  region,
-}: Call): Promise<S3Response> {
+export async function createBucket(call: Call): Promise<S3Response> {
+  const { engine, operation, caller, payload, region } = call;
   const { bucket: name } = operation;
   const document = await readWholePayload(payload, 65_536);
   if (document.length > 0) checkLocation(document, region);

@@ -186,12 +186,8 @@ function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
   return ["Owner", ownerElements(bucket?.account ?? "")];
 }
 
-export async function listMultipartUploads({
-  engine,
-  operation,
-  request,
-  caller,
-}: Call): Promise<S3Response> {
+export async function listMultipartUploads(call: Call): Promise<S3Response> {
+  const { engine, operation, request, caller } = call;
   const { query } = request;
   const given = readListParameters(request, "max-uploads");
   const { prefix, delimiter, limit, text } = given;

@@ -58,7 +58,7 @@ export async function postObject(
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
     event: "s3:ObjectCreated:Post",
     httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
-    customMetadata: readCustomMetadata(toRawHeaders(fields)),
+    customMetadata: readCustomMetadata([...fields].flatMap(([name, value]) => [name, toLatin1(value)!])),
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
     customerKey: readCustomerKey(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
@@ -137,10 +137,6 @@ function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBy
 
 function toLatin1(text: string | undefined): string | undefined {
   return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
-}
-
-function toRawHeaders(fields: ReadonlyMap<string, string>): string[] {
-  return [...fields].flatMap(([name, value]) => [name, toLatin1(value)!]);
 }
 
 /** Form fields take the place of headers. */

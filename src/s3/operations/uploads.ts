@@ -62,10 +62,7 @@ export async function uploadPart(call: Call): Promise<S3Response> {
     readUploadName(call),
     number,
     payload.bufferedBytes() ?? payload.source,
-    {
-      customerKey,
-      checksums: expectedChecksums(request, payload),
-    },
+    { customerKey, checksums: expectedChecksums(request, payload) },
   );
   const headers = [...partChecksumHeaders(part.checksums), ...givenKeyHeaders(customerKey)];
   return answer(200, [["etag", quoteEtag(part.etag)], ...headers]);

@@ -1,6 +1,6 @@
 // Messages between the supervisor and the worker processes of the S3 API.
 import type { StartMessage } from "../../child/start-child.ts";
-import type { PortLimits } from "../../http/server/limits.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
@@ -8,7 +8,8 @@ import type { Location } from "../../model/location.ts";
 import { isFields, isList, isText } from "../../model/shape.ts";
 import type { Uses } from "../auth/key-usage.ts";
 
-export interface OpenS3 {
+/** `limits` are those of this process. */
+export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"> {
   readonly kind: "open";
   readonly location: Location;
   readonly domains: readonly string[];
@@ -16,12 +17,7 @@ export interface OpenS3 {
   readonly secretKey: string;
   /** Certificate and key of the port; undefined without TLS. */
   readonly tls: TlsPair | undefined;
-  /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers are trusted. */
-  readonly trusted: readonly string[];
   readonly observing: ObserverOptions;
-  readonly limits: PortLimits;
-  /** Secret that health checks of the port send. */
-  readonly probe: string;
   /** Maximum of open multipart uploads of each bucket. */
   readonly openUploads: number | undefined;
 }

@@ -1,14 +1,10 @@
 // Serves the S3 API in worker processes, one per core, which accept connections on one shared port.
 // A process that ends is replaced.
 import { createRestarts } from "../../child/restarts.ts";
-import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
+import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
 import { type S3Process, type S3ProcessOptions, startProcess } from "./worker-handle.ts";
 
-export interface S3ServerOptions extends S3ProcessOptions {
-  readonly whenTaken?: WhenTaken | undefined;
-  readonly host: string;
-  readonly port: number;
-}
+export interface S3ServerOptions extends S3ProcessOptions, PortAddress {}
 
 export interface S3Server {
   readonly port: number;

@@ -2,21 +2,19 @@
 import { fileURLToPath } from "node:url";
 import { serverEnvironment } from "../../child/environment.ts";
 import { type StartMessage, startChild } from "../../child/start-child.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import { divideLimits } from "../../http/server/limits.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
-import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
 import type { Uses } from "../auth/key-usage.ts";
 import { type FromS3Process, type OpenS3, parseFromS3Process, type ToS3Process } from "./messages.ts";
 
-/** `limits` are those of all processes together. */
 export interface S3ProcessOptions
-  extends Pick<OpenS3, "location" | "domains" | "trusted" | "limits" | "probe">,
-    Partial<Pick<OpenS3, "openUploads">> {
+  extends Pick<OpenS3, "location" | "domains">,
+    Partial<Pick<OpenS3, "openUploads">>,
+    PortOptions {
   /** Key that encrypts the stored credentials. */
   readonly secretKey: Uint8Array;
-  /** When present, the port speaks HTTPS. */
-  readonly tls: TlsSource | undefined;
   readonly processes: number;
   /** Environment of this server; the processes get it without the STORE_* settings. */
   readonly environment: NodeJS.ProcessEnv;
@@ -36,10 +34,7 @@ export interface S3Process {
 
 const program = fileURLToPath(new URL("./worker.js", import.meta.url));
 const endMilliseconds = 60_000;
-/**
- * With V8's defaults, a thousand concurrent uploads leave 60 MiB more garbage. Parallel collection
- * does not help: there is already one process per core.
- */
+/** With V8's defaults, a thousand concurrent uploads leave 60 MiB more garbage. */
 const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30", "--single-threaded-gc"];
 
 /** Resolves when the process accepts connections. */

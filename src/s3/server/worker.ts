@@ -18,7 +18,6 @@ import type { FromS3Process, OpenS3, ToS3Process } from "./messages.ts";
 
 /** Node's limit for request headers: object metadata and all other headers. */
 const headerBytes = 64 * 1024;
-
 const uses = createUseReporter((newUses) => sendToParent({ kind: "used", uses: newUses }), Date.now);
 let tls: MutableTlsSource | undefined;
 let observer: Observer | undefined;
@@ -28,14 +27,8 @@ function sendToParent(message: FromS3Process): void {
   parent.send(message);
 }
 
-async function open({
-  location,
-  domains,
-  secretKey,
-  observing,
-  openUploads,
-  ...portOptions
-}: OpenS3): Promise<void> {
+async function open(messageOptions: OpenS3): Promise<void> {
+  const { location, domains, secretKey, observing, openUploads, ...portOptions } = messageOptions;
   // Before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);

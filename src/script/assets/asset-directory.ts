@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { guessContentType } from "../../http/content-types.ts";
+import { errorMessage } from "../../model/errors.ts";
 import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { parseIgnorePatterns } from "./ignore-patterns.ts";
@@ -31,7 +32,6 @@ export interface AssetDirectory {
 
 /** Files that configure how assets are served, and are not served themselves. */
 const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
-
 export const maxAssets = 100_000;
 const maxRuleFileBytes = 1024 * 1024;
 
@@ -45,11 +45,8 @@ export interface DirectoryOptions extends Pick<AssetsOptions, "directory" | "htm
 }
 
 /** Throws an AssetsError when the directory cannot be served. */
-export async function readAssetDirectory({
-  directory,
-  htmlHandling,
-  location,
-}: DirectoryOptions): Promise<AssetDirectory> {
+export async function readAssetDirectory(options: DirectoryOptions): Promise<AssetDirectory> {
+  const { directory, htmlHandling, location } = options;
   const root = await realpath(directory).catch((error: unknown) => {
     throw new AssetsError(`The assets directory ${directory} cannot be read: ${errorMessage(error)}`);
   });
@@ -142,8 +139,4 @@ async function readRuleFile(file: string, warnings: string[]): Promise<string> {
 export function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "ENOENT" || code === "ENOTDIR";
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

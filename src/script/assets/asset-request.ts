@@ -29,11 +29,8 @@ export function assetRequestFrom(request: HttpRequest): AssetRequest {
   return { method, header, ...splitUrl(new URL(isAbsolute ? target : `http://${host}${path}`)) };
 }
 
-export function splitUrl({
-  host,
-  pathname,
-  search,
-}: URL): Pick<AssetRequest, "host" | "pathname" | "search"> {
+export function splitUrl(url: URL): Pick<AssetRequest, "host" | "pathname" | "search"> {
+  const { host, pathname, search } = url;
   return { host, pathname, search };
 }
 

@@ -1,5 +1,6 @@
 // Decides whether the script or the assets handle a request, by `run_worker_first`.
 import type { AssetsOptions } from "../bindings.ts";
+import type { RuntimeCompatibility } from "../config/runtime-flags.ts";
 import { compileGlob } from "./rules/path-pattern.ts";
 
 /** `either`: the assets first, then the script if no asset matches. */
@@ -18,10 +19,7 @@ export function createDestinationChooser(runWorkerFirst: AssetsOptions["runWorke
 
 const navigationSince = "2025-04-01";
 
-export interface Compatibility {
-  readonly compatibilityDate: string;
-  readonly compatibilityFlags: readonly string[];
-}
+export type Compatibility = Omit<RuntimeCompatibility, "kind">;
 
 /** Whether a browser navigation to a missing path skips the script and gets the not-found page. */
 export function prefersAssets({ compatibilityDate, compatibilityFlags }: Compatibility): boolean {

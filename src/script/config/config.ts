@@ -5,8 +5,7 @@ import type { ScriptBindings } from "../bindings.ts";
 import { checkAssets } from "./check-assets.ts";
 import { type BundlingOptions, checkBundling } from "./check-bundling.ts";
 import { checkKvNamespaces } from "./check-kv.ts";
-import { checkTriggers } from "./check-triggers.ts";
-import type { Sunday } from "./cron.ts";
+import { checkTriggers, type Triggers } from "./check-triggers.ts";
 import { checkDistinct, envNames } from "./env-names.ts";
 import { parseRoute } from "./route-patterns.ts";
 import {
@@ -18,34 +17,28 @@ import {
   checkStrings,
   createParseCheck,
 } from "./rules.ts";
+import type { RuntimeCompatibility } from "./runtime-flags.ts";
 import { checkStoreLocations, type StoreLocations } from "./store-location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, isTable, knownKeys, type Table } from "./syntax/fields.ts";
 import type { ConfigPath } from "./syntax/positions.ts";
-import { type ConfigKind, type ConfigSource, readSource } from "./syntax/source.ts";
+import { type ConfigSource, readSource } from "./syntax/source.ts";
 import { readDevVars } from "./vars/dev-vars.ts";
 import { checkEnvironments, selectEnvironment } from "./vars/environments.ts";
 import { checkVars } from "./vars/vars.ts";
 import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
-export interface ScriptConfig extends ScriptBindings {
-  /** Absolute path of the configuration file. */
+export interface ScriptConfig extends ScriptBindings, RuntimeCompatibility, Triggers {
+  /** Absolute. */
   readonly file: string;
-  readonly kind: ConfigKind;
-  /** Directory of the file; paths in the file are relative to it. */
+  /** Directory of the file; its paths are relative to this. */
   readonly directory: string;
   /** The selected environment; undefined for the top level of the file. */
   readonly environment: string | undefined;
   readonly name: string;
   /** Absolute path of the script; undefined when assets are served without a script. */
   readonly main: string | undefined;
-  /** Date as `YYYY-MM-DD`. */
-  readonly compatibilityDate: string;
-  readonly compatibilityFlags: readonly string[];
   readonly routes: readonly string[];
-  readonly crons: readonly string[];
-  /** The number that means Sunday in `crons`. */
-  readonly sunday: Sunday;
   readonly bundling: BundlingOptions;
   /** Development variables; they override variables and secrets of the same name. */
   readonly devVars: Readonly<Record<string, string>>;
@@ -53,9 +46,7 @@ export interface ScriptConfig extends ScriptBindings {
   readonly watched: readonly string[];
   /** Port of `store dev`, if the file sets one. */
   readonly devPort: number | undefined;
-  /** Notes to print at startup, about values that were replaced or ignored. */
-  readonly notes: readonly string[];
-  /** Location of the store, if it is a cluster. */
+  /** Where the store is, when that is a cluster. */
   readonly storeLocations?: StoreLocations;
 }
 
@@ -166,12 +157,7 @@ function withDevVars(
     readsDotEnv: kind === "wrangler" && options.readsDotEnv !== false,
     names: secretNames === undefined ? undefined : [...secretNames, ...Object.keys(vars)],
   });
-  return {
-    ...config,
-    devVars: devVars.values,
-    watched: devVars.files,
-    notes: [...notes, ...devVars.notes],
-  };
+  return { ...config, devVars: devVars.values, watched: devVars.files, notes: [...notes, ...devVars.notes] };
 }
 
 /**

@@ -13,14 +13,8 @@ export interface EnvName {
   readonly at: "key" | "value";
 }
 
-export function envNames({
-  buckets,
-  kvNamespaces,
-  assets,
-  emulated,
-  unsupported,
-  vars,
-}: ScriptBindings): readonly EnvName[] {
+export function envNames(bindings: ScriptBindings): readonly EnvName[] {
+  const { buckets, kvNamespaces, assets, emulated, unsupported, vars } = bindings;
   const toEnvName = (what: string, key: string) => (entry: { readonly binding: string }, index: number) =>
     ({ name: entry.binding, what, path: [key, index, "binding"], at: "value" }) as const;
   const binding = assets?.binding;

@@ -67,11 +67,7 @@ const singleFlags = `
 
 const platformFlags: ReadonlySet<string> = new Set(`${flagPairs} ${singleFlags}`.trim().split(/[\s/]+/));
 
-function isPlatformFlag(flag: string): boolean {
-  return platformFlags.has(flag);
-}
-
-/** Flags of Cloudflare Workers, and Store's flag with the same effect. */
+/** Flags of the platform and the flag of Store with the same effect. */
 const equivalentFlags: Readonly<Record<string, string>> = {
   r2_list_honor_include: "store_list_honor_include",
 };
@@ -80,7 +76,7 @@ const equivalentFlags: Readonly<Record<string, string>> = {
 export function wranglerFlags(flags: unknown, note: (text: string) => void): unknown {
   if (flags !== undefined && !Array.isArray(flags)) return flags;
   const flagList: readonly unknown[] = flags ?? [];
-  const unknown = flagList.filter((flag) => typeof flag === "string" && !isPlatformFlag(flag));
+  const unknown = flagList.filter((flag) => typeof flag === "string" && !platformFlags.has(flag));
   if (unknown.length > 0) note(`these compatibility flags are not known: ${unknown.join(", ")}.`);
   // Projects rely on this flag to block requests to private addresses, which Store does not do.
   if (flagList.includes("global_fetch_strictly_public")) {

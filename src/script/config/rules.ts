@@ -32,7 +32,6 @@ function addLineHint({ source }: Fields, line: string): string {
 }
 
 const defaultMains = ["src/index.ts", "src/index.js", "index.ts", "index.js"];
-
 const buildHint = "\nIf a build makes it, run that build first, for example: npm run build";
 
 /** Returns the absolute path of the script; undefined when assets are served without a script. */

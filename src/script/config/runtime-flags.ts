@@ -29,15 +29,13 @@ const nodeCompatSince = "2026-08-04";
 export interface RuntimeCompatibility {
   /** The kind of file: a wrangler file implies the defaults of Cloudflare Workers. */
   readonly kind: ConfigKind;
+  /** `YYYY-MM-DD` */
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
 }
 
-export function runtimeBehaviour({
-  kind,
-  compatibilityDate,
-  compatibilityFlags,
-}: RuntimeCompatibility): RuntimeBehaviour {
+export function runtimeBehaviour(compatibility: RuntimeCompatibility): RuntimeBehaviour {
+  const { kind, compatibilityDate, compatibilityFlags } = compatibility;
   const has = (flag: RuntimeFlag | "nodejs_compat_v2") => compatibilityFlags.includes(flag);
   const isNodeCompatible =
     has("nodejs_compat") ||

@@ -35,12 +35,7 @@ export function storeToml(source: ConfigSource, today: string): StoreToml {
   };
 }
 
-interface Section {
-  readonly text: string;
-  readonly leftOut: readonly string[];
-}
-
-/** Order in which keys are written. In an environment, inherited keys are omitted. */
+/** The order in which keys are written; in an environment only those that it has itself. */
 const plainKeys = ["name", "main", "compatibility_date", "compatibility_flags", "routes"];
 const toolKeys = ["tsconfig", "jsx_factory", "jsx_fragment"];
 const tableKeys = [
@@ -54,7 +49,7 @@ const tableKeys = [
   "vars",
 ];
 
-function toSection(config: WranglerConfig, own: Table, environment: string | undefined): Section {
+function toSection(config: WranglerConfig, own: Table, environment: string | undefined): StoreToml {
   const value = config.source.value as Table;
   const isOwn = (key: string) =>
     environment === undefined || originalKeys(key).some((name) => own[name] !== undefined);

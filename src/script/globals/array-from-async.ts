@@ -1,9 +1,7 @@
 // Array.fromAsync, for Node versions without it.
 
-type Source = AsyncIterable<unknown> | Iterable<unknown> | ArrayLike<unknown>;
-
 async function fromAsync(
-  source: Source,
+  source: AsyncIterable<unknown> | Iterable<unknown> | ArrayLike<unknown>,
   map: ((value: unknown, index: number) => unknown) | undefined = undefined,
   thisArg: unknown = undefined,
 ): Promise<unknown[]> {

@@ -5,10 +5,7 @@ interface Base64Options {
   readonly omitPadding?: boolean;
 }
 
-const shapes = {
-  base64: /^[A-Za-z0-9+/]*={0,2}$/,
-  base64url: /^[A-Za-z0-9_-]*={0,2}$/,
-} as const;
+const shapes = { base64: /^[A-Za-z0-9+/]*={0,2}$/, base64url: /^[A-Za-z0-9_-]*={0,2}$/ } as const;
 
 function checkText(value: unknown, name: string): string {
   if (typeof value !== "string") throw new TypeError(`${name} takes a string.`);

@@ -23,11 +23,9 @@ export interface GlobalsOptions {
 
 const defaultCacheBytes = 64 * 1024 * 1024;
 
-/** Returns the events to which the script adds listeners. */
-export function installGlobals({
-  cacheBytes = defaultCacheBytes,
-  now = Date.now,
-}: GlobalsOptions): ScriptEvents {
+/** Returns the events whose listeners the script adds. */
+export function installGlobals(options: GlobalsOptions): ScriptEvents {
+  const { cacheBytes = defaultCacheBytes, now = Date.now } = options;
   define(globalThis, {
     ...webClasses(),
     Headers: ScriptHeaders,

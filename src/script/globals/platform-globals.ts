@@ -1,5 +1,6 @@
 // Globals of Cloudflare Workers, other than fetch, streams and crypto.
 import { createRequire } from "node:module";
+import { errorMessage } from "../../model/errors.ts";
 import { define, defineLazily, defineMissing } from "./define.ts";
 import { CloseEvent, ErrorEvent, PromiseRejectionEvent } from "./event-classes.ts";
 import {
@@ -23,7 +24,7 @@ export function installPlatformGlobals(): ScriptEvents {
     scheduler: new Scheduler(),
     ...{ Scheduler, ExtendableEvent, FetchEvent, ScheduledEvent, WebSocketPair },
     reportError(error: unknown) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       const event = new ErrorEvent("error", { error, message, cancelable: true });
       if (events.scope.dispatchEvent(event)) console.error("Reported:", error);
     },

@@ -52,17 +52,12 @@ function tableFor(encoding: string): Uint16Array {
   return table;
 }
 
-interface DecoderOptions {
-  readonly fatal?: boolean;
-  readonly ignoreBOM?: boolean;
-}
-
 export class TextDecoder {
   readonly #decoder: InstanceType<typeof NativeTextDecoder>;
   /** The encoding to decode by table; undefined when Node's decoder is correct. */
   readonly #corrected: string | undefined;
 
-  constructor(label: string = "utf-8", options: DecoderOptions = {}) {
+  constructor(label: string = "utf-8", options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
     const name = `${label}`.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, "").toLowerCase();
     const isUnknown = unknownEncodings.includes(name);
     this.#decoder = new NativeTextDecoder(isUnknown ? "utf-8" : label, options);

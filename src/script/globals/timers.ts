@@ -2,11 +2,8 @@
 // setInterval with them; Node's clearTimeout and clearInterval also accept numbers.
 import { define } from "./define.ts";
 
-/** Global names that the bundler replaces, and their replacements. */
-export const numberTimers = {
-  setTimeout: "$storeSetTimeout",
-  setInterval: "$storeSetInterval",
-} as const;
+/** Names that the bundler replaces, and their replacements. */
+export const numberTimers = { setTimeout: "$storeSetTimeout", setInterval: "$storeSetInterval" } as const;
 
 export function installNumberTimers(): void {
   define(globalThis, {

@@ -3,27 +3,22 @@ import { bindBucket } from "../../binding/bind.ts";
 import { isCompatibilityFlag } from "../../binding/compatibility.ts";
 import { bindKvNamespace } from "../../binding/kv-namespace.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { S3Access } from "../../http/sigv4.ts";
 import type { Assets } from "../assets/assets.ts";
 import { bindAssets } from "../assets/assets-binding.ts";
 import { bindSite } from "../assets/site-binding.ts";
 import type { EmulatedBinding } from "../bindings.ts";
 import { siteBinding } from "../config/wrangler/site-names.ts";
-import type { LoadedScript, ScriptPresigner } from "./messages.ts";
+import type { LoadedScript } from "./messages.ts";
 import { AnalyticsDataset } from "./platform/analytics-dataset.ts";
 import { RateLimiter } from "./platform/rate-limiter.ts";
 import { unsupportedBinding } from "./platform/unsupported-binding.ts";
 
 export type Environment = Record<string, unknown>;
 
-export interface EnvironmentOptions {
-  readonly engine: Engine;
-  readonly presign: ScriptPresigner | undefined;
-  readonly assets: Assets | undefined;
-}
-
 export function createEnvironment(
   { vars, secrets, buckets, kvNamespaces, emulated, unsupported, compatibilityDate, ...script }: LoadedScript,
-  { engine, presign, assets }: EnvironmentOptions,
+  { engine, presign, assets }: { engine: Engine; presign: S3Access | undefined; assets: Assets | undefined },
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
   // All other flags change the runtime, not the binding.

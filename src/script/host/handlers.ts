@@ -10,7 +10,6 @@ import { listenerHandlers } from "./service-worker.ts";
 
 export const handlerNames = ["fetch", "scheduled", "notification"] as const;
 type HandlerName = (typeof handlerNames)[number];
-
 type EntryClass = new (context: ScriptContext, env: Environment) => Readonly<Record<string, unknown>>;
 
 /** `exported` is the script's default export. */

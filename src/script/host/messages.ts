@@ -1,5 +1,6 @@
 // Messages between the supervisor and the processes that run scripts.
-import type { PortLimits } from "../../http/server/limits.ts";
+import type { PortOptions } from "../../http/port-options.ts";
+import type { S3Access } from "../../http/sigv4.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
@@ -7,51 +8,36 @@ import type { Location } from "../../model/location.ts";
 import { isCount, isFields, isList, isText } from "../../model/shape.ts";
 import type { StoreNotification } from "../../types.ts";
 import type { ScriptBindings } from "../bindings.ts";
-import type { ConfigKind } from "../config/syntax/source.ts";
+import type { RuntimeCompatibility } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
 
 /** Everything a process needs to run a script. */
-export interface LoadedScript extends ScriptBindings {
+export interface LoadedScript extends ScriptBindings, RuntimeCompatibility {
+  /** Name of the script in the configuration. */
   readonly name: string;
-  /** Whether the configuration is a store file or a wrangler file. */
-  readonly kind: ConfigKind;
-  /** Path of the bundled module; undefined when assets are served without a script. */
+  /** The bundled module; undefined when assets are served without a script. */
   readonly bundle: string | undefined;
   /** The syntax of the script. A service worker adds listeners and exports no handlers. */
   readonly format: BundleFormat;
-  readonly compatibilityDate: string;
-  readonly compatibilityFlags: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
-}
-
-/** Credentials with which a script's buckets presign URLs. */
-export interface ScriptPresigner {
-  readonly endpoint: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
 }
 
 export type BundleFormat = "module" | "service-worker";
 
-export interface Load {
+/** `limits` are those of this process. */
+export interface Load extends Pick<PortOptions, "trusted" | "limits" | "probe"> {
   readonly kind: "load";
   readonly script: LoadedScript;
   readonly location: Location;
   readonly mode: Mode;
-  readonly presign: ScriptPresigner | undefined;
-  /** Maximum number of open multipart uploads in each bucket. */
+  readonly presign: S3Access | undefined;
+  /** Open multipart uploads of each bucket. */
   readonly openUploads: number | undefined;
   /** Socket path for requests from the router; undefined when the process accepts on the port. */
   readonly socketPath: string | undefined;
   /** Certificate and key, if the port serves HTTPS. */
   readonly tls: TlsPair | undefined;
-  /** Proxies whose X-Forwarded-* headers are trusted. */
-  readonly trusted: readonly string[];
   readonly observing: ObserverOptions;
-  /** Limits of this process. */
-  readonly limits: PortLimits;
-  /** Secret that authenticates readiness probes of the port. */
-  readonly probe: string;
 }
 
 export type ToHost =

@@ -1,6 +1,6 @@
-// Runs a script's notification handler. An event counts as handled once the handler and all
-// promises passed to waitUntil have succeeded.
-
+// Runs a script's notification handler: an event counts as handled once the handler and every promise
+// given to waitUntil have succeeded.
+import { errorMessage } from "../../model/errors.ts";
 import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
 import type { ScriptHandlers } from "./host.ts";
@@ -27,7 +27,7 @@ export async function handleAll(
         handled.push(index);
       } catch (fault) {
         logError(fault);
-        error ??= fault instanceof Error ? fault.message : String(fault);
+        error ??= errorMessage(fault);
         return;
       }
     }

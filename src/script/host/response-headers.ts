@@ -1,64 +1,22 @@
-// Filters the headers of a script's response. The server sets framing and connection headers,
-// because only it knows the body's length and whether the connection stays open.
+// Filters the headers of a script's response. Framing and connection headers are set by the server, which
+// alone knows the length of the body and whether the connection stays open.
+import { hopByHopHeaders } from "../../http/headers.ts";
 
-/** Hop-by-hop headers (RFC 9110 7.6.1), and headers that the server derives from the body. */
-const serverHeaders = [
-  "connection",
-  "content-length",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
+/** Hop-by-hop, or set by the server from the body. */
+const serverHeaders = [...hopByHopHeaders, "content-length"];
 
-/** Removed when empty. `Allow` is not listed: an empty value means that no method is allowed. */
-const nonEmptyHeaders = [
-  "accept-ranges",
-  "access-control-allow-credentials",
-  "access-control-allow-headers",
-  "access-control-allow-methods",
-  "access-control-allow-origin",
-  "access-control-expose-headers",
-  "access-control-max-age",
-  "age",
-  "alt-svc",
-  "cache-control",
-  "cdn-cache-control",
-  "clear-site-data",
-  "content-disposition",
-  "content-encoding",
-  "content-language",
-  "content-location",
-  "content-range",
-  "content-security-policy",
-  "content-security-policy-report-only",
-  "content-type",
-  "cross-origin-embedder-policy",
-  "cross-origin-opener-policy",
-  "cross-origin-resource-policy",
-  "date",
-  "etag",
-  "expires",
-  "last-modified",
-  "link",
-  "location",
-  "permissions-policy",
-  "pragma",
-  "referrer-policy",
-  "refresh",
-  "retry-after",
-  "server",
-  "server-timing",
-  "set-cookie",
-  "strict-transport-security",
-  "timing-allow-origin",
-  "vary",
-  "www-authenticate",
-  "x-content-type-options",
-  "x-frame-options",
-];
+/** Dropped when empty. `Allow` is not listed: an empty value means that no method is allowed. */
+const nonEmptyHeaders = (
+  "accept-ranges access-control-allow-credentials access-control-allow-headers " +
+  "access-control-allow-methods access-control-allow-origin access-control-expose-headers " +
+  "access-control-max-age age alt-svc cache-control cdn-cache-control clear-site-data " +
+  "content-disposition content-encoding content-language content-location content-range " +
+  "content-security-policy content-security-policy-report-only content-type " +
+  "cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy date etag " +
+  "expires last-modified link location permissions-policy pragma referrer-policy refresh retry-after " +
+  "server server-timing set-cookie strict-transport-security timing-allow-origin vary www-authenticate " +
+  "x-content-type-options x-frame-options"
+).split(" ");
 
 /** Both lists in one map, so that each header needs only one lookup. */
 const rules: ReadonlyMap<string, "never" | "with a value"> = new Map([

@@ -8,6 +8,7 @@ import { createOpenStreams } from "../../http/server/listener-state.ts";
 import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
+import { errorMessage } from "../../model/errors.ts";
 import { openEngine } from "../../open.ts";
 import { openAssets } from "../assets/assets.ts";
 import { runtimeBehaviour } from "../config/runtime-flags.ts";
@@ -164,7 +165,7 @@ async function run(id: number, work: (current: ActiveHost) => Promise<void>): Pr
     send({ kind: "ran", id, error: undefined });
   } catch (error) {
     logError(error);
-    send({ kind: "ran", id, error: errorMessage(error) });
+    send({ kind: "ran", id, error: shortMessage(error) });
   }
 }
 
@@ -176,13 +177,13 @@ async function runNotification(id: number, events: readonly NotificationMessage[
 
 /** Returns the stack trace without frames of the module loader. */
 function formatStack(error: unknown): string {
-  if (error instanceof HandlersFault || !(error instanceof Error)) return errorMessage(error);
+  if (error instanceof HandlersFault || !(error instanceof Error)) return shortMessage(error);
   const lines = (error.stack ?? error.message).split("\n");
   return lines.filter((line) => !/^ +at .*(node:internal|script\/host\/worker)/.test(line)).join("\n");
 }
 
-function errorMessage(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageText);
+function shortMessage(error: unknown): string {
+  return errorMessage(error).slice(0, maxMessageText);
 }
 
 const parent = connectParent<ToHost, FromHost>((message) => {

@@ -2,6 +2,7 @@
 // reload it. A change that cannot be built or loaded is logged; the previous version stays.
 
 import { setTimeout as pause } from "node:timers/promises";
+import { errorMessage } from "../../model/errors.ts";
 import { inspectAssets } from "../assets/inspect-assets.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import { envNames } from "../config/env-names.ts";
@@ -192,8 +193,4 @@ function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): Bundler
     nodeEnv: mode === "dev" ? "development" : "production",
     timers,
   };
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
-// Runs the scheduled handlers of scripts according to their cron expressions, in UTC.
+// Runs the scheduled handlers of scripts at the times their cron expressions name, in UTC.
+import { errorMessage } from "../../model/errors.ts";
 import { nextRun, parseCron } from "../config/cron.ts";
 import type { RunningScript } from "./running-script.ts";
 
@@ -29,9 +30,7 @@ export function createSchedules(scripts: readonly RunningScript[], log: (line: s
 
   function run(script: RunningScript, cron: string, due: number): void {
     script.scheduled(cron, due).catch((error: unknown) => {
-      log(
-        `Script "${script.config.name}", scheduled "${cron}": ${error instanceof Error ? error.message : String(error)}`,
-      );
+      log(`Script "${script.config.name}", scheduled "${cron}": ${errorMessage(error)}`);
     });
   }
 

@@ -4,54 +4,32 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseTrustedPeers } from "../../http/server/forwarded.ts";
-import { divideLimits, type PortLimits, supervisorShare } from "../../http/server/limits.ts";
-import { type HttpRequest, type HttpResponse, listen } from "../../http/server/listen.ts";
-import type { OpenStreams } from "../../http/server/listener-state.ts";
-import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
-import type { TlsSource } from "../../http/tls/tls.ts";
-import type { Watch } from "../../metrics/collector.ts";
-import type { Location } from "../../model/location.ts";
+import { listenInSupervisor } from "../../http/port-options.ts";
+import { divideLimits } from "../../http/server/limits.ts";
+import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
+import { errorMessage } from "../../model/errors.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
-import type { ScriptPresigner } from "../host/messages.ts";
 import { createRoutes } from "./route-table.ts";
 import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
 import { createSchedules } from "./scheduler.ts";
 import { createProcesses } from "./warm-processes.ts";
+import type { HostOptions, ScriptLoad } from "./worker-handle.ts";
 
-export interface ServerOptions {
-  /** Functions that read and check a script's configuration; called for every load. */
+/** `limits` are those of all processes together. */
+export interface ServerOptions
+  extends PortAddress,
+    Omit<HostOptions, "listener">,
+    Pick<ScriptLoad, "location" | "mode" | "presign"> {
+  /** Reads and checks a script's configuration; called again for every reload. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
-  readonly location: Location;
-  readonly mode: Mode;
-  /** Credentials with which the scripts' buckets presign URLs. */
-  readonly presign: ScriptPresigner | undefined;
-  /** Maximum number of open multipart uploads in each bucket. */
+  /** Open multipart uploads of each bucket. */
   readonly openUploads?: number | undefined;
-  readonly host: string;
-  readonly port: number;
-  readonly whenTaken?: WhenTaken | undefined;
-  /** If set, the port serves HTTPS. */
-  readonly tls: TlsSource | undefined;
-  /** Addresses and CIDR ranges of trusted proxies. */
-  readonly trusted: readonly string[];
-  /** Number of processes per script in production. */
+  /** Processes per script in production. */
   readonly cores: number;
-  readonly heapMegabytes: number;
-  /** Limits of the port, divided among all processes. */
-  readonly limits: PortLimits;
-  /** Secret that authenticates readiness probes of the port. */
-  readonly probe: string;
-  readonly streams?: OpenStreams | undefined;
-  readonly environment: NodeJS.ProcessEnv;
   readonly secrets: SecretSource;
-  /** Receives metrics of the processes and lines of the request log. */
-  readonly watch: Watch;
-  readonly log: (line: string) => void;
-  /** Receives each line that a script writes to its console. */
-  readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
 }
 
 export interface SecretSource {
@@ -125,26 +103,12 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   return { port: endpoint.port, scripts, close };
 }
 
-interface Endpoint {
-  readonly port: number;
-  /** Waits for requests in flight that this process forwards. */
-  close(): Promise<void>;
-}
+type Endpoint = Pick<ScriptServer, "port" | "close">;
 
 async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
-  const { host, port, whenTaken, mode, tls, trusted, limits, probe, streams } = options;
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
-  const front = await listen(
-    (request) => handleTrigger(request, find, mode) ?? route(request),
-    { host, port, whenTaken },
-    {
-      tls,
-      limits: divideLimits(limits, supervisorShare),
-      probe,
-      streams,
-      trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
-    },
-  );
+  const handler = (request: HttpRequest) => handleTrigger(request, find, options.mode) ?? route(request);
+  const front = await listenInSupervisor(handler, options, options);
   return { port: front.port!, close: () => front.drain() };
 }
 
@@ -169,6 +133,6 @@ async function runScheduled(script: RunningScript, cron: string): Promise<HttpRe
     await script.scheduled(cron, Date.now());
     return { status: 200, headers, body: "Ran scheduled event\n" };
   } catch (error) {
-    return { status: 500, headers, body: `${error instanceof Error ? error.message : String(error)}\n` };
+    return { status: 500, headers, body: `${errorMessage(error)}\n` };
   }
 }

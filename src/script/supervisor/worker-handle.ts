@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { scriptEnvironment } from "../../child/environment.ts";
 import type { Standstill } from "../../child/standstill.ts";
 import { type Child, type StartMessage, startChild } from "../../child/start-child.ts";
+import type { PortOptions } from "../../http/port-options.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
-import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
 import {
   type FromHost,
@@ -42,9 +42,9 @@ export interface HostProcess {
   readonly ended: Promise<string>;
 }
 
-/** `limits` apply to each process. */
-export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> {
-  /** Heap limit; a process that exceeds it crashes and is replaced. */
+/** `limits` are those of each process. */
+export interface HostOptions extends PortOptions {
+  /** Heap limit; a script that exceeds it dies and is replaced. */
   readonly heapMegabytes: number;
   /** Receives each line of a script's console output. */
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
@@ -52,7 +52,6 @@ export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> 
   readonly environment: NodeJS.ProcessEnv;
   /** The port on which processes accept connections; undefined when a router forwards requests. */
   readonly listener: SharedListener | undefined;
-  readonly tls: TlsSource | undefined;
   /** Receives the metrics of the processes and the lines of the request log. */
   readonly watch: Watch;
   readonly log: (line: string) => void;
@@ -73,12 +72,7 @@ export interface WarmHost {
 
 type HostMessage = Exclude<FromHost, StartMessage>;
 
-interface PendingRun {
-  resolve(message: FromHost): void;
-  reject(error: Error): void;
-}
-
-/** Half of V8's default, because V8 does not shrink the young generation after a burst. */
+/** Half of V8's default, because the young generation never shrinks after a burst. */
 const memoryFlags = ["--max-semi-space-size=8"];
 
 /** Node 20 needs these flags for WebSocket and EventSource; later versions may not accept them. */
@@ -94,8 +88,8 @@ export function startHost(options: HostOptions): WarmHost {
   let watched: WatchedProcess | undefined;
   let isAbandoned = false;
   let nextRun = 1;
-  /** Handler runs in flight, by message id. */
-  const runs = new Map<number, PendingRun>();
+  /** Handler runs in flight, by the id of their message. */
+  const runs = new Map<number, { resolve(message: FromHost): void; reject(error: Error): void }>();
   const abandonListeners = new Set<() => void>();
 
   const child: Child<ToHost> = startChild<HostMessage, ToHost>({

@@ -1,7 +1,7 @@
 // `store bucket …`: creates, lists, describes and deletes buckets.
 import type { Engine } from "../../../engine/engine.ts";
 import { type BucketRecord, checkBucketName } from "../../../model/bucket.ts";
-import { StoreError } from "../../../model/errors.ts";
+import { errorMessage, StoreError } from "../../../model/errors.ts";
 import { limits } from "../../../model/limits.ts";
 import { checkStorageClass } from "../../../model/object.ts";
 import { createCredentials } from "../../../s3/auth/credentials.ts";
@@ -127,7 +127,7 @@ async function dropGrants(data: Data, bucket: BucketRecord, output: Output): Pro
   try {
     await createCredentials(data.documents, data.secretKey, Date.now).dropGrants(bucket);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     output.note(`warning: store key list still shows grants on ${bucket.name}: ${reason}`);
   }
 }

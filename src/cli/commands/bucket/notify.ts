@@ -12,14 +12,13 @@ import { dayMilliseconds } from "../../../model/lifecycle.ts";
 import type { NotificationRule } from "../../../model/notification.ts";
 import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
 import { parseDuration } from "../../../s3/auth/grants.ts";
+import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 
 const defaultKeep = 7 * dayMilliseconds;
-
-type Verb = "add" | "list" | "remove" | "test";
 
 export const notifyCommand: Command = {
   name: "notify",
@@ -58,9 +57,7 @@ export const notifyCommand: Command = {
   ],
   async run(invocation) {
     const [verb = "", bucket, rule] = invocation.parameters;
-    if (!Object.hasOwn(verbs, verb)) {
-      throw usageError(`There is no "store bucket notify ${verb}".`, "Use one of: add, list, test, remove");
-    }
+    const run = findVerb(verbs, "bucket notify", verb);
     const isAboutRule = verb === "test" || verb === "remove";
     if (bucket === undefined) throw usageError(`store bucket notify ${verb} needs a bucket.`);
     if (isAboutRule && rule === undefined) {
@@ -71,12 +68,11 @@ export const notifyCommand: Command = {
     }
     if (!isAboutRule && rule !== undefined)
       throw usageError(`store bucket notify ${verb} does not expect "${rule}".`);
-    await verbs[verb as Verb](invocation, bucket, rule ?? "");
+    await run(invocation, bucket, rule ?? "");
   },
 };
 
-const verbs: Readonly<Record<Verb, (invocation: Invocation, bucket: string, rule: string) => Promise<void>>> =
-  { add, list, remove, test };
+const verbs = { add, list, test, remove };
 
 async function add(invocation: Invocation, bucket: string): Promise<void> {
   const { options, output } = invocation;
@@ -162,9 +158,7 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
     } catch (error) {
       throw new CommandError(
         `The webhook at ${webhook.displayName} did not accept the test message: ${(error as Error).message}.`,
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     } finally {
       webhook.close();

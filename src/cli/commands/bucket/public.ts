@@ -16,11 +16,7 @@ export const publicCommand: Command = {
     index: { value: "NAME", summary: "object to serve for a folder, such as index.html" },
     "not-found": { value: "KEY", summary: "object to serve when a key does not exist" },
     "cache-control": { value: "TEXT", summary: "Cache-Control of objects without one, such as max-age=3600" },
-    domain: {
-      value: "NAME",
-      summary: "host name that serves only this bucket",
-      repeatable: true,
-    },
+    domain: { value: "NAME", summary: "host name that serves only this bucket", repeatable: true },
     off: { summary: "make the bucket private again" },
   },
   examples: [

@@ -2,14 +2,13 @@
 import type { KeyValues, NamespaceRecord } from "../../../engine/key-value/key-value.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { isNamespaceName } from "../../../model/key-value.ts";
+import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { withCommandErrors } from "../../framework/failures.ts";
 import { formatCount } from "../../framework/output.ts";
 import { withData } from "../../store/open-store.ts";
 import { ask } from "../../terminal/prompt.ts";
-
-type Verb = "create" | "list" | "delete";
 
 export const kvNamespaceCommand: Command = {
   name: "namespace",
@@ -27,9 +26,7 @@ export const kvNamespaceCommand: Command = {
   ],
   async run(invocation) {
     const [verb = "", name, extra] = invocation.parameters;
-    if (!Object.hasOwn(verbs, verb)) {
-      throw usageError(`There is no "store kv namespace ${verb}".`, "Use one of: create, list, delete");
-    }
+    const run = findVerb(verbs, "kv namespace", verb);
     const unexpected = verb === "list" ? name : extra;
     if (unexpected !== undefined)
       throw usageError(`store kv namespace ${verb} does not expect "${unexpected}".`);
@@ -38,15 +35,11 @@ export const kvNamespaceCommand: Command = {
       if (verb !== "delete" && invocation.options.flag(flag))
         throw usageError(`store kv namespace ${verb} has no option --${flag}.`);
     }
-    await verbs[verb as Verb](invocation, name ?? "");
+    await run(invocation, name ?? "");
   },
 };
 
-const verbs: Readonly<Record<Verb, (invocation: Invocation, name: string) => Promise<void>>> = {
-  create,
-  list,
-  delete: remove,
-};
+const verbs = { create, list, delete: remove };
 
 async function create(invocation: Invocation, namespace: string): Promise<void> {
   const { output } = invocation;

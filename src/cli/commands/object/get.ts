@@ -13,8 +13,6 @@ import { printBytes } from "../../terminal/print-bytes.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { checkTarget, writeFileWhole } from "../../transfer/download.ts";
 
-type FoundObject = GetOutcome & { readonly outcome: "found" };
-
 export const getCommand: Command = {
   name: "get",
   summary: "Download an object to a file or stdout",
@@ -59,7 +57,7 @@ export const getCommand: Command = {
 
 /** Yields the bytes and shows progress. */
 async function* withProgress(
-  { bytes }: FoundObject,
+  { bytes }: GetOutcome & { readonly outcome: "found" },
   address: string,
   output: Output,
 ): AsyncGenerator<Uint8Array> {

@@ -60,13 +60,9 @@ type Entry = { readonly key: string; readonly record?: ObjectRecord };
 function toEntries({ objects, prefixes }: Listing): Entry[] {
   const entries: Entry[] = [
     ...objects.map((record) => ({ key: record.key, record })),
-    ...prefixes.map(toPrefixEntry),
+    ...prefixes.map((prefix) => ({ key: prefix })),
   ];
   return prefixes.length === 0 ? entries : entries.sort((a, b) => compareKeys(a.key, b.key));
-}
-
-function toPrefixEntry(prefix: string): Entry {
-  return { key: prefix };
 }
 
 interface Printer {

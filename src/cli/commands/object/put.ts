@@ -33,10 +33,7 @@ export const putCommand: Command = {
     },
     "content-language": { value: "TEXT", summary: "Content-Language header, such as en" },
     metadata: { value: "NAME=VALUE", summary: "custom metadata", repeatable: true },
-    "storage-class": {
-      value: "CLASS",
-      summary: "Standard or InfrequentAccess; default: the bucket's class",
-    },
+    "storage-class": { value: "CLASS", summary: "Standard or InfrequentAccess; default: the bucket's class" },
   },
   examples: [
     "store object put photos/cat.jpg cat.jpg",

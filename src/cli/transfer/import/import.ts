@@ -1,14 +1,14 @@
 // Imports objects with their metadata, etag and parts, and verifies the source's checksums before an
 // object is stored. Unchanged objects are skipped, so an interrupted import can be resumed.
 import { forEachLimit } from "../../../async/for-each-limit.ts";
-import type { Engine, WriteOptions } from "../../../engine/engine.ts";
+import type { WriteOptions } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Key } from "../../../model/key.ts";
 import { limits } from "../../../model/limits.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { multipartEtag } from "../../../model/upload.ts";
 import { CommandError } from "../../framework/command-error.ts";
-import { isFatal, type SyncCounts, type TransferEvent } from "../sync/sync.ts";
+import { isFatal, type SyncCounts, type TransferOptions } from "../sync/sync.ts";
 import { upload } from "../upload.ts";
 import {
   type ImportSource,
@@ -18,15 +18,8 @@ import {
   SourceUnavailable,
 } from "./source.ts";
 
-export interface ImportOptions {
-  readonly engine: Engine;
-  readonly bucket: string;
-  readonly prefix: string;
+export interface ImportOptions extends TransferOptions {
   readonly source: ImportSource;
-  readonly isDryRun: boolean;
-  readonly signal: AbortSignal;
-  onBytes(count: number): void;
-  onEvent(event: TransferEvent): Promise<void>;
 }
 
 export interface ImportCounts extends SyncCounts {

@@ -3,7 +3,7 @@
 import { metadataFromHeaders } from "../../../http/headers.ts";
 import { checksumLengths, type ExpectedChecksum } from "../../../model/checksum.ts";
 import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
-import { formatHost, type S3Endpoint, type S3Times } from "../../../s3-client/client.ts";
+import type { S3Endpoint, S3Times } from "../../../s3-client/client.ts";
 import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
 import { type Answer, Broken } from "../../../s3-client/http-client.ts";
 import { createResumingBody, readBody } from "../../../s3-client/response-body.ts";
@@ -79,11 +79,6 @@ function toSourceError(error: unknown, host: string): unknown {
   return new SourceUnavailable(`The S3 service at ${host} is not available: ${reason}${tlsAdvice(error)}`, {
     cause: error,
   });
-}
-
-/** For messages. */
-export function formatEndpoint(endpoint: S3Endpoint): string {
-  return `s3://${formatHost(endpoint)}/${endpoint.bucket}/${endpoint.prefix}`;
 }
 
 interface ObjectRef {

@@ -1,11 +1,13 @@
 // Walks a folder in key order, with one folder in memory at a time. Symbolic links are not followed,
 // so no file outside the folder is read and none is read twice.
+
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { compareKeys, type Key } from "../../../model/key.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { fileError, systemCode } from "../../framework/failures.ts";
 import { isPartialName } from "./folder-names.ts";
+import type { SyncOptions } from "./sync.ts";
 
 export type FolderEntry =
   | { readonly kind: "file"; readonly key: Key; readonly path: string }
@@ -13,15 +15,10 @@ export type FolderEntry =
   | { readonly kind: "passed"; readonly key: Key; readonly why: string }
   | { readonly kind: "failed"; readonly key: Key; readonly error: unknown };
 
-export interface FolderWalk {
-  readonly folder: string;
-  /** Prepended to file names to form keys. */
-  readonly prefix: string;
-  /** The data directory, which is not synced into itself. */
-  readonly except: string | undefined;
-}
-
-export async function* walkFolder({ folder, prefix, except }: FolderWalk): AsyncGenerator<FolderEntry> {
+export async function* walkFolder(
+  options: Pick<SyncOptions, "folder" | "prefix" | "except">,
+): AsyncGenerator<FolderEntry> {
+  const { folder, prefix, except } = options;
   let entries: Dirent[];
   try {
     entries = await readdir(folder, { withFileTypes: true });

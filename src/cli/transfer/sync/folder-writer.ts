@@ -1,11 +1,13 @@
 // Writes and removes files in a folder, never through a symbolic link and never outside it. A file
 // appears complete or not at all; all changes are on disk when `finish` returns.
+
 import { constants, type Stats } from "node:fs";
 import { link, lstat, mkdir, open, realpath, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CommandError } from "../../framework/command-error.ts";
 import { fileError, systemCode } from "../../framework/failures.ts";
 import { writeBeside } from "../download.ts";
+import type { SyncOptions } from "./sync.ts";
 
 /** A folder has the name of a file to be written; it may still be deleted by the sync. */
 export class FolderInTheWay extends CommandError {}
@@ -19,12 +21,7 @@ export interface FolderWriter {
   finish(): Promise<void>;
 }
 
-export interface FolderWriterOptions {
-  /** A real path, without symbolic links. */
-  readonly folder: string;
-  readonly except: string | undefined;
-  readonly signal: AbortSignal;
-}
+export type FolderWriterOptions = Pick<SyncOptions, "folder" | "except" | "signal">;
 
 /** Limits the number of folders kept in memory. */
 const maxRemembered = 10_000;
@@ -138,10 +135,7 @@ async function statIfExists(path: string): Promise<Stats | undefined> {
 /** Error codes of file systems without hard links. */
 const noLinks = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/**
- * A hard link fails where a rename would replace a file. On a case-insensitive file system the keys
- * "a" and "A" are one name: the second fails instead of replacing the first.
- */
+/** A hard link never replaces a file, also when "a" and "A" are one name on this file system. */
 async function linkWithoutReplacing(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);

@@ -1,14 +1,15 @@
 // Reads a file for an upload and compares it with an object. The file is read through one handle, and
 // the read fails if the file changes meanwhile.
+
 import { createHash, type Hash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import type { Engine } from "../../../engine/engine.ts";
 import { hex } from "../../../model/checksum.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { multipartEtag } from "../../../model/upload.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { fileError } from "../../framework/failures.ts";
+import type { SyncOptions } from "./sync.ts";
 
 export interface LocalFile {
   readonly size: number;
@@ -57,12 +58,9 @@ export async function openLocalFile(path: string): Promise<LocalFile> {
   return { size: Number(opened.size), chunks, close: () => handle.close() };
 }
 
-export interface Comparison {
-  readonly engine: Engine;
-  readonly bucket: string;
+export interface Comparison extends Pick<SyncOptions, "engine" | "bucket" | "sizeOnly"> {
   readonly record: ObjectRecord;
   readonly file: LocalFile;
-  readonly sizeOnly: boolean;
 }
 
 /** Compares sizes, then the MD5 of the object or of its parts, from which the etag was made. */

@@ -14,25 +14,29 @@ import { createFolderTarget } from "./folder-target.ts";
 import { type FolderEntry, walkFolder } from "./folder-walk.ts";
 import { FolderInTheWay } from "./folder-writer.ts";
 
-export interface SyncOptions {
+/** Options of a sync and of an import. */
+export interface TransferOptions {
   readonly engine: Engine;
   readonly bucket: string;
-  /** Empty, or ends with a slash. */
   readonly prefix: string;
+  readonly isDryRun: boolean;
+  readonly signal: AbortSignal;
+  onBytes(count: number): void;
+  onEvent(event: TransferEvent): Promise<void>;
+}
+
+/** The prefix is empty or ends with a slash. */
+export interface SyncOptions extends TransferOptions {
   /** A real path. */
   readonly folder: string;
   /** The data directory, which is left out of the sync. */
   readonly except: string | undefined;
   readonly to: "bucket" | "folder";
-  readonly isDryRun: boolean;
   readonly deletes: boolean;
   /** Treat files and objects of the same size as equal. */
   readonly sizeOnly: boolean;
   /** Read each file again after the upload and compare it with the stored object. */
   readonly verifies?: boolean;
-  readonly signal: AbortSignal;
-  onBytes(count: number): void;
-  onEvent(event: TransferEvent): Promise<void>;
 }
 
 export type TransferEvent =
@@ -188,11 +192,10 @@ async function* joinSides(options: SyncOptions): AsyncGenerator<Sides> {
   for await (const { key, source, target } of pairs) yield { key, folder: source, bucket: target };
 }
 
-export async function* listObjects({
-  engine,
-  bucket,
-  prefix,
-}: Pick<SyncOptions, "engine" | "bucket" | "prefix">): AsyncGenerator<BucketEntry> {
+export async function* listObjects(
+  options: Pick<SyncOptions, "engine" | "bucket" | "prefix">,
+): AsyncGenerator<BucketEntry> {
+  const { engine, bucket, prefix } = options;
   let cursor: string | undefined;
   do {
     const page = await engine.list(bucket, { prefix, cursor });

@@ -1,6 +1,5 @@
-// Blobs in a shared directory: <directory>/<bucket id>/<first 2 of the name>/<name>. Files are
-// created under their final names: on CephFS, a renamed file takes seconds to appear on another
-// machine. Node cannot cancel a file system call, so calls wait while a mount hangs.
+// Blobs in a shared directory: <directory>/<bucket id>/<first 2 of the name>/<name>. Created under
+// final names: on CephFS, a renamed file takes seconds to appear on another machine.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,17 +12,15 @@ import { directoryError, errorCode, isMissing } from "./errors.ts";
 import { readBlocks, writeBlocks } from "./file.ts";
 import { createFolderManager, syncDirectory } from "./folders.ts";
 
-export interface DirectoryBackendOptions {
-  readonly directory: string;
-  readonly marker: MarkerMode;
-}
-
 const markerName = "store-shelf";
 
 export async function openDirectoryBackend({
   directory,
   marker,
-}: DirectoryBackendOptions): Promise<BlobBackend> {
+}: {
+  directory: string;
+  marker: MarkerMode;
+}): Promise<BlobBackend> {
   const storedMarker = directoryMarker(directory);
   const id = await openMarker(storedMarker, marker, directory);
   const chunkPool = createChunkPool();

@@ -75,17 +75,11 @@ function skipBytes(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
   return rest;
 }
 
-export interface ReadBlocksOptions {
-  readonly range: ByteRange;
-  readonly into: Uint8Array | undefined;
-  readonly chunkPool: ChunkPool;
-}
-
 /** Reads the next blocks while the consumer handles the current ones. */
 export async function* readBlocks(
   file: FileHandle,
   { name, size }: BackendBlob,
-  { range, into, chunkPool }: ReadBlocksOptions,
+  { range, into, chunkPool }: { range: ByteRange; into: Uint8Array | undefined; chunkPool: ChunkPool },
 ): AsyncGenerator<Uint8Array> {
   const { size: stored } = await file.stat();
   const expected = storedSize(size);

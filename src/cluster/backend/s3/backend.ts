@@ -32,12 +32,8 @@ const deleteConcurrency = 8;
 /** The next piece is requested when this much of the current one is left. */
 const readAheadBytes = 1024 * 1024;
 
-export async function openS3Backend({
-  client,
-  where,
-  marker,
-  pieces,
-}: S3BackendOptions): Promise<BlobBackend> {
+export async function openS3Backend(options: S3BackendOptions): Promise<BlobBackend> {
+  const { client, where, marker, pieces } = options;
   const id = await openMarker(s3Marker(client), marker, where);
   const bufferPool = createPieceBufferPool(pieces);
   const chunkPool = createChunkPool();

@@ -1,6 +1,5 @@
-// Cuts a stream into pieces and holds each until the service has stored it: S3 needs the length
-// first, and a failed request is retried. The memory of all writes together is bounded, so pieces
-// are shorter when there are many concurrent writes.
+// Cuts a stream into pieces and holds each until the service has stored it, for the length and for
+// retries. The memory of all writes is bounded: many concurrent writes have shorter pieces.
 import { createHash } from "node:crypto";
 import type { S3Payload } from "../../../s3-client/client.ts";
 import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";

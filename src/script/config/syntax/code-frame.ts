@@ -16,15 +16,8 @@ export interface SourceFault {
   readonly hint?: string | undefined;
 }
 
-export function faultText({
-  path,
-  line,
-  column,
-  source,
-  length: tokenLength,
-  message,
-  hint,
-}: SourceFault): string {
+export function faultText(fault: SourceFault): string {
+  const { path, line, column, source, length: tokenLength, message, hint } = fault;
   const end = Math.min(column - 1 + Math.max(1, tokenLength), Math.max(source.length, column));
   const { shown, start, length } = cropLine(source, column - 1, end - column + 1);
   const number = String(line);

@@ -51,10 +51,8 @@ const maxListedKeys = 30;
 /** Keys of other tools, and Store's key with the same meaning. */
 const keyAliases: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
-export interface FaultDescription {
-  readonly message: string;
-  readonly hint?: string | undefined;
-  /** Which part of the line is marked. Default: the value. */
+export interface FaultDescription extends Omit<Fault, "span"> {
+  /** The default. */
   readonly at?: "key" | "value";
 }
 

@@ -16,7 +16,6 @@ const nameShape = /[\w.-]+/y;
 const separator = /[ \t]*=|:[ \t]/y;
 const bareValue = /[^#\r\n]*/y;
 const lineEnd = /[ \t]*(?:#[^\r\n]*)?(?:\r?\n|\r|$)/y;
-
 const maxFaults = 25;
 
 export function parseDotenv(source: SourceText): readonly DotenvEntry[] {

@@ -1,5 +1,4 @@
 // Unsupported bindings of a wrangler file: each is present in env and throws when it is used.
-
 import type { UnsupportedBinding } from "../../bindings.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";

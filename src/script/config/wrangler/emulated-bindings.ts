@@ -21,10 +21,7 @@ export function emulatedBindings(fields: Fields, top: Table): readonly FoundEmul
   return [
     ...limiters.flatMap(({ path, value }) =>
       readNamedBinding(fields, [...path, "name"], value.name, "a rate limiter").map(
-        ({ binding, inView }) => ({
-          emulated: rateLimiter(fields, path, value, binding),
-          inView,
-        }),
+        ({ binding, inView }) => ({ emulated: rateLimiter(fields, path, value, binding), inView }),
       ),
     ),
     ...entriesAt(top, ["analytics_engine_datasets"]).flatMap(({ path, value }) =>

@@ -2,12 +2,7 @@
 // its files are not copied, and its length is known before it is read.
 import { randomBytes } from "node:crypto";
 
-export interface EncodedForm {
-  readonly blob: Blob;
-  readonly contentType: string;
-}
-
-export function encodeFormData(form: FormData): EncodedForm {
+export function encodeFormData(form: FormData): { readonly blob: Blob; readonly contentType: string } {
   const boundary = `----formdata-${randomBytes(16).toString("hex")}`;
   const parts: (string | Blob)[] = [];
   for (const [name, value] of form) {

@@ -1,26 +1,15 @@
 // The fetch function of scripts: uses Store's Request and Response, and removes hop-by-hop headers,
 // so that a script can forward what it receives.
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
+import { hopByHopHeaders } from "../../../http/headers.ts";
 import { type ByteStream, createBody, takeBody } from "./body.ts";
 import { freezeHeaders, headersFromWire, wireHeaders } from "./headers.ts";
 import { native } from "./native.ts";
 import { activeSignal, requestParts, ScriptRequest } from "./request.ts";
 import { assembleResponse } from "./response.ts";
 
-/** Hop-by-hop headers (RFC 9110 7.6.1), and headers that Node sets for each request. */
-const notSent = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
+/** Hop-by-hop, or set again for each request. */
+const notSent = new Set([...hopByHopHeaders, "content-length", "expect", "host"]);
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /** Encodings that Node decodes without removing Content-Encoding and Content-Length. */

@@ -3,7 +3,6 @@
 import { baseUrl, parseUrl } from "./parse-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
 export type RequestSettings = Readonly<Record<string, unknown>>;
 
 export const noSettings: RequestSettings = Object.freeze({});

@@ -21,7 +21,6 @@ export interface IncomingRequest {
 /** First argument of internal constructor calls; scripts have no access to it. */
 const incomingMark = Symbol("incoming");
 const partsMark = Symbol("parts");
-
 const noHeaders: readonly string[] = [];
 
 let getBody: (request: ScriptRequest) => Body | undefined;

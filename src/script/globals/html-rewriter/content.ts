@@ -66,12 +66,8 @@ export function invalidate(token: ContentToken): void {
   clearChanges(token);
 }
 
-/** A token with the methods before, after and replace. */
-class PositionedToken extends ContentToken {
-  get removed(): boolean {
-    return requireChanges(this).isRemoved;
-  }
-
+/** A token that supports before and after. */
+class InsertionToken extends ContentToken {
   before(content: string, options?: ContentOptions | null): this {
     requireChanges(this).before += contentBytes(content, options);
     return this;
@@ -81,6 +77,13 @@ class PositionedToken extends ContentToken {
     const changes = requireChanges(this);
     changes.after = contentBytes(content, options) + changes.after;
     return this;
+  }
+}
+
+/** A token that also supports replace and remove. */
+class ReplaceableToken extends InsertionToken {
+  get removed(): boolean {
+    return requireChanges(this).isRemoved;
   }
 
   replace(content: string, options?: ContentOptions | null): this {
@@ -98,7 +101,7 @@ class PositionedToken extends ContentToken {
   }
 }
 
-export class Text extends PositionedToken {
+export class Text extends ReplaceableToken {
   readonly #text: string;
   readonly #isLast: boolean;
 
@@ -119,16 +122,16 @@ export class Text extends PositionedToken {
   }
 }
 
-/** New text of a comment; undefined if it was not changed. */
-export interface CommentText {
+/** The text of a comment or the name of an end tag; `changed` is undefined while unchanged. */
+export interface EditableText {
   readonly original: string;
   changed: string | undefined;
 }
 
-export class Comment extends PositionedToken {
-  readonly #text: CommentText;
+export class Comment extends ReplaceableToken {
+  readonly #text: EditableText;
 
-  constructor(changes: Changes, text: CommentText) {
+  constructor(changes: Changes, text: EditableText) {
     super(changes);
     this.#text = text;
   }
@@ -184,16 +187,10 @@ function doctypeParts(raw: string): [string | null, string | null, string | null
   ];
 }
 
-/** New name of an end tag; undefined if it was not changed. */
-export interface EndTagName {
-  readonly original: string;
-  changed: string | undefined;
-}
+export class EndTag extends InsertionToken {
+  readonly #name: EditableText;
 
-export class EndTag extends ContentToken {
-  readonly #name: EndTagName;
-
-  constructor(changes: Changes, name: EndTagName) {
+  constructor(changes: Changes, name: EditableText) {
     super(changes);
     this.#name = name;
   }
@@ -206,17 +203,6 @@ export class EndTag extends ContentToken {
   set name(value: string) {
     requireChanges(this);
     this.#name.changed = checkName(`${value}`, "tag");
-  }
-
-  before(content: string, options?: ContentOptions | null): this {
-    requireChanges(this).before += contentBytes(content, options);
-    return this;
-  }
-
-  after(content: string, options?: ContentOptions | null): this {
-    const changes = requireChanges(this);
-    changes.after = contentBytes(content, options) + changes.after;
-    return this;
   }
 
   remove(): this {

@@ -13,20 +13,14 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/));
 }
 
-const voids = words(
+export const voidElements = words(
   "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr",
 );
 
-export function isVoid(name: string): boolean {
-  return voids.has(name);
-}
-
-const textOnly = words("iframe noembed noframes noscript plaintext script style textarea title xmp");
-
-/** Whether everything up to the element's end tag is text. */
-export function isTextOnly(name: string): boolean {
-  return textOnly.has(name);
-}
+/** Everything up to the end tag is text. */
+export const textElements = words(
+  "iframe noembed noframes noscript plaintext script style textarea title xmp",
+);
 
 interface Ending {
   /** Open elements that end where the new element begins. */
@@ -45,7 +39,7 @@ const lists = words(
 );
 const paragraphScope = words("applet button caption html marquee object table td template th");
 
-const endings = new Map<string, Ending>([
+export const endings = new Map<string, Ending>([
   ["li", { ends: ["li"], within: lists }],
   ["dt", { ends: ["dt", "dd"], within: lists }],
   ["dd", { ends: ["dt", "dd"], within: lists }],
@@ -68,19 +62,11 @@ const paragraphEnders = words(
 );
 for (const name of paragraphEnders) endings.set(name, { ends: ["p"], within: paragraphScope });
 
-export function findEnding(name: string): Ending | undefined {
-  return endings.get(name);
-}
-
-const breakouts = words(
+/** HTML elements that end an open SVG or MathML element. */
+export const breakoutElements = words(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
    nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
-
-/** Whether this HTML element ends an open SVG or MathML element. */
-export function breaksOut(name: string): boolean {
-  return breakouts.has(name);
-}
 
 const integrationPoints: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   html: new Set(),

@@ -1,6 +1,6 @@
 // The stack of open elements. Determines which of them a start or end tag closes.
 import type { ElementState } from "./element.ts";
-import { breaksOut, contentNamespace, findEnding, type Namespace } from "./html-rules.ts";
+import { breakoutElements, contentNamespace, endings, type Namespace } from "./html-rules.ts";
 import type { Subject } from "./selector.ts";
 
 export interface OpenElement<Listener> extends Subject {
@@ -61,8 +61,8 @@ export function createOpenElements<Listener>(countsNames: boolean): OpenElements
     ancestors: () => elements,
     namespace,
     countClosedByStart(name) {
-      if (namespace() !== "html") return breaksOut(name) ? countClosedByBreakout() : 0;
-      const ending = findEnding(name);
+      if (namespace() !== "html") return breakoutElements.has(name) ? countClosedByBreakout() : 0;
+      const ending = endings.get(name);
       if (ending === undefined || !ending.ends.some((endName) => openByName.has(endName))) return 0;
       let closedCount = 0;
       for (let index = elements.length - 1; index >= 0; index--) {

@@ -11,7 +11,7 @@ import {
   type Handler,
   type Listener,
 } from "./handlers.ts";
-import { isTextOnly, isVoid, type Namespace, namespaceUris } from "./html-rules.ts";
+import { namespaceUris, textElements, voidElements } from "./html-rules.ts";
 import { createOpenElements, type OpenElement } from "./open-elements.ts";
 import type { ScannedTag } from "./tag.ts";
 import { createTextNode } from "./text-node.ts";
@@ -68,7 +68,7 @@ export function createRewriter(
   }
 
   function beginHere(tag: ScannedTag): Promise<void> | undefined {
-    const namespace = resolveNamespace(tag.name, open.namespace());
+    const namespace = tag.name === "svg" || tag.name === "math" ? tag.name : open.namespace();
     const { childIndex, typeIndex } = open.count(tag.name);
     const subject = { tag, childIndex, typeIndex };
     const matched = listeners.filter(({ selector }) => selector.matches(subject, open.ancestors()));
@@ -77,7 +77,7 @@ export function createRewriter(
       childIndex,
       typeIndex,
       namespace,
-      hasContent: namespace === "html" ? !isVoid(tag.name) : !tag.selfClosing,
+      hasContent: namespace === "html" ? !voidElements.has(tag.name) : !tag.selfClosing,
       state: undefined,
       listeners: matched,
     };
@@ -104,7 +104,7 @@ export function createRewriter(
     if (element.state?.removesContent === true) removals++;
     activeHandlers.enter(element.listeners);
     tokenizer.allowCdata(open.namespace() !== "html");
-    if (element.namespace === "html" && isTextOnly(element.tag.name)) {
+    if (element.namespace === "html" && textElements.has(element.tag.name)) {
       tokenizer.expectRawText(element.tag.name);
     }
   }
@@ -184,8 +184,4 @@ export function createRewriter(
       return flush();
     },
   };
-}
-
-function resolveNamespace(name: string, around: Namespace): Namespace {
-  return name === "svg" || name === "math" ? name : around;
 }

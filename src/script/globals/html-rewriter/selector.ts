@@ -1,5 +1,4 @@
 // CSS selectors: parsed once, matched from right to left against an element and its ancestors.
-
 import { bytesFromText, lowerCase } from "./encoding.ts";
 import { findAttribute, type ScannedTag } from "./tag.ts";
 
