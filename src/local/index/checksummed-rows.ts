@@ -1,5 +1,5 @@
-// Checksums of the rows that are not records of objects or uploads: buckets in the registry,
-// documents, settings and the garbage queue.
+// Checksums of rows other than objects and uploads: buckets in the registry, documents, settings
+// and the garbage queue.
 import { withTextChecksum } from "./checksum.ts";
 
 export interface BucketRow {
@@ -37,7 +37,9 @@ export function garbageBlobChecksum(blob: string): string {
   return withTextChecksum("", blob);
 }
 
-/** Covers the version that owned the list of parts, so that another object's list is noticed. */
+/**
+ * Covers the version of the object that owned the list of parts, so that another list is refused.
+ */
 export function garbageManifestChecksum(manifest: number, version: string): string {
   return withTextChecksum(version, String(manifest));
 }

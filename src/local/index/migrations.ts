@@ -35,13 +35,13 @@ const registrySteps: readonly ((registry: Database) => void)[] = [
   () => {},
 ];
 
-/** The steps from the database's version to the current one; none for an unknown version. */
+/** Returns the steps from the database's version to the current version; none if it is unknown. */
 function pendingSteps<T>(steps: readonly T[], database: Database): readonly T[] {
   const found = Number(pragma(database, "user_version"));
   return found >= 1 && found < schemaVersion ? steps.slice(found - 1) : [];
 }
 
-/** Opens a bucket's database, migrated to the current schema. */
+/** Opens a bucket's database and migrates it to the current schema. */
 export function openBucketDatabase(path: string, role: DatabaseOptions["role"]): Database {
   tightenBucket(dirname(path));
   const database = openDatabase(path, { role });
