@@ -1,4 +1,5 @@
-// The Blobs port for a cluster: a journal in the database, written first, and the blob backend.
+// The Blobs port of a cluster. A blob is recorded in the journal in the database before its bytes
+// are written to the blob backend.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 import type { BackendBlob, BlobBackend, BlobLocation } from "./backend/backend.ts";
@@ -13,9 +14,9 @@ export interface ClusterBlobsOptions {
   readonly journal: BlobJournal;
   readonly heartbeat: Heartbeat;
   readBucketId(bucket: string): Promise<string>;
-  /** Seconds without a heartbeat after which a process counts as dead. */
+  /** A process without a heartbeat for this long is considered dead. */
   readonly processTimeoutSeconds: number;
-  /** Seconds after which no byte of an abandoned write can still arrive. */
+  /** After this time, no more bytes of an abandoned write can arrive. */
   readonly lateWriteSeconds: number;
   close(): Promise<void>;
 }
@@ -24,7 +25,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && error.reason === "ServiceUnavailable";
 }
 
-/** Blobs looked up in one statement. */
+/** Maximum number of blobs looked up in one statement. */
 const batchSize = 500;
 
 export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
@@ -32,7 +33,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
   const readRefs = createReadRefs();
   const collector: GarbageCollector = createGarbageCollector({ ...options, remove });
 
-  /** The garbage collector repeats this if it fails. */
+  /** Removes the bytes of a blob. If that fails, the garbage collector retries. */
   async function abandon(location: BlobLocation): Promise<void> {
     await journal.abandon([location.name]);
     await backend.removeLeftovers(location);
@@ -61,7 +62,8 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
         return toStagedBlob(location, await backend.write(location, chunks));
       } catch (error) {
         const cleanup = abandon(location).catch(() => {});
-        // The backend is unavailable: do not wait for another timeout.
+        // If the backend is unavailable, do not wait for the cleanup, which would run into another
+        // timeout.
         if (!isUnavailable(error)) await cleanup;
         throw error;
       }
@@ -75,7 +77,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
         endRead();
       };
       try {
-        // Checked after the reference is taken, so that a later removal sees the reference.
+        // Checked after the reference is acquired, so that a later removal sees the reference.
         if (await isReferenced()) {
           const { read, release } = backend;
           let reading: AsyncGenerator<Uint8Array> | undefined;
@@ -86,7 +88,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
             },
             release,
             async close() {
-              // A body that was not read to its end still holds a connection or a file.
+              // A body that was not read to its end still has a connection or a file open.
               reading?.return(undefined).catch(() => {});
               await close();
             },

@@ -1,5 +1,5 @@
 // Removes the leftovers of dead processes, orphaned intents, and the garbage of deleted buckets.
-// Any number of processes may collect concurrently, and each may be interrupted at any point.
+// Any number of processes can collect concurrently, and each can be interrupted at any point.
 import type { BlobBackend, BlobLocation } from "../backend/backend.ts";
 import type { BlobJournal } from "./blob-journal.ts";
 
@@ -13,7 +13,7 @@ export interface GarbageCollectorOptions {
   readonly journal: BlobJournal;
   readonly processTimeoutSeconds: number;
   readonly lateWriteSeconds: number;
-  /** Returns false when a reader has them open. */
+  /** Removes the blobs. Returns false if a reader has them open. */
   remove(blobs: readonly string[]): Promise<boolean>;
 }
 
@@ -26,7 +26,7 @@ export function createGarbageCollector({
   lateWriteSeconds,
   remove,
 }: GarbageCollectorOptions): GarbageCollector {
-  /** Bytes may arrive late, so each name is removed again after `lateWriteSeconds`. */
+  /** Removes each name a second time after `lateWriteSeconds`, because bytes may arrive late. */
   async function clearLeftovers(): Promise<number> {
     let cleared = 0;
     for (;;) {
@@ -45,7 +45,8 @@ export function createGarbageCollector({
   async function abandonOrphanedIntents(): Promise<void> {
     const orphaned = await journal.orphanedIntents();
     if (orphaned.length === 0) return;
-    // Only names that are still intents: a commit may have named one since the lookup.
+    // Remove only names that are still intents: a commit may have referenced others since the
+    // lookup.
     await removeLeftovers(await journal.abandon(orphaned.map(({ name }) => name)));
   }
 

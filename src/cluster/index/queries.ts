@@ -1,5 +1,5 @@
-// SQL of the reads and calls. Every read starts at the bucket's name, so that one round trip
-// distinguishes a missing bucket (no row) from a missing object (a row of nulls).
+// SQL of queries and function calls. Every query starts at the bucket's name, so that one round
+// trip distinguishes a missing bucket (no row) from a missing object (a row of nulls).
 import { settingNames } from "../../model/bucket.ts";
 import type { Statement } from "../postgres/connection.ts";
 
@@ -26,7 +26,9 @@ export const queries = {
     `SELECT o.record FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
   ),
-  /** Objects of any buckets, in request order. The subquery makes each one an index lookup. */
+  /**
+   * Reads objects of any buckets, in request order. The subquery makes each read an index lookup.
+   */
   objectBatch: statement(
     "object batch",
     `SELECT b.id IS NOT NULL,
@@ -40,7 +42,9 @@ export const queries = {
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
       LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
   ),
-  /** All records of a page as one text, one per line: cheaper than one row each. */
+  /**
+   * Returns all records of a page as one text, one per line, which is cheaper than one row each.
+   */
   objects: statement(
     "objects",
     `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
@@ -49,7 +53,7 @@ export const queries = {
         ) page
       ) o ON true WHERE b.name = $1`,
   ),
-  /** Limited by the total bytes of the records. */
+  /** Like `objects`, but also limited by the total bytes of the records. */
   weighedObjects: statement(
     "weighed objects",
     `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
@@ -120,7 +124,7 @@ export const queries = {
   ),
 };
 
-/** Safe to repeat or to run late: entry numbers are never reused. */
+/** Can be repeated or run late, because entry numbers are never reused. */
 export const deleteEvents = statement(
   "delete events",
   "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",

@@ -1,14 +1,17 @@
 // Registers this process in the cluster's table of processes and sends a heartbeat every few
-// seconds, with the time of its oldest read. A process without a heartbeat for too long counts as
-// dead and its sessions are fenced; if it was only suspended, it registers again under a new id.
+// seconds, with the time of its oldest read. A process without a heartbeat for too long is marked
+// as dead and its sessions are fenced. If it was only suspended, it registers again under a new id.
 import type { Connection, Row, Statement } from "./connection.ts";
 
 export interface Heartbeat {
-  /** Changes when this process was marked as dead and registers again. */
+  /** Changes if this process was marked as dead and has registered again. */
   readonly processId: number;
   /** Inserts a session for a connection and returns its id. */
   beginSession(connection: Connection, until: number): Promise<number>;
-  /** The returned function ends the read. Until then, no machine removes blobs that it may see. */
+  /**
+   * Starts a read. Until the returned function is called, no machine removes blobs that the read
+   * may see.
+   */
   beginRead(): () => void;
   /** Sends a heartbeat. Returns the start of the oldest read of all processes, in database time. */
   horizon(): Promise<number>;
@@ -24,7 +27,7 @@ const insertProcess: Statement = {
   name: "insert process",
   text: "INSERT INTO store.processes (beat) VALUES (store.clock()) RETURNING id, beat",
 };
-// Later than every time returned before, also while the clock stands still.
+// Adds a microsecond, so that heartbeats increase even if the database's clock stands still.
 const updateProcess: Statement = {
   name: "heartbeat",
   text: "UPDATE store.processes SET beat = store.clock() + 0.000001, reading = $2 WHERE id = $1 RETURNING beat",
@@ -34,7 +37,7 @@ const selectHorizon: Statement = {
   text: "SELECT min(least(beat, coalesce(reading, beat))) FROM store.processes",
 };
 const removeProcess: Statement = { name: "remove process", text: "SELECT store.leave($1)" };
-// The lock prevents that the process is marked as dead before its session is inserted.
+// The lock prevents the process from being marked as dead before its session is inserted.
 const insertSession: Statement = {
   name: "session",
   text: `INSERT INTO store.sessions (process, last)
@@ -44,7 +47,7 @@ const insertSession: Statement = {
 export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOptions): Promise<Heartbeat> {
   let processId = 0;
   let lastBeat = 0;
-  /** For each read in flight, the last heartbeat before it began. */
+  /** For each read in flight, the time of the last heartbeat before the read started. */
   const reads = new Set<{ readonly since: number }>();
   let registering: Promise<void> | undefined;
   let lastSend: Promise<void> = Promise.resolve();
@@ -56,7 +59,9 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     lastBeat = Number(row![1]);
   }
 
-  /** Concurrent callers may find that this process was marked as dead. */
+  /**
+   * Shares one registration: concurrent callers may notice that this process was marked as dead.
+   */
   function registerOnce(): Promise<void> {
     registering ??= register().finally(() => {
       registering = undefined;
@@ -71,7 +76,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     else lastBeat = Number(row[0]);
   }
 
-  /** Sequential: an earlier heartbeat must not arrive after a later one. */
+  /** Sends heartbeats one after another, so that an earlier one cannot arrive after a later one. */
   function sendBeatInOrder(): Promise<void> {
     const sending = lastSend.then(sendBeat);
     lastSend = sending.catch(() => {});
@@ -79,13 +84,14 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
   }
 
   await register();
-  // One at a time: while the database is unavailable they would queue up and delay `close`.
+  // Skip a heartbeat while one is in flight: if the database is unavailable, they would queue up
+  // and delay `close`.
   let isSending = false;
   const timer = setInterval(() => {
     if (isSending) return;
     isSending = true;
     sendBeatInOrder()
-      // Ignored while the database is unavailable; the next heartbeat follows.
+      // Ignored: the database is unavailable, and the next heartbeat is a retry.
       .catch(() => {})
       .finally(() => {
         isSending = false;
@@ -118,7 +124,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
       isClosed = true;
       clearInterval(timer);
       await lastSend;
-      // If this fails, other processes mark this one as dead after the timeout.
+      // If this fails, other processes mark this process as dead after the timeout.
       await run(removeProcess, [processId]).catch(() => {});
     },
   };

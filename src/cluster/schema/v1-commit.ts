@@ -5,7 +5,7 @@
 // Results: "committed" means that everything happened, any other result that nothing did.
 // Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
 
-/** Distinguishes Store's advisory locks from others in the same database. */
+/** Distinguishes Store's advisory locks from other locks in the same database. */
 export const lockClass = 7_311_002;
 
 export const commitFunctions = `
