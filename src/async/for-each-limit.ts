@@ -1,7 +1,9 @@
-// Bounded concurrency over a list that need not fit into memory.
+// Processes a list with limited concurrency. The list need not fit into memory.
 import { setImmediate } from "node:timers/promises";
 
-/** After this many items the loop yields, so that a long list does not block the process. */
+/**
+ * The loop yields to the event loop after this many items, so that a long list does not block it.
+ */
 const yieldEvery = 256;
 
 export interface ConcurrencyOptions {
@@ -9,7 +11,7 @@ export interface ConcurrencyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** After the first failure, or an abort, waits for the work in flight, then throws that failure. */
+/** After the first failure or an abort, waits for the work in flight, then throws the failure. */
 export async function forEachLimit<T>(
   items: Iterable<T> | AsyncIterable<T>,
   { concurrency, signal }: ConcurrencyOptions,

@@ -30,7 +30,7 @@ interface OutboxEntry extends OutboxEvent {
 interface Bucket {
   readonly record: BucketRecord;
   readonly objects: SortedMap<ObjectWithBody>;
-  /** Uploads by id, for each key, in order. */
+  /** Uploads by key, then by id, both sorted. */
   readonly uploads: SortedMap<SortedMap<UploadEntry>>;
   readonly parts: Map<string, Map<number, PartRecord>>;
   readonly garbage: GarbageEntry[];
