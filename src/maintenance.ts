@@ -25,10 +25,7 @@ export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
   readonly to: Location;
 }
 
-/**
- * Copies a store to another location, or resumes a copy. The source must not change during the
- * copy.
- */
+/** Copies a store to another location, or resumes a copy. The source must not change during it. */
 export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
   const { copyAll } = await import("./copy/copy-store.ts");
   const source = await openSide("source", from);
@@ -59,10 +56,7 @@ async function openSide(side: "source" | "target", location: Location): Promise<
   }
 }
 
-/**
- * Creates a consistent backup of a data directory, even while it is in use. Replaces an older
- * backup.
- */
+/** Creates a consistent backup of a data directory, even in use. Replaces an older backup. */
 export async function backUpStore(
   directory: string,
   to: string,

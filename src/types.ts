@@ -63,10 +63,7 @@ export interface StoreObject {
   readonly httpMetadata?: StoreHTTPMetadata;
   /** In a listing, present only if requested with `include`. */
   readonly customMetadata?: Record<string, string>;
-  /**
-   * The range of the returned bytes, always with offset and length. Only present if get returns a
-   * body.
-   */
+  /** The returned bytes, always with offset and length. Present only if get returns a body. */
   readonly range?: StoreRange;
   readonly checksums: StoreChecksums;
   readonly storageClass: StoreStorageClass;
@@ -190,10 +187,7 @@ export interface StoreBucket {
 
 /** A bucket of this store, from `env` or `openStore`. It can also create presigned URLs. */
 export interface StorePresigningBucket extends StoreBucket {
-  /**
-   * Returns a URL of the S3 API that grants access to the object without credentials until it
-   * expires.
-   */
+  /** Returns a URL of the S3 API that grants access without credentials until it expires. */
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
 }
 

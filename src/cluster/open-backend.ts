@@ -37,10 +37,7 @@ export async function openBlobBackend(url: string, options: OpenBackendOptions =
   }
 }
 
-/**
- * Returns the location without its secrets. An invalid URL is not shown at all, as it may contain
- * secrets.
- */
+/** Returns the location without its secrets. An invalid URL is not shown at all. */
 export function describeLocation(url: string): string {
   try {
     const location = parseLocation(url);

@@ -78,10 +78,7 @@ export function createClusterRecords({
     return outcome === "committed" ? "committed" : "conflict";
   }
 
-  /**
-   * Waits until no process can have the old rules in its cache, so that every later write creates
-   * events.
-   */
+  /** Waits until no process caches the old rules, so that every later write creates events. */
   async function propagateSettings(bucket: string, { mutations }: Change): Promise<void> {
     const names = mutations.flatMap((mutation) => (mutation.kind === "put setting" ? [mutation.name] : []));
     if (names.length > 0) bucketCache.drop(bucket);

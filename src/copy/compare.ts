@@ -116,10 +116,7 @@ interface BytesToCompare {
   readonly matchesRecord: (hashes: readonly string[]) => boolean;
 }
 
-/**
- * Verifies the target's bytes with the record's hash. Without a hash, compares them with the
- * source.
- */
+/** Verifies the target's bytes by the record's hash, or if it has none, against the source. */
 async function compareBytes(
   context: CopyContext,
   bucket: string,

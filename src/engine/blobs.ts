@@ -64,10 +64,7 @@ export interface StoredBlob {
 export interface StagedBlob extends StoredBlob {
   keep(): void;
   discard(): Promise<void>;
-  /**
-   * Called when the outcome of the commit is unknown: recovery keeps the blob if a record
-   * references it.
-   */
+  /** Called if the outcome of the commit is unknown: recovery keeps a referenced blob. */
   leaveForRecovery?(): void;
 }
 

@@ -148,10 +148,7 @@ function withAction<A extends unknown[], R>(action: Action, operation: (...args:
   };
 }
 
-/**
- * Wraps an operation on a bucket. Namespaces are stored as buckets, but bucket operations cannot
- * access them.
- */
+/** Wraps a bucket operation. It cannot access namespaces, although they are stored as buckets. */
 function onBucket<A extends [bucket: string, ...rest: never[]], R>(
   action: Action | undefined,
   operation: (...args: A) => Promise<R>,

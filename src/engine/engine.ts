@@ -31,10 +31,7 @@ export interface Engine extends Events {
   ): Promise<"committed" | "conflict">;
 
   head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
-  /**
-   * Like `get`, with the same checks of condition and customer key. Returns the parts, not the
-   * bytes.
-   */
+  /** Like `get`, with the same checks of condition and key. Returns the parts, not the bytes. */
   describe(bucket: string, key: Key, options?: DescribeOptions): Promise<DescribeOutcome>;
   get(bucket: string, key: Key, options?: GetOptions): Promise<GetOutcome>;
   /** Reads the source to its end, or cancels it if the put is refused. */
@@ -56,10 +53,7 @@ export interface Engine extends Events {
     parts: readonly PartName[],
     options?: CompleteOptions,
   ): Promise<ObjectRecord>;
-  /**
-   * The result of a completed upload. Undefined if it is not completed or was completed too long
-   * ago.
-   */
+  /** The result of a completed upload. Undefined if it is not completed, or not retained. */
   completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
   /** Returns active uploads, sorted by key, then by id. */
@@ -74,10 +68,7 @@ export interface Engine extends Events {
   totals(bucket: string): Promise<Totals>;
   /** Reads all stored data and reports damaged, missing and unreferenced data. */
   verify(options?: VerifyOptions): Promise<VerifyReport>;
-  /**
-   * Verifies slowly in the background, once a week, until the engine closes. Only one process
-   * verifies.
-   */
+  /** Verifies slowly in the background, once a week, in one process, until the engine closes. */
   startScrub(onDamage: (damage: Damage) => void): void;
   /** Starts or resumes a round of the scrub, if it is due and no other process is running it. */
   scrub(options: ScrubOptions): Promise<ScrubOutcome>;

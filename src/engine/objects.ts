@@ -80,10 +80,7 @@ export function createObjects(context: Context): Objects {
   };
 }
 
-/**
- * Evaluates the condition. The returned checks let the commit fail if a key has another version by
- * then.
- */
+/** Evaluates the condition. The commit fails by the returned checks if a version has changed. */
 async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
   const checks: Check[] = [];
   for (const key of keys) {

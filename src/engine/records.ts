@@ -8,10 +8,7 @@ import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { StoredBlob } from "./blobs.ts";
 
-/**
- * Methods with a bucket parameter, except the first four, reject with NoSuchBucket if it is
- * missing.
- */
+/** Methods with a bucket, except the first four, reject with NoSuchBucket if it is missing. */
 export interface Records {
   /** Returns false if the name is already used. */
   createBucket(bucket: BucketRecord): Promise<boolean>;

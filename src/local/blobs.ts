@@ -211,8 +211,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       try {
         return recoverAll();
       } catch (error) {
-        // A missing file is expected: its bucket was deleted, or another process also runs
-        // recovery.
+        // A missing file is not a disk failure: its bucket was deleted, or another process also
+        // recovers.
         throw isMissing(error) ? error : writeError(error, writeStop);
       }
     },

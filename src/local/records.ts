@@ -40,10 +40,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     }
   }
 
-  /**
-   * Throws if a version column does not match its record: retrying the conflict would never
-   * succeed.
-   */
+  /** Throws if a version column does not match its record: a retry would conflict forever. */
   function throwIfTorn(name: string, { checks }: WireChange): void {
     for (const check of checks) {
       if (check.kind === "object") buckets.read(name, (queries) => queries.checkVersion(check.key), never);
@@ -193,10 +190,7 @@ function isFound<T>(result: T | undefined): boolean {
   return result !== undefined;
 }
 
-/**
- * Copies field by field: this runs at every write, and spreading would create varying object
- * shapes.
- */
+/** Copies field by field: this runs at every write, and spreading creates varying object shapes. */
 function withSettings(bucket: RegisteredBucket, settings: BucketSettings): Bucket {
   const { name, created, storageClass, account } = bucket;
   return { name, created, storageClass, account, settings };

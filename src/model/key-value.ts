@@ -33,10 +33,7 @@ export function isNamespaceName(name: string): boolean {
   return namespaceName.test(name);
 }
 
-/**
- * Namespaces are stored as buckets with this prefix. Bucket names contain no colon, so they never
- * collide.
- */
+/** Prefix of buckets that store namespaces. Bucket names contain no colon: no collision. */
 const bucketPrefix = "kv:";
 
 export function namespaceBucket(namespace: string): string {

@@ -8,8 +8,7 @@ export interface LifecycleRule {
   readonly isEnabled: boolean;
   readonly prefix: string;
   /**
-   * Whether the prefix was given without a filter element (the older S3 form). It is returned in
-   * the same form.
+   * Whether the prefix has no filter element around it (older S3 form). Returned as it was given.
    */
   readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;

@@ -42,9 +42,6 @@ export interface BackendBlob extends BlobLocation {
   readonly size: number;
   /** Number of blocks in each piece. 0: the blob is a single piece. */
   readonly pieceBlocks: number;
-  /**
-   * Whether a piece was sent more than once, so that a delayed request may still arrive after the
-   * blob is removed.
-   */
+  /** Whether a piece was sent twice or more: a delayed request may arrive after the removal. */
   readonly isDoubtful?: boolean;
 }

@@ -16,10 +16,7 @@ function toBody(inline: unknown, blob: unknown, stored: unknown, parts: unknown)
   throw new StoreError("Damaged", { detail: "The stored data is damaged: an object has no body." });
 }
 
-/**
- * Decodes the column key and those of `toObjectWithBody`. A damaged record is returned as an error,
- * not thrown.
- */
+/** Decodes the key and the columns of `toObjectWithBody`. Returns damage as an error. */
 export function toInspectedObject([bytes, ...row]: Row): InspectedObject {
   const key = (bytes as Buffer).toString();
   try {

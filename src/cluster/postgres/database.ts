@@ -109,10 +109,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /**
-   * After the error was returned, keeps trying to fence the session, so that the commit cannot
-   * happen later.
-   */
+  /** Retries fencing the session in the background, so that the commit cannot happen later. */
   function settleInBackground(session: Session, number: number): void {
     const work = (async () => {
       while (!isClosing) {

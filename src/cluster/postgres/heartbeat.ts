@@ -9,8 +9,7 @@ export interface Heartbeat {
   /** Inserts a session for a connection and returns its id. */
   beginSession(connection: Connection, until: number): Promise<number>;
   /**
-   * Starts a read. Until the returned function is called, no machine removes blobs that the read
-   * may see.
+   * Starts a read. No machine removes blobs that it may see until the returned function is called.
    */
   beginRead(): () => void;
   /** Sends a heartbeat. Returns the start of the oldest read of all processes, in database time. */

@@ -16,10 +16,7 @@ export interface Primary {
 
 /** Maximum time for one server to report its role. */
 const probeMilliseconds = 2000;
-/**
- * Time to wait for a second primary: a server that was frozen during a failover still claims to be
- * the primary.
- */
+/** Time to wait for a second primary: a server frozen during a failover still claims the role. */
 const contradictMilliseconds = 200;
 const pauseMilliseconds = 100;
 

@@ -48,10 +48,7 @@ export function parsePostgresUrl(url: string): DatabaseAddress {
 /** Encrypts without verifying the certificate, which would need a certificate authority. */
 const encrypted: Tls = { rejectUnauthorized: false, checksName: false };
 
-/**
- * Returns the TLS settings for a connection to this host. Undefined: the connection is not
- * encrypted.
- */
+/** Returns the TLS settings for a connection to this host. Undefined: do not use TLS. */
 export function resolveTls({ tls }: DatabaseAddress, host: string): Tls | undefined {
   if (tls === "off") return undefined;
   return tls ?? (isLoopback(host) ? undefined : encrypted);

@@ -82,10 +82,7 @@ export function createRing(
   };
 }
 
-/**
- * Copies the bytes into buffers from `nextBuffer`. Every buffer except the last is filled
- * completely.
- */
+/** Copies the bytes into buffers from `nextBuffer`. Every buffer except the last is full. */
 export async function* refill(
   chunks: AsyncIterable<Uint8Array>,
   nextBuffer: () => Promise<Buffer>,

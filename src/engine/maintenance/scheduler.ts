@@ -18,10 +18,7 @@ const afterOpeningMilliseconds = 500;
 const scrubMilliseconds = 60_000;
 
 export interface Housekeeping {
-  /**
-   * Wraps an operation whose first argument is a bucket. The bucket's garbage is removed soon
-   * after.
-   */
+  /** Wraps an operation that takes a bucket first. The bucket's garbage is removed soon after. */
   sweepAfter<A extends [bucket: string, ...rest: never[]], R>(
     operation: (...args: A) => Promise<R>,
   ): (...args: A) => Promise<R>;

@@ -156,10 +156,7 @@ function wholeChecksum(
   return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
 }
 
-/**
- * Evaluates the condition. The returned check makes the commit fail if the object has another
- * version by then.
- */
+/** Evaluates the condition. The commit fails by the returned check if the version has changed. */
 async function checkReplaced(
   context: Context,
   bucket: string,

@@ -20,10 +20,7 @@ interface Count {
 
 const pageUploads = 1000;
 const recountMilliseconds = 1000;
-/**
- * Counts again after this fraction of the remaining uploads, because other processes also create
- * uploads.
- */
+/** Recounts after this fraction of the remaining uploads: other processes also create uploads. */
 const share = 1 / 16;
 const maxBuckets = 1000;
 

@@ -37,10 +37,7 @@ export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array, blockByte
     spare.push(new Uint8Array(buffer));
 }
 
-/**
- * Yields the verified bytes of the range. Whole blocks of a large blob are read into `into`, if
- * given.
- */
+/** Yields the verified bytes of the range. Whole blocks of a large blob are read into `into`. */
 export function readBlockFile(
   file: BlockFile,
   range: ByteRange,

@@ -29,10 +29,7 @@ export interface Compaction {
    * Takes over a segment of a dead process. Its marker stays until the segment has been checked.
    */
   adopt(bucketId: string, segment: string): void;
-  /**
-   * "touched" checks segments with enough bytes removed since their last count; "all" checks every
-   * segment.
-   */
+  /** Checks all segments, or those with enough bytes removed since their last count ("touched"). */
   run(bucket: string, which: "touched" | "all"): Promise<void>;
   /**
    * Undefined while the bucket's segments are within their space budget. Otherwise the promise

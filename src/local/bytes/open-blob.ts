@@ -54,10 +54,7 @@ export async function openBlob(
   };
 }
 
-/**
- * Opens the file of a blob in its bucket, or in the trash after the bucket was deleted. Undefined
- * if the file is in neither.
- */
+/** Opens a blob's file in its bucket, or in the trash if the bucket was deleted. */
 export async function openDescriptor(layout: Layout, location: BlobLocation): Promise<number | undefined> {
   for (const path of [blobPath(layout, location), trashedBlobPath(layout, location)]) {
     try {

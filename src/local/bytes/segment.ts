@@ -28,10 +28,7 @@ export interface Segment {
   truncate(at: number): Promise<void>;
   /** Reports that a record references the body, or that the body was dropped. */
   settle(fate: "referenced" | "dropped"): void;
-  /**
-   * Refuses further reservations. When all bodies are settled, removes the marker and an unused
-   * file.
-   */
+  /** Refuses new reservations. When all bodies are settled, removes marker and unused file. */
   seal(): void;
 }
 

@@ -14,10 +14,7 @@ const kinds = { other: 0, inlinePut: 1, blobPut: 2 } as const;
 
 const numberBytes = 8;
 const lengthBytes = 4;
-/**
- * Bytes after the kind: the sizes of object and blob, then the lengths of key, version, record and
- * body.
- */
+/** After the kind: sizes of object and blob, then lengths of key, version, record and body. */
 const plainPutBytes = 2 * numberBytes + 4 * lengthBytes;
 
 export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer> {

@@ -16,10 +16,7 @@ export interface CommitServer {
   close(): void;
 }
 
-/**
- * Prefix of the socket's folder. It is outside the data directory, whose path may be too long for a
- * socket.
- */
+/** Prefix of the socket's folder. A path in the data directory may be too long for a socket. */
 const folderPrefix = "store-writer-";
 
 /** Maximum number of clients, far more than a server and concurrent commands need. */

@@ -218,10 +218,7 @@ function commitAll(commits: readonly PendingRequest<CommitRequest>[]): void {
   for (const bucketId of changes.keys()) runCheckpoint(() => buckets.get(bucketId).checkpoint());
 }
 
-/**
- * Runs after the replies are sent, so that they do not wait. A failed sync stops all further
- * commits.
- */
+/** Runs after the replies are sent, so that they do not wait. A failed sync stops all commits. */
 function runCheckpoint(checkpoint: () => void): void {
   if (diskFailure !== undefined) return;
   try {

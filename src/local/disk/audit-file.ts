@@ -46,10 +46,7 @@ async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-/**
- * Yields complete lines only: a last line without newline is still being written or was cut by a
- * crash.
- */
+/** Yields complete lines only: a crash or a write in progress leaves a last line incomplete. */
 async function* readLines(path: string, start: number): AsyncGenerator<{ line: string; end: number }> {
   if (!(await exists(path))) return;
   let rest = Buffer.alloc(0);
@@ -64,10 +61,7 @@ async function* readLines(path: string, start: number): AsyncGenerator<{ line: s
   }
 }
 
-/**
- * Returns undefined for an invalid line: an entry cut by a crash, with the next entry appended to
- * it.
- */
+/** Undefined for an invalid line: a crash cut an entry, and the next entry was appended to it. */
 function parseEntry(line: string): AuditEntry | undefined {
   try {
     return JSON.parse(line) as AuditEntry;

@@ -71,10 +71,7 @@ export function randomName(): string {
   return randomBytes(8).toString("hex");
 }
 
-/**
- * Name of a marker in a bucket's `open` folder: the process may still write to the folder or
- * segment.
- */
+/** Name of a marker in a bucket's `open` folder: the process may write to the folder or segment. */
 export function markerName(folder: string, processName: string): string {
   return `${folder}.${processName}`;
 }

@@ -112,10 +112,7 @@ function toRegisteredBucket(row: RegistryRow): RegisteredBucket {
   return { name, id, created, storageClass: storage_class as StorageClass, account, isDeleting };
 }
 
-/**
- * Creates the folder, then registers the name. The registry's lock keeps recovery from removing the
- * folder in between.
- */
+/** Creates the folder, then registers the name, under a lock that excludes recovery. */
 export function createBucket(layout: Layout, registry: Database, bucket: BucketRecord): boolean {
   finishDeletions(layout, registry);
   return inTransaction(registry, () => {

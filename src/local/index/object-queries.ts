@@ -62,10 +62,7 @@ const maxBatchRows = 1001;
 export function createQueries(database: Database): Queries {
   const sql = prepareStatements(database);
 
-  /**
-   * Reads in growing batches: skipping a folder reads few rows, a long run of keys needs few
-   * queries.
-   */
+  /** Reads in growing batches: skipping a folder reads few rows, a long run needs few queries. */
   function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
     const start = keyBytes(prefix);
     const end = successor(start) ?? afterAllKeys;

@@ -6,10 +6,7 @@ import { type Database, prepareArrays } from "./sqlite.ts";
 export interface OutboxQueries {
   outboxEvents(rule: string, limit: number): OutboxEvent[];
   eventCounts(): EventCount[];
-  /**
-   * Returns damaged entries among the next `limit` entries after `after`. `last` is undefined at
-   * the end.
-   */
+  /** Finds damage in the next `limit` entries after `after`. `last` is undefined at the end. */
   damagedEvents(
     after: number,
     limit: number,

@@ -33,7 +33,7 @@ export interface SegmentUsage {
   /** Adds the bytes that this process has written or removed. */
   change(bucketId: string, change: Partial<Usage>): void;
   /**
-   * Returns the emptiest segments, enough to reduce the total to `maxBytes`, except nearly full
+   * Returns the emptiest segments, enough to reduce the total to `maxBytes`. Skips nearly full
    * ones.
    */
   emptiest(bucketId: string, maxBytes: number): string[];

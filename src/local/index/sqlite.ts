@@ -19,10 +19,7 @@ export type Database = { prepare<Row = unknown>(sql: string): Statement<Row> } &
   typeof DatabaseSync
 >;
 
-/**
- * Prepares a statement that returns rows as arrays: objects with named columns are slower to create
- * than to read.
- */
+/** Prepares a statement that returns rows as arrays, which are faster to create than objects. */
 export function prepareArrays<Row extends readonly unknown[]>(
   database: Database,
   sql: string,

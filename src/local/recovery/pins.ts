@@ -10,10 +10,7 @@ import { privateFile } from "../disk/private-files.ts";
 export interface Pins {
   /** Pins the body whose first blob is `blob`. Returns the release function. */
   pin(layout: Layout, blob: string): () => void;
-  /**
-   * Pins every body of the bucket: garbage blobs stay until the returned release function is
-   * called.
-   */
+  /** Pins every body of the bucket. Garbage stays until the returned function is called. */
   lease(layout: Layout, bucketId: string): () => void;
   /** Whether any process has leased the bucket. */
   isLeased(directory: string): boolean;

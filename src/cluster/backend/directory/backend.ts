@@ -173,10 +173,7 @@ function directoryMarker(directory: string): StoredMarker {
   };
 }
 
-/**
- * Throws if the directory is missing. It is not created: it may be a mount point that is not
- * mounted.
- */
+/** Throws if the directory is missing. It is never created: it may be an unmounted mount point. */
 async function checkDirectory(directory: string): Promise<void> {
   const found = await stat(directory).catch(undefinedIfMissing);
   if (found?.isDirectory()) return;

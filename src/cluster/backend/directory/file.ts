@@ -15,10 +15,7 @@ import type { ChunkPool } from "../chunk-pool.ts";
 /** A long body is synced each time this many bytes were written, so that its last sync is short. */
 const syncEvery = 8 * 1024 * 1024;
 
-/**
- * Writes, syncs and closes the file. Reads the next chunk during each write. Returns the body's
- * size.
- */
+/** Writes, syncs and closes the file, reading the next chunk meanwhile. Returns the body's size. */
 export async function writeBlocks(
   file: FileHandle,
   name: string,

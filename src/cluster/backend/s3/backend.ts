@@ -174,10 +174,7 @@ interface PieceRange {
   readonly range: S3Range;
 }
 
-/**
- * Returns the pieces that contain a range of a blob, with their ranges. An empty blob has one
- * piece.
- */
+/** Returns the pieces, with ranges, that contain a range of a blob. An empty blob has one piece. */
 function pieceRanges(blob: BackendBlob, range: ByteRange = { offset: 0, length: blob.size }): PieceRange[] {
   const whole = storedSize(blob.size);
   const pieceBytes = blob.pieceBlocks === 0 ? whole : blob.pieceBlocks * storedBlockBytes;
