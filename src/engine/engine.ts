@@ -142,7 +142,7 @@ type RefusedRead = { readonly outcome: "refused"; readonly record: ObjectRecord;
 interface FoundObject {
   readonly outcome: "found";
   readonly record: ObjectRecord;
-  /** Undefined if the object was put in one request. */
+  /** The parts of the object. Undefined if the object was put in one request. */
   readonly parts: readonly ObjectPart[] | undefined;
 }
 
@@ -253,7 +253,7 @@ export interface ListOptions {
   readonly after?: Position | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
-  /** Whether the caller returns metadata. If so, the page is shorter if there is much metadata. */
+  /** Whether the caller returns metadata. If so, a page with much metadata ends early. */
   readonly withMetadata?: boolean | undefined;
 }
 
@@ -261,7 +261,7 @@ export interface Listing {
   readonly objects: readonly ObjectRecord[];
   /** Every prefix ends with the delimiter. */
   readonly prefixes: readonly string[];
-  /** Undefined on the last page. */
+  /** Cursor of the next page. Undefined on the last page. */
   readonly cursor: string | undefined;
   readonly next: Position | undefined;
 }
@@ -281,9 +281,9 @@ export interface VerifyReport {
 }
 
 export interface Damage {
-  /** Undefined if the damage is not in a bucket. */
+  /** The damaged bucket. Undefined if the damage is not in a bucket. */
   readonly bucket: string | undefined;
-  /** Undefined if the damage is not in an object. */
+  /** The key of the damaged object. Undefined if the damage is not in an object. */
   readonly key: Key | undefined;
   readonly what: string;
 }

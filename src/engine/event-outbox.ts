@@ -20,7 +20,7 @@ export interface Events {
 export interface WaitingEvent {
   /** Entry numbers increase: of two events of one key, the later event has the greater number. */
   readonly entry: number;
-  /** Undefined if the stored event is damaged. */
+  /** The event, or undefined if it is damaged. */
   readonly event: ObjectEvent | undefined;
 }
 
@@ -96,7 +96,7 @@ function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
   return JSON.stringify([...encoded, [created.size, created.etag, created.version]]);
 }
 
-/** Undefined if the event is unreadable, so that it does not block later events. */
+/** Returns undefined if the event is unreadable, so that it does not block later events. */
 function decodeEvent(text: string): ObjectEvent | undefined {
   try {
     const [storedFormat, id, name, time, key, created] = JSON.parse(text) as EncodedEvent;

@@ -173,7 +173,7 @@ export type Mutation =
 /** Entry numbers increase. Events of one key are in the order of their commits. */
 export interface OutboxEvent {
   readonly entry: number;
-  /** Undefined if the stored event is damaged. */
+  /** The event as text, or undefined if it is damaged. */
   readonly text: string | undefined;
 }
 

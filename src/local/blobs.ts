@@ -55,7 +55,7 @@ export const defaultSizes: Sizes = {
   segments: defaultSegmentSizes,
 };
 
-/** Maximum number of buckets that have a segment open for new bodies. */
+/** Maximum number of buckets with an open segment for new bodies. */
 const maxSegmentWriters = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {

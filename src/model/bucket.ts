@@ -23,7 +23,7 @@ export interface BucketSettings {
   readonly cors?: readonly CorsRule[] | undefined;
   readonly lifecycle?: readonly LifecycleRule[] | undefined;
   readonly notifications?: readonly NotificationRule[] | undefined;
-  /** Undefined if the bucket is not public. */
+  /** Settings of a public bucket. Undefined if the bucket is not public. */
   readonly publication?: Publication | undefined;
 }
 

@@ -7,7 +7,7 @@ export type CopyStage = "copy" | "verify";
 export interface CopyFinding {
   /** "damaged": unreadable in the source. "different": the two sides differ. */
   readonly kind: "damaged" | "different";
-  /** Undefined if the item is not in a bucket. */
+  /** The item's bucket. Undefined if the item is not in a bucket. */
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
   readonly what: string;

@@ -24,7 +24,7 @@ export function seal(key: Uint8Array, subject: readonly string[], text: string):
   return form + sealed.toString("base64");
 }
 
-/** Undefined if the key or the subject is wrong or the text is damaged, which look the same. */
+/** Returns undefined for a wrong key, a wrong subject or damage, which cannot be distinguished. */
 export function unseal(key: Uint8Array, subject: readonly string[], sealed: string): string | undefined {
   const bytes = Buffer.from(sealed.slice(form.length), "base64");
   if (!sealed.startsWith(form) || bytes.length < nonceBytes + tagBytes) return undefined;

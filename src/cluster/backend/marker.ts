@@ -7,7 +7,7 @@ import { StoreError } from "../../model/errors.ts";
 export type MarkerMode = "make" | "expect";
 
 export interface StoredMarker {
-  /** Undefined if there is no marker. */
+  /** Returns undefined if there is no marker. */
   read(): Promise<string | undefined>;
   /** Creates the marker, unless another process has created it in the meantime. */
   make(): Promise<void>;

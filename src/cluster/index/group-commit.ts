@@ -17,7 +17,7 @@ interface BucketQueue {
   inFlight: number;
 }
 
-/** Limits of one group. */
+/** Maximum number of puts in one group, and below, of their bytes. */
 const maxGroupPuts = 64;
 const maxGroupBytes = 1024 * 1024;
 /** Two commits in flight: PostgreSQL writes the log of one while the next is being sent. */

@@ -84,7 +84,7 @@ export function createPrimary(address: DatabaseAddress): Primary {
   };
 }
 
-/** Undefined if the server is a standby. */
+/** Returns undefined if the server is a standby. */
 async function readTimeline(connection: Connection, until: number): Promise<number | undefined> {
   const [[timeline] = []] = await connection.query(selectTimeline, [], until);
   return timeline === null || timeline === undefined ? undefined : Number(timeline);

@@ -8,7 +8,7 @@ export interface DatabaseAddress {
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  /** Undefined if the URL does not specify it: TLS is then used except for a loopback address. */
+  /** TLS settings from the URL. Default: TLS is used except for a loopback address. */
   readonly tls: Tls | "off" | undefined;
 }
 

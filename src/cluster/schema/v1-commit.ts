@@ -2,7 +2,7 @@
 // function stores the session and the number of the commit (store.attest), so that the outcome can
 // be queried after a lost response, and a late statement of a fenced session has no effect.
 //
-// Results: "committed" means that everything happened, any other result that nothing did.
+// Results: "committed" means that everything was applied; any other result means that nothing was.
 // Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
 
 /** Distinguishes Store's advisory locks from other locks in the same database. */

@@ -8,7 +8,7 @@ import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { isLarge } from "./plan.ts";
 import { stage } from "./staging.ts";
 
-/** Undefined if the batch has no free buffer for the bytes. A stream is always ingested. */
+/** Returns undefined if the batch has no free buffer for the bytes. A stream is always ingested. */
 export function ingestBatched(
   context: Context,
   source: Source,

@@ -13,7 +13,7 @@ export type IngestStrategy =
   | "zero-copy";
 
 export interface BodyFacts {
-  /** Undefined if the sender declares no length. */
+  /** The declared length. Undefined if the sender declares none. */
   readonly length: number | undefined;
   /** Whether all bytes are already in memory. */
   readonly isWhole: boolean;

@@ -18,7 +18,10 @@ export interface KeyValues {
   /** Expired keys are counted until they are removed. */
   totals(namespace: string): Promise<Totals>;
 
-  /** Undefined if the key is missing or has expired. The caller must read or cancel the bytes. */
+  /**
+   * Returns undefined if the key is missing or has expired. The caller must read or cancel the
+   * bytes.
+   */
   get(namespace: string, key: Key): Promise<KeyValueEntry | undefined>;
   /** Reads the source to its end, or cancels it if nothing is stored. The last commit wins. */
   put(namespace: string, key: Key, source: Source, options?: KeyValuePutOptions): Promise<void>;
@@ -56,7 +59,7 @@ export interface KeyValueListOptions {
 
 export interface KeyValueListing {
   readonly keys: readonly ListedKey[];
-  /** Undefined on the last page. */
+  /** Cursor of the next page. Undefined on the last page. */
   readonly cursor: string | undefined;
 }
 

@@ -109,7 +109,7 @@ interface ScrubClaim {
   save(state: State): Promise<boolean>;
 }
 
-/** Undefined if no round is due or another process is running it. */
+/** Returns undefined if no round is due or another process is running it. */
 async function claimRound(context: Context, every: number): Promise<ScrubClaim | undefined> {
   const { state, revision } = await readState(context);
   const now = context.now();

@@ -9,7 +9,7 @@ import type { Damage } from "../engine.ts";
 import type { InspectedObject, ObjectWithBody } from "../records.ts";
 import { everyUpload } from "../uploads/listing.ts";
 
-/** A checked object or part, or a damage. */
+/** The result of one step of the walk: a checked object or part, or damage. */
 export interface Step {
   readonly isObject: boolean;
   /** Number of stored bytes that were checked. */

@@ -44,7 +44,7 @@ export type Request = Job & { readonly id: number };
 /** The writer thread of this process, or a connection to that of another process. */
 export interface Committer {
   submit(job: Job): Promise<unknown>;
-  /** False if the committer accepts no more jobs. */
+  /** Returns false if the committer accepts no more jobs. */
   isOpen(): boolean;
   close(): Promise<void>;
 }

@@ -61,7 +61,7 @@ async function* readLines(path: string, start: number): AsyncGenerator<{ line: s
   }
 }
 
-/** Undefined for an invalid line: a crash cut an entry, and the next entry was appended to it. */
+/** Returns undefined for an invalid line: a crash cut an entry, and the next was appended to it. */
 function parseEntry(line: string): AuditEntry | undefined {
   try {
     return JSON.parse(line) as AuditEntry;

@@ -178,7 +178,7 @@ export function deleteBucket(
   return bucket.isDeleting ? "missing" : "deleted";
 }
 
-/** False if the bucket has objects. An error if damage hides whether it has any. */
+/** Returns false if the bucket has objects. An error if damage hides whether it has any. */
 function markDeleted(layout: Layout, id: string): boolean | Error {
   const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
   try {

@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 export interface WalChangeCounter {
-  /** True on the first call, and if any process may have committed since the last call. */
+  /** Whether any process may have committed since the last call. The first call returns true. */
   hasChanged(): boolean;
 }
 

@@ -13,7 +13,7 @@ export interface S3Client {
   put(key: string, body: S3Payload): Promise<number>;
   /** Creates the object. Returns false if the object already exists. */
   putNew(key: string, body: S3Payload): Promise<boolean>;
-  /** Undefined if the object does not exist. */
+  /** Returns undefined if the object does not exist. */
   getText(key: string): Promise<string | undefined>;
   /** Reads a range of an object of known length. Resumes after a broken connection. */
   get(key: string, range: S3Range): S3Body;
