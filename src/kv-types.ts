@@ -3,23 +3,23 @@
 export type StoreKvValueType = "text" | "json" | "arrayBuffer" | "stream";
 
 export interface StoreKvGetOptions<Type extends StoreKvValueType | undefined = undefined> {
-  /** Default: "text". */
+  /** Type of the returned value. Default: "text". */
   type: Type;
-  /** Seconds, at least 30. Checked but not used: every read returns the last commit. */
+  /** Seconds, at least 30. Validated but ignored: every read returns the last commit. */
   cacheTtl?: number | undefined;
 }
 
 export interface StoreKvPutOptions {
-  /** Seconds since the epoch, at least 60 from now. */
+  /** Expiration in seconds since the epoch, at least 60 seconds from now. */
   expiration?: number | undefined;
-  /** Seconds from now, at least 60; overrides `expiration`. */
+  /** Lifetime in seconds, at least 60. Overrides `expiration`. */
   expirationTtl?: number | undefined;
   /** Any JSON value, at most 1,024 bytes. */
   metadata?: unknown;
 }
 
 export interface StoreKvListOptions {
-  /** 1 to 1,000; default: 1,000. */
+  /** Maximum number of keys, from 1 to 1,000. Default: 1,000. */
   limit?: number | undefined;
   prefix?: string | null | undefined;
   cursor?: string | null | undefined;
@@ -27,7 +27,7 @@ export interface StoreKvListOptions {
 
 export interface StoreKvListKey<Metadata, Key extends string = string> {
   name: Key;
-  /** Seconds since the epoch. */
+  /** Expiration in seconds since the epoch. */
   expiration?: number;
   metadata?: Metadata;
 }
@@ -77,7 +77,10 @@ export interface StoreKvNamespace<Key extends string = string> {
     key: Key,
     options?: StreamOptions,
   ): Promise<StoreKvValueWithMetadata<ReadableStream, Metadata>>;
-  /** Results have no `cacheStatus`, and null for a missing key; scripts expect this type. */
+  /**
+   * At run time a missing key has the value null, and results have no `cacheStatus`. The type is
+   * the one that scripts expect.
+   */
   getWithMetadata<Metadata = unknown>(
     keys: Key[],
     options?: TextOptions,

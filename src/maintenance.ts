@@ -13,7 +13,7 @@ import { StoreError } from "./model/errors.ts";
 import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
 import { closePorts, openPorts, type Ports } from "./open.ts";
 
-/** Creates the schema of a cluster's database, or migrates an earlier one to this version. */
+/** Creates the schema of a cluster's database, or migrates an older schema to this version. */
 export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
   checkLocation(location);
   const { migrateCluster } = await import("./cluster/open.ts");
@@ -25,7 +25,7 @@ export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
   readonly to: Location;
 }
 
-/** Copies a store to another location, or resumes a copy. The source must not change meanwhile. */
+/** Copies a store to another location, or resumes a copy. The source must not change during it. */
 export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
   const { copyAll } = await import("./copy/copy-store.ts");
   const source = await openSide("source", from);
@@ -56,7 +56,7 @@ async function openSide(side: "source" | "target", location: Location): Promise<
   }
 }
 
-/** Makes a consistent backup of a data directory, also while in use. Replaces an earlier backup. */
+/** Creates a consistent backup of a data directory, even in use. Replaces an older backup. */
 export async function backUpStore(
   directory: string,
   to: string,
@@ -76,7 +76,7 @@ export async function restoreStore(
   return restore(from, directory, work);
 }
 
-/** Reads a whole backup and reports what is damaged. */
+/** Reads a whole backup and reports all damage. */
 export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
   const reader = await import("./local/backup/reader.ts");
   return reader.verifyBackup(from, work);

@@ -1,5 +1,5 @@
-// Opens a store: turns a data directory, "memory:" or the two URLs of a cluster into an engine, and
-// loads only the adapter it needs.
+// Opens a store: creates an engine for a data directory, "memory:" or the two URLs of a cluster.
+// Only the adapter of that location is loaded.
 import { randomBytes } from "node:crypto";
 import type { AuditLog } from "./audit/audit-log.ts";
 import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
@@ -20,13 +20,13 @@ import { checkLocation, type Location } from "./model/location.ts";
 import type * as script from "./types.ts";
 
 export interface OpenOptions {
-  /** The clock, in milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. Default: the system clock. */
   readonly now?: () => number;
-  /** @internal Receives the store's counters, for a server that publishes them. */
+  /** @internal Receives the store's metrics, for a server that publishes them. */
   readonly metrics?: Metrics;
-  /** Maximum of open multipart uploads per bucket; default: 100,000. */
+  /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
-  /** Endpoint of the S3 API and the access key that `bucket.presign` uses. */
+  /** Endpoint of the S3 API and the access key for `bucket.presign`. */
   readonly presign?: Presigner;
 }
 
@@ -45,20 +45,22 @@ export interface Store {
     name: string,
     options?: { readonly storageClass?: script.StoreStorageClass },
   ): Promise<BucketInfo>;
-  /** All buckets, by name. */
+  /** Returns all buckets, sorted by name. */
   listBuckets(): Promise<BucketInfo[]>;
-  /** Refused while the bucket has objects; its uploads in flight are aborted. */
+  /** Refused while the bucket contains objects. Active uploads are aborted. */
   deleteBucket(name: string): Promise<void>;
-  /** The binding of a bucket. Whether the bucket exists is checked when it is used. */
+  /** Returns the binding of a bucket. It is not checked until use whether the bucket exists. */
   bucket(name: string, options?: BucketOptions): script.StorePresigningBucket;
   createKvNamespace(name: string): Promise<NamespaceInfo>;
-  /** All namespaces, by name. */
+  /** Returns all namespaces, sorted by name. */
   listKvNamespaces(): Promise<NamespaceInfo[]>;
-  /** Refused while the namespace has keys that have not expired. */
+  /** Refused while the namespace contains keys that have not expired. */
   deleteKvNamespace(name: string): Promise<void>;
-  /** The binding of a namespace. Whether the namespace exists is checked when it is used. */
+  /**
+   * Returns the binding of a namespace. It is not checked until use whether the namespace exists.
+   */
   kv(namespace: string): StoreKvNamespace;
-  /** Runs background maintenance now: aborts overdue uploads and frees unused bytes. */
+  /** Runs background maintenance now: aborts overdue uploads and removes garbage. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
 }
@@ -67,7 +69,9 @@ export interface Store {
 export interface OpenEngine {
   readonly engine: Engine;
   readonly documents: Documents;
-  /** Starts to commit for other processes of the same directory, so that they share one sync. */
+  /**
+   * Makes this process commit for other processes of the same directory, so that they share syncs.
+   */
   commitForOthers(): Promise<void>;
   /** The log of administrative changes. */
   readonly auditLog: AuditLog;
@@ -118,7 +122,7 @@ export async function openStore(location: Location, options: OpenOptions = {}): 
 export interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly records: Records;
   readonly blobs: Blobs;
-  /** Undefined when the audit log is stored in documents. */
+  /** Undefined if the audit log is stored in documents. */
   readonly auditLog?: AuditLog;
 }
 
@@ -130,7 +134,7 @@ export async function openPorts(location: Location, metrics = createMetrics()): 
   if (location === "memory:") {
     const { createMemoryRecords } = await import("./memory/records.ts");
     const { createMemoryBlobs } = await import("./memory/blobs.ts");
-    // No other process can open a store in memory.
+    // Other processes cannot open a store in memory.
     return { records: createMemoryRecords(), blobs: createMemoryBlobs(), commitForOthers: async () => {} };
   }
   const { openLocal } = await import("./local/open.ts");
@@ -159,7 +163,7 @@ function namespaceInfo({ name, created }: NamespaceRecord): NamespaceInfo {
   return { name, created: new Date(created) };
 }
 
-/** A second call returns the promise of the first. */
+/** Returns a function that calls `close` once. Every call returns the promise of the first call. */
 function once(close: () => Promise<void>): () => Promise<void> {
   let closing: Promise<void> | undefined;
   return () => {

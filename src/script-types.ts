@@ -1,10 +1,10 @@
-// Types of a script's handlers and of the bindings that are not storage. A script uses them as
+// Types of a script's handlers and of the bindings other than storage. A script uses them with
 // `export default { … } satisfies StoreScript<Env>`.
 import type { StoreNotification } from "./types.ts";
 
 /** The third argument of every handler. */
 export interface StoreContext {
-  /** Work that continues after the response; a reload or shutdown waits for it. */
+  /** Lets the work continue after the response. A reload or shutdown waits for the promise. */
   waitUntil(promise: Promise<unknown>): void;
   passThroughOnException(): void;
 }
@@ -12,13 +12,13 @@ export interface StoreContext {
 /** The first argument of a `scheduled` handler. */
 export interface StoreScheduledEvent {
   readonly type: "scheduled";
-  /** The expression in the configuration that matched. */
+  /** The cron expression from the configuration that matched. */
   readonly cron: string;
-  /** Milliseconds since the epoch. */
+  /** Scheduled time in milliseconds since the epoch. */
   readonly scheduledTime: number;
 }
 
-/** What a script exports by default. */
+/** The default export of a script. */
 export interface StoreScript<Env = unknown> {
   fetch?(request: Request, env: Env, ctx: StoreContext): Response | Promise<Response>;
   scheduled?(event: StoreScheduledEvent, env: Env, ctx: StoreContext): void | Promise<void>;

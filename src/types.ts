@@ -1,6 +1,9 @@
 // Types for script authors: the bucket binding (spec 2 and 4).
 
-/** Any other class is refused. Open, so that a plain `string` is assignable, as in other declarations. */
+/**
+ * The storage classes. Any other value is refused at run time. The type accepts any `string`, like
+ * other declarations of this interface.
+ */
 export type StoreStorageClass = "Standard" | "InfrequentAccess" | (string & Record<never, never>);
 
 /** Allows `undefined` in every optional field, for `exactOptionalPropertyTypes`. */
@@ -39,12 +42,12 @@ export type StoreRange =
   | { suffix: number };
 
 export interface StoreConditional {
-  /** Unquoted; `*` matches any object. */
+  /** An etag without quotes; `*` matches any object. */
   etagMatches?: string | undefined;
   etagDoesNotMatch?: string | undefined;
   uploadedBefore?: Date | number | undefined;
   uploadedAfter?: Date | number | undefined;
-  /** Compare dates as whole seconds. */
+  /** Whether dates are compared in whole seconds. */
   secondsGranularity?: boolean | undefined;
 }
 
@@ -56,11 +59,11 @@ export interface StoreObject {
   readonly etag: string;
   readonly httpEtag: string;
   readonly uploaded: Date;
-  /** In a list, only when requested with `include`. */
+  /** In a listing, present only if requested with `include`. */
   readonly httpMetadata?: StoreHTTPMetadata;
-  /** In a list, only when requested with `include`. */
+  /** In a listing, present only if requested with `include`. */
   readonly customMetadata?: Record<string, string>;
-  /** The returned bytes, always with offset and length. Only on a get that has a body. */
+  /** The returned bytes, always with offset and length. Present only if get returns a body. */
   readonly range?: StoreRange;
   readonly checksums: StoreChecksums;
   readonly storageClass: StoreStorageClass;
@@ -79,7 +82,7 @@ export interface StoreObjectBody extends StoreObject {
   blob(): Promise<Blob>;
 }
 
-/** A page of a listing. Only a truncated page has a cursor. */
+/** A page of a listing. Every page except the last has a cursor. */
 export type StoreObjects = { objects: StoreObject[]; delimitedPrefixes: string[] } & (
   | { truncated: true; cursor: string }
   | { truncated: false; cursor?: undefined }
@@ -89,21 +92,21 @@ export interface StoreGetOptions {
   onlyIf?: StoreConditional | Headers | null | undefined;
   range?: Loose<StoreRange> | Headers | null | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
-  /** Overrides the stored metadata in the result. */
+  /** Response headers that override the stored metadata in the result. */
   httpMetadata?: Loose<StoreHTTPMetadata> | Headers | undefined;
 }
 
 export interface StoreMultipartOptions {
   httpMetadata?: Loose<StoreHTTPMetadata> | Headers | undefined;
   customMetadata?: Record<string, string> | undefined;
-  /** Default: the bucket's own. */
+  /** Default: the bucket's storage class. */
   storageClass?: StoreStorageClass | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
 }
 
 export interface StorePutOptions extends StoreMultipartOptions {
   onlyIf?: StoreConditional | Headers | null | undefined;
-  /** At most one of the five: hex or bytes. */
+  /** At most one of the five checksums can be given, as hex or bytes. */
   md5?: ArrayBuffer | ArrayBufferView | string | undefined;
   sha1?: ArrayBuffer | ArrayBufferView | string | undefined;
   sha256?: ArrayBuffer | ArrayBufferView | string | undefined;
@@ -117,7 +120,7 @@ export interface StoreListOptions {
   cursor?: string | undefined;
   delimiter?: string | undefined;
   startAfter?: string | undefined;
-  /** "httpMetadata" and/or "customMetadata": listed objects then include it. */
+  /** Metadata to include in listed objects: "httpMetadata", "customMetadata" or both. */
   include?: string[] | undefined;
 }
 
@@ -143,7 +146,7 @@ export interface StoreMultipartUpload {
 
 type Conditional = { onlyIf: StoreConditional | Headers };
 
-/** O if its type allows a condition, as StoreGetOptions does; otherwise never. */
+/** Is O if the type O may contain a condition, like StoreGetOptions; otherwise never. */
 type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
   ? "onlyIf" extends keyof NonNullable<O>
     ? [NonNullable<O>["onlyIf"]] extends [null | undefined]
@@ -181,33 +184,35 @@ export interface StoreBucket {
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload;
 }
 
-/** A bucket of this store, in `env` and from `openStore`. It also makes presigned URLs. */
+/** A bucket of this store, from `env` or `openStore`. It can also create presigned URLs. */
 export interface StorePresigningBucket extends StoreBucket {
-  /** A URL of the S3 API that grants access to the object until it expires, without credentials. */
+  /** Returns a URL of the S3 API that grants access without credentials until it expires. */
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
 }
 
 /** The first argument of a `notification` handler: an event of an object in a bucket. */
 export interface StoreNotification {
   readonly type: "notification";
-  /** The same when it is delivered again. */
+  /** Every delivery of one event has the same id, so a handler can detect duplicates. */
   readonly id: string;
-  /** For example `"s3:ObjectCreated:Put"`. */
+  /** Event name, for example `"s3:ObjectCreated:Put"`. */
   readonly name: string;
   readonly bucket: string;
   readonly key: string;
   readonly time: Date;
-  /** Of two events of one key, the later has the greater sequencer, compared as text. */
+  /**
+   * Sequencers are compared as text: of two events of one key, the later event has the greater one.
+   */
   readonly sequencer: string;
-  /** Size, etag and version are present for created objects. */
+  /** Size, etag and version are present only for created objects. */
   readonly size?: number | undefined;
   readonly etag?: string | undefined;
   readonly version?: string | undefined;
 }
 
 export interface StorePresignOptions {
-  /** Default: `"GET"`. */
+  /** HTTP method that the URL allows. Default: `"GET"`. */
   method?: "GET" | "HEAD" | "PUT" | "DELETE";
-  /** Seconds from now, at most seven days; default: one hour. */
+  /** Seconds until the URL expires, at most seven days. Default: one hour. */
   expiresIn?: number;
 }

@@ -1,7 +1,9 @@
-// Bounded concurrency over a list that need not fit into memory.
+// Processes a list with limited concurrency. The list need not fit into memory.
 import { setImmediate } from "node:timers/promises";
 
-/** After this many items the loop yields, so that a long list does not block the process. */
+/**
+ * The loop yields to the event loop after this many items, so that a long list does not block it.
+ */
 const yieldEvery = 256;
 
 /** After the first failure, or an abort, waits for the work in flight, then throws that failure. */

@@ -5,7 +5,7 @@ export interface KeyedItem {
   readonly key: Key;
 }
 
-/** The items of one or both sides under a key. */
+/** The items with one key, from one or both sides. */
 export interface JoinedPair<A, B> {
   readonly key: Key;
   readonly source: A | undefined;
@@ -14,7 +14,7 @@ export interface JoinedPair<A, B> {
 
 export type Order<A, B> = (a: A, b: B) => number;
 
-/** Joins both sides in key order, each key once. Reads one item per side ahead. */
+/** Joins both sides in key order and yields each key once. Reads one item per side ahead. */
 export async function* mergeJoin<A extends KeyedItem, B extends KeyedItem>(
   source: AsyncIterable<A>,
   target: AsyncIterable<B>,

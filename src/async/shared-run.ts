@@ -1,8 +1,9 @@
-// Work that many callers wait for and that runs once for all of them.
+// Runs work once for many waiting callers.
 
 /**
- * Runs `work` once for many callers. A call during a run waits for the next run, because the current
- * one may have begun before what the caller wants to be covered. `onIdle` follows the last run.
+ * Runs `work` once for many callers. A call during a run waits for the next run, because the
+ * current run may have started too early to include the caller's change. `onIdle` is called after
+ * the last run.
  */
 export function createSharedRun(work: () => Promise<void>, onIdle?: () => void): () => Promise<void> {
   let running: Promise<void> | undefined;

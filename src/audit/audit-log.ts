@@ -1,5 +1,5 @@
-// The audit log: who changed what in a store, apart from objects, from where and when. Never
-// contains a secret.
+// The audit log: who made which administrative change to a store, when, and from where. It never
+// contains secrets.
 
 export const auditActions = [
   "create bucket",
@@ -28,29 +28,32 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 export interface AuditEntry {
-  /** In ISO 8601. */
+  /** Time in ISO 8601. */
   readonly time: string;
   readonly act: AuditAction;
-  /** A bucket, namespace, access key id, token id, script, or the name of a secret. */
+  /** The name of a bucket, namespace, script or secret, or the id of an access key or token. */
   readonly subject?: string | undefined;
-  /** Number of changes of this kind, when they are logged together. */
+  /** Number of changes of this kind, if several are recorded in one entry. */
   readonly count?: number | undefined;
   readonly by: Actor;
 }
 
 export interface Actor {
   readonly face: "command line" | "console" | "s3";
-  /** A user of the system, the name of a console token, or the id of an access key. */
+  /** An operating system user, the name of a console token, or the id of an access key. */
   readonly name?: string | undefined;
   readonly remoteAddress?: string | undefined;
-  /** The request's id in the request log. */
+  /** The id of the request in the request log. */
   readonly request?: string | undefined;
 }
 
-/** Records an entry; the recorder adds the time. */
+/** Records an entry. The recorder adds the time. */
 export type RecordAudit = (entry: Omit<AuditEntry, "time">) => Promise<void>;
 
-/** Recorder of the front ends. A change that cannot be recorded is still made, with a warning. */
+/**
+ * Creates the recorder for front ends. If an entry cannot be recorded, the change still succeeds,
+ * and a warning is logged.
+ */
 export function createAuditRecorder(
   log: AuditLog,
   now: () => number,
@@ -68,9 +71,9 @@ export function createAuditRecorder(
 
 /** Stores audit entries. */
 export interface AuditLog {
-  /** Durable once it resolves. */
+  /** The entry is durable when the promise resolves. */
   record(entry: AuditEntry): Promise<void>;
-  /** Entries in the order they were recorded, after the position where an earlier read ended. */
+  /** Yields entries in recorded order, after the position at which an earlier read ended. */
   read(after?: string): AsyncIterable<LoggedEntry>;
 }
 

@@ -1,5 +1,6 @@
-// The audit log of a store without a directory: one document per entry, named so that they sort by
-// time.
+// The audit log of a store without a directory: one document per entry. The names of the documents
+// start with the time, so they sort by time.
+
 import type { Documents } from "../engine/records.ts";
 import type { AuditEntry, AuditLog, LoggedEntry } from "./audit-log.ts";
 
@@ -8,7 +9,7 @@ const kind = "act";
 export function createDocumentAuditLog(documents: Documents, random: () => string): AuditLog {
   return {
     async record(entry) {
-      // Entries of the same instant get different names; their order does not matter.
+      // A random suffix, so that entries with the same time have different names.
       await documents.put(kind, `${entry.time} ${random()}`, JSON.stringify(entry), undefined);
     },
     async *read(after = ""): AsyncGenerator<LoggedEntry> {

@@ -1,4 +1,5 @@
-// The Blobs port for a cluster: a journal in the database, written first, and the blob backend.
+// The Blobs port of a cluster. A blob is recorded in the journal in the database before its bytes
+// are written to the blob backend.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 import type { BackendBlob, BlobLocation } from "./backend/backend.ts";
@@ -22,7 +23,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
   const readRefs = createReadRefs();
   const collector: GarbageCollector = createGarbageCollector({ ...options, remove });
 
-  /** The garbage collector repeats this if it fails. */
+  /** Removes the bytes of a blob. If that fails, the garbage collector retries. */
   async function abandon(location: BlobLocation): Promise<void> {
     await journal.abandon([location.name]);
     await backend.removeLeftovers(location);
@@ -65,7 +66,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
         endRead();
       };
       try {
-        // Checked after the reference is taken, so that a later removal sees the reference.
+        // Checked after the reference is acquired, so that a later removal sees the reference.
         if (await isReferenced()) {
           const { read, release } = backend;
           let reading: AsyncGenerator<Uint8Array> | undefined;
@@ -76,7 +77,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
             },
             release,
             async close() {
-              // A body that was not read to its end still holds a connection or a file.
+              // A body that was not read to its end still has a connection or a file open.
               reading?.return(undefined).catch(() => {});
               await close();
             },

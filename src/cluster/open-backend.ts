@@ -1,5 +1,6 @@
 // Opens the blob backend of a URL, an S3 service or a directory that all machines mount:
-//   s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false      file:///mnt/shared/store
+//   s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false
+//   file:///mnt/shared/store
 import { fileURLToPath } from "node:url";
 import { formatHost, type S3Endpoint, type S3Times } from "../s3-client/client.ts";
 import { parseS3Endpoint } from "../s3-client/url.ts";
@@ -48,7 +49,7 @@ export function describeLocation(url: string): string {
   }
 }
 
-/** Throws a TypeError with the reason and without the URL, which may contain a secret. */
+/** Throws a TypeError that states the fault, without the URL, which may contain a secret. */
 export function parseLocation(url: string): BackendLocation {
   if (typeof url !== "string" || url === "") throw locationError("nothing was given");
   if (url.startsWith("file:")) return { kind: "directory", directory: parseDirectory(url) };

@@ -1,4 +1,4 @@
-// Opens a cluster: both ports, over PostgreSQL and a blob backend that many processes share.
+// Opens a cluster: both ports on PostgreSQL and a blob backend, which many processes share.
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createMetrics } from "../metrics/metrics.ts";
@@ -22,7 +22,7 @@ import { createClusterRecords } from "./records.ts";
 import { checkBackendId, checkVersion, migrate, type Run, readVersion } from "./schema/schema.ts";
 
 export interface ClusterTimes {
-  /** How long an operation waits for the database, with all attempts, before it fails. */
+  /** Maximum time that an operation waits for the database, including all retries. */
   readonly timeout: number;
   readonly heartbeatMilliseconds: number;
   readonly processTimeoutSeconds: number;
@@ -80,7 +80,7 @@ export async function openCluster(
       await database.close();
       await backend.close();
     });
-    // The engine closes the blobs last, so they close the shared database.
+    // The engine closes the Blobs port last, so that port closes the shared database.
     const records = createClusterRecords({ database, journal, bucketCache, close: async () => {} });
     const readBucketId = async (name: string) => {
       const [row] = await database.read(selectBucketId, [name]);
@@ -152,7 +152,7 @@ async function withConnection<T>(
     try {
       return await work(connection, until);
     } catch (error) {
-      // Ending the connection rolls back its transaction.
+      // Closing the connection rolls back its transaction.
       connection.end();
       if (!isRetryable(error) || Date.now() >= until) throw error;
     } finally {

@@ -1,4 +1,4 @@
-// The Records port over PostgreSQL.
+// The Records port on PostgreSQL.
 import { setTimeout as pause } from "node:timers/promises";
 import { decodeObject, decodePart, decodeUpload } from "../engine/codec/record-codec.ts";
 import type { Change, Records, UploadScan } from "../engine/records.ts";
@@ -36,7 +36,7 @@ export function createClusterRecords({
   const readOne = createReadBatching(database);
   const putOne = createGroupCommit(database);
 
-  /** Returns at least one row: an existing bucket without matches has one row of nulls. */
+  /** Returns at least one row: if nothing matches in an existing bucket, a row of nulls. */
   async function readRows(
     bucket: string,
     statement: Statement,
@@ -47,7 +47,7 @@ export function createClusterRecords({
     return rows;
   }
 
-  /** Returns the rows without the row of nulls. */
+  /** Returns the matching rows, without the row of nulls. */
   async function readMatches(
     bucket: string,
     statement: Statement,
@@ -71,7 +71,7 @@ export function createClusterRecords({
         : await putOne(bucket, put);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
     if (outcome === "committed") await propagateSettings(bucket, change);
-    // The cached settings are stale: read them again before the next attempt.
+    // The cached settings may be stale: drop them, so that the next attempt reads them again.
     else if (change.checks?.some(({ kind }) => kind === "setting")) bucketCache.drop(bucket);
     return outcome === "committed" ? "committed" : "conflict";
   }
@@ -201,7 +201,7 @@ function toBucket(row: Row): Bucket {
 function uploadRange({ prefix, after, limit }: UploadScan): unknown[] {
   const start = keyBytes(prefix);
   const end = start.length === 0 ? afterAllKeys : successor(start);
-  // A key without an id means after all its uploads: "~" sorts after every id, which is hex.
+  // Without an id, start after all uploads of the key: ids are hex digits, which sort before "~".
   const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
   return [start, end, key, id, limit];
 }

@@ -1,5 +1,5 @@
-// The second stage of a copy: compares every record of both sides, and reads every byte of the
-// target back against its checksums. Reports each difference with its key.
+// The second stage of a copy: compares every record of both sides, and verifies every byte of the
+// target against its checksums. Reports each difference with its key.
 import { createHash } from "node:crypto";
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
@@ -116,7 +116,7 @@ interface BytesToCompare {
   readonly matchesRecord: (hashes: readonly string[]) => boolean;
 }
 
-/** Checks the target's bytes by the record's hash if it has one, otherwise against the source's. */
+/** Verifies the target's bytes by the record's hash, or if it has none, against the source. */
 async function compareBytes(
   context: CopyContext,
   bucket: string,

@@ -15,12 +15,12 @@ export interface CopyContext {
   readonly to: Side;
   readonly signal: AbortSignal | undefined;
   readonly now: () => number;
-  /** Number of objects processed at the same time. */
+  /** Maximum number of objects processed concurrently. */
   readonly concurrency: number;
   readonly counts: Counts;
   advance(bytes: number): void;
   reportDamage(subject: CopySubject, error: StoreError): Promise<void>;
-  /** Ignored for an item that was already reported as damaged. */
+  /** Does nothing if the item was already reported as damaged. */
   reportDifference(subject: CopySubject, what: string): Promise<void>;
   expect: NonNullable<CopyWork["progress"]>["expect"];
 }
@@ -32,7 +32,7 @@ export interface CopySubject {
   readonly key?: Key | undefined;
 }
 
-/** Damages remembered. A source with more needs a repair before a copy. */
+/** Maximum number of recorded damages. A source with more must be repaired before it is copied. */
 const maxDamages = 1000;
 
 export function createCopyContext(
@@ -78,12 +78,12 @@ function subjectId({ bucket, key }: CopySubject): string {
   return JSON.stringify([bucket, key]);
 }
 
-/** Whether stored data is damaged, as opposed to temporarily unavailable. */
+/** Whether the error means that stored data is damaged, not just temporarily unavailable. */
 export function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.reason === "Damaged";
 }
 
-/** An error of the source, as opposed to the target. */
+/** An error of the source, not of the target. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";
   override readonly cause: StoreError;
@@ -94,7 +94,7 @@ export class SourceFault extends Error {
   }
 }
 
-/** All stored bytes of a blob, verified while reading. */
+/** Yields all stored bytes of a blob, verified. */
 export async function* readBlob(
   context: CopyContext,
   reader: BlobReader,

@@ -1,5 +1,6 @@
-// Copies one bucket: its settings, then its objects in key order, then its uploads. Skips what the
-// target already has, and removes what the source no longer has.
+// Copies one bucket: its settings, then its objects in key order, then its uploads. Items that the
+// target already has are skipped. Items that the source no longer has are removed from the target.
+
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";
@@ -20,7 +21,7 @@ export async function copyBucket(context: CopyContext, { name }: BucketRecord): 
   const source = await from.records.bucket(name);
   if (source === undefined) return;
   const existing = await to.records.bucket(name);
-  // The bucket was deleted and created again since an earlier run.
+  // The bucket was deleted and recreated in the source since an earlier run.
   if (existing !== undefined && !isSameBucket(source, existing)) await removeBucket(context, name);
   await prepareBucket(context, source);
   const pairs = mergeJoin(from.records.inspect(name), scanRecords(to, name));
@@ -38,7 +39,7 @@ async function prepareBucket(context: CopyContext, { settings, ...record }: Buck
   }
 }
 
-/** Every record of a bucket, in key order. */
+/** Yields every record of a bucket, in key order. */
 async function* scanRecords({ records }: Side, bucket: string): AsyncGenerator<ObjectRecord> {
   let after: Position | undefined;
   do {
@@ -69,7 +70,7 @@ async function syncObject(
   });
 }
 
-/** Removes an object only if the source confirms it is missing, not merely unreadable. */
+/** Removes an object only if the source confirms that it is missing, not just unreadable. */
 async function dropObject(
   context: CopyContext,
   bucket: string,
@@ -87,7 +88,7 @@ async function dropObject(
   });
 }
 
-/** Removes buckets that an earlier run copied and the source no longer has. */
+/** Removes buckets that an earlier run copied and that the source no longer has. */
 export async function dropBuckets(
   context: CopyContext,
   sourceBuckets: readonly BucketRecord[],
@@ -117,7 +118,7 @@ async function removeBucket(context: CopyContext, bucket: string): Promise<void>
   }
 }
 
-/** Reports damage of the source that reading objects and uploads does not show. */
+/** Reports damage in the source that reading objects and uploads does not reveal. */
 export async function checkSourceIntegrity(
   context: CopyContext,
   records: Records,

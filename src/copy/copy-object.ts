@@ -1,5 +1,7 @@
-// Copies one object unchanged, so that encrypted objects need no key. Parts go under an upload whose
-// id is the object's version: an interrupted copy resumes after the last part.
+// Copies one object unchanged: its record and its stored bytes, so encrypted objects need no key.
+// An object with parts is copied part by part into an upload whose id is the object's version, so
+// that an interrupted copy resumes after the last part.
+
 import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";
 import { discardAfterFailure } from "../engine/write-path.ts";
@@ -10,7 +12,7 @@ import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import { type CopyContext, isDamage, readBlob, SourceFault } from "./context.ts";
 
-/** Version of the object under this key in the target; undefined when there is none. */
+/** Version of the object with this key in the target. Undefined if there is no such object. */
 export type TargetVersion = string | undefined;
 
 export async function copyObject(
@@ -38,12 +40,12 @@ export async function copyObject(
   }
 }
 
-/** The bytes of a version may have been moved meanwhile. */
+/** Whether the body is still at the same location: compaction may have moved the bytes. */
 function isSameBody(before: Body, now: Body): boolean {
   return before.storage !== "blob" || now.storage !== "blob" || before.blob.id === now.blob.id;
 }
 
-/** False when the source has a newer version. */
+/** Returns false if the source has a newer version. */
 async function copyVersion(
   context: CopyContext,
   bucket: string,
@@ -112,7 +114,7 @@ async function copyParts(context: CopyContext, bucket: string, copy: PartsCopy):
   });
 }
 
-/** The upload that owns the copied parts until all of them are copied. */
+/** Creates the upload that owns the copied parts until all of them are copied. */
 function createTemporaryUpload(record: ObjectRecord, now: number): UploadRecord {
   const { key, version, httpMetadata, customMetadata, storageClass, encryption } = record;
   return {
@@ -151,7 +153,7 @@ function putObjectChange(record: ObjectRecord, body: Body, targetVersion: Target
   };
 }
 
-/** Stages a blob of the source in the target. Errors of the source become a SourceFault. */
+/** Stages a blob of the source in the target. Errors of the source are thrown as SourceFaults. */
 export async function stage(
   context: CopyContext,
   bucket: string,
@@ -187,7 +189,7 @@ export async function openSource<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Commits a record that names a staged blob; otherwise discards the blob. */
+/** Commits a record that references a staged blob. If the commit fails, discards the blob. */
 export async function commitStaged(
   context: CopyContext,
   bucket: string,
@@ -198,7 +200,7 @@ export async function commitStaged(
     await commit(context, bucket, change({ id: staged.id, size: staged.size }));
     staged.keep();
   } catch (error) {
-    // A CopyError reports a conflict, so the change was certainly not made.
+    // A CopyError reports a conflict, so the change was definitely not made.
     if (error instanceof CopyError) await staged.discard();
     else await discardAfterFailure(error, staged);
     throw error;

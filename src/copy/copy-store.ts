@@ -1,5 +1,7 @@
-// Copies a whole store over the ports of both sides. An interrupted copy resumes in the next run; a
-// second stage compares both sides before the target may be used.
+// Copies a whole store through the ports of both sides, without the rules of the engine: every
+// record, every stored byte, secrets and access keys. The next run resumes an interrupted copy. A
+// second stage compares both sides before the target can be used.
+
 import { storedBytes } from "../engine/maintenance/rate-limit.ts";
 import type { CopyReport, CopyWork } from "../model/copy.ts";
 import { compareStores } from "./compare.ts";
@@ -8,9 +10,9 @@ import { checkSourceIntegrity, copyBucket, dropBuckets } from "./copy-bucket.ts"
 import { claimTarget, copyDocuments, releaseTarget } from "./documents.ts";
 
 export interface CopyOptions extends CopyWork {
-  /** Description of the source without passwords; a run that resumes must have the same. */
+  /** Description of the source without passwords. A run that resumes must have the same source. */
   readonly source: string;
-  /** Only compares both sides; writes nothing. */
+  /** "verify": only compares both sides and writes nothing. */
   readonly only?: "verify" | undefined;
   readonly now?: (() => number) | undefined;
   readonly concurrency?: number | undefined;
@@ -30,7 +32,8 @@ export async function copyAll(from: Side, to: Side, options: CopyOptions): Promi
   context.expect("verify", total);
   await compareStores(context);
   const { counts } = context;
-  // What is damaged in the source cannot be copied by a later run either.
+  // Damage in the source does not block the target: no later run could copy the damaged items
+  // either.
   if (only === undefined && counts.differences === 0) await releaseTarget(to, source, now());
   return { ...counts };
 }

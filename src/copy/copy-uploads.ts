@@ -1,4 +1,5 @@
-// Copies uploads in flight with their parts, so that they can be continued in the target.
+// Copies active uploads with their parts, so that they can be continued in the target.
+
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import { everyUpload } from "../engine/uploads/listing.ts";
@@ -8,7 +9,7 @@ import { type CopyContext, isDamage, SourceFault } from "./context.ts";
 import { commit, commitStaged, openSource, putPartChange, stage } from "./copy-object.ts";
 import { isSamePart, isSameUpload } from "./equality.ts";
 
-/** By key, then by id. */
+/** Joins the uploads of both sides, sorted by key, then by id. */
 export function joinUploads({ from, to }: CopyContext, bucket: string) {
   const order = (a: UploadRecord, b: UploadRecord) => compareKeys(a.key, b.key) || compareKeys(a.id, b.id);
   return mergeJoin(everyUpload(from, bucket), everyUpload(to, bucket), order);
@@ -62,7 +63,7 @@ async function copyUploadPart(
   const isReferenced = async () =>
     (await context.from.records.parts(bucket, upload.id)).some((one) => one.blob === part.blob);
   const reader = await openSource(() => context.from.blobs.open(bucket, [blob], isReferenced));
-  // Replaced or ended meanwhile: the comparison will report it.
+  // The part was replaced or the upload ended during the copy. The comparison reports it.
   if (reader === undefined) return;
   try {
     const staged = await stage(context, bucket, reader, blob);

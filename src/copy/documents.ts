@@ -1,5 +1,6 @@
-// Copies the documents that do not belong to a bucket, and keeps the document that marks a store as
-// a target.
+// Copies the documents outside of buckets, and manages the document that marks a store as the
+// target of a copy.
+
 import type { Document } from "../engine/records.ts";
 import { CopyError } from "../model/copy.ts";
 import type { CopyContext, Side } from "./context.ts";
@@ -12,7 +13,10 @@ export const copiedKinds = [
   "public bucket",
   "console token",
 ] as const;
-/** Documents of one store only: maintenance, processes, use of keys, and the copy marker. */
+/**
+ * Kinds that are valid in one store only: maintenance state, sessions, use of keys, audit entries,
+ * and the copy marker.
+ */
 export const uncopiedKinds = [
   "housekeeping",
   "copy",
@@ -30,7 +34,7 @@ export interface DocumentPair {
   readonly target: Document | undefined;
 }
 
-/** Pairs the documents of both sides. */
+/** Pairs the documents of both sides by kind and name. */
 export async function* pairDocuments({ from, to }: CopyContext): AsyncGenerator<DocumentPair> {
   for (const kind of copiedKinds) {
     const sources = byName(await from.records.documents.list(kind));
@@ -64,7 +68,7 @@ const name = "target";
 interface Marker {
   /** Description of the source, without passwords. */
   readonly source: string;
-  /** When the copy was completed, in milliseconds since the epoch. */
+  /** Time when the copy was completed, in milliseconds since the epoch. */
   readonly ended?: number;
 }
 
@@ -73,13 +77,13 @@ async function readMarker({ records }: Side): Promise<Marker | undefined> {
   return document && (JSON.parse(document.text) as Marker);
 }
 
-/** The source of an unfinished copy into this store, which must not be used before it is complete. */
+/** Returns the source of an unfinished copy into this store. Such a store must not be used. */
 export async function unfinishedCopy(side: Side): Promise<string | undefined> {
   const marker = await readMarker(side);
   return marker === undefined || marker.ended !== undefined ? undefined : marker.source;
 }
 
-/** Refuses a target that contains anything but the beginning of this copy. */
+/** Refuses a target that contains anything other than an unfinished copy of the same source. */
 export async function claimTarget(to: Side, source: string): Promise<void> {
   const marker = await readMarker(to);
   if (marker === undefined) {
@@ -116,7 +120,7 @@ async function checkEmpty({ records }: Side): Promise<void> {
   if (bucket !== undefined) throw notEmpty(`the bucket "${bucket.name}"`);
   for (const one of copiedKinds) {
     const [document] = await records.documents.list(one);
-    // The name of a secret is not secret.
+    // The name of a secret may be shown; its value may not.
     if (document !== undefined) throw notEmpty(`the ${one} "${document.name}"`);
   }
 }

@@ -1,4 +1,5 @@
-// Compares records, bodies and settings of both sides, regardless of blob ids.
+// Compares records, bodies and settings of both sides, ignoring blob ids.
+
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/codec/record-codec.ts";
 import type { Body } from "../engine/records.ts";
 import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
@@ -25,14 +26,14 @@ export function isSameSetting(a: BucketSettings[keyof BucketSettings], b: typeof
   return JSON.stringify(sortFields(a)) === JSON.stringify(sortFields(b));
 }
 
-/** The body's structure without its blob ids. */
+/** Describes the structure of a body without its blob ids. */
 export function describeBody(body: Body): string {
   if (body.storage === "inline") return `${body.bytes.length} bytes beside the record`;
   if (body.storage === "blob") return `${body.blob.size} bytes`;
   return `parts ${encodeManifest(body.parts.map((part) => ({ ...part, blob: { ...part.blob, id: "" } })))}`;
 }
 
-/** A database may return the fields in another order. */
+/** Sorts the fields, because a database may return them in another order. */
 function withSortedMetadata<T extends { readonly httpMetadata: HttpMetadata }>(record: T): T {
   return { ...record, httpMetadata: sortFields(record.httpMetadata) as HttpMetadata };
 }

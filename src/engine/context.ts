@@ -8,29 +8,29 @@ import type { Records } from "./records.ts";
 export interface Context {
   readonly records: Records;
   readonly blobs: Blobs;
-  /** Milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: (size: number) => Buffer;
   /** Bodies up to this size are stored inside their record. */
   readonly inlineBytes: number;
-  /** The unit of encryption. */
+  /** Size of an encrypted block before encryption. */
   readonly blockBytes: number;
-  /** Minimum size of every part but the last in the S3 API. */
+  /** Minimum part size in the S3 API, for every part except the last. */
   readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
   readonly ingests: IngestState;
 }
 
-/** The bodies that are coming in now, and the memory for them. */
+/** The bodies that are being received now, and the memory for them. */
 export interface IngestState {
   activeStreams: number;
-  /** Bytes of the streams that are being collected whole. */
+  /** Total bytes of the streams that are being collected completely. */
   wholeStreamBytes: number;
   readonly bufferPool: BufferPool;
   readonly spareBuffers: SpareBuffers;
 }
 
-/** Versions and upload ids: 32 random hex digits, never ordered. */
+/** Returns a new version or upload id: 32 random hex digits, which have no order. */
 export function newId(context: Context): string {
   return context.randomBytes(16).toString("hex");
 }

@@ -1,4 +1,4 @@
-// Creates the engine from its parts, and adds to every error the action that failed.
+// Creates the engine from its parts, and adds the failed action to every error.
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import {
@@ -33,11 +33,11 @@ export interface EngineOptions {
   readonly blobs: Blobs;
   readonly now?: (() => number) | undefined;
   readonly randomBytes?: ((size: number) => Buffer) | undefined;
-  /** Receives the counters of background maintenance. */
+  /** Receives the metrics of background maintenance. */
   readonly metrics?: Metrics | undefined;
-  /** How many multipart uploads a bucket may have open; default: 100,000. */
+  /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
-  /** @internal Smaller than the defaults, so that tests reach the limits with few bytes. */
+  /** @internal Smaller values let tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
   readonly blockBytes?: number | undefined;
@@ -124,7 +124,9 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-/** Draws random bytes from the system in batches: a small request costs as much as a large one. */
+/**
+ * Requests random bytes from the system in batches: a small request costs as much as a large one.
+ */
 function createRandomBytes(): (size: number) => Buffer {
   const poolBytes = 4096;
   let pool: Buffer = Buffer.alloc(0);
@@ -146,7 +148,7 @@ function withAction<A extends unknown[], R>(action: Action, operation: (...args:
   };
 }
 
-/** Wraps an operation on a bucket. Namespaces are stored as buckets, but are not reachable as such. */
+/** Wraps a bucket operation. It cannot access namespaces, although they are stored as buckets. */
 function onBucket<A extends [bucket: string, ...rest: never[]], R>(
   action: Action | undefined,
   operation: (...args: A) => Promise<R>,

@@ -1,5 +1,6 @@
 // The engine: all rules of the service in one interface, with plain data and byte streams only.
-// Outcomes that a caller expects are values; everything else is a StoreError.
+// Binding, S3, console and public buckets are its front ends. Outcomes that a caller expects are
+// returned as values; all others are thrown as StoreErrors.
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
@@ -19,7 +20,10 @@ export interface Engine extends Events {
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
-  /** Undefined removes a setting. Returns "conflict" when one no longer has its value in `seen`. */
+  /**
+   * Changes only the given settings; undefined removes a setting. With `seen`, changes nothing and
+   * returns "conflict" if one of the given settings no longer has the value in `seen`.
+   */
   changeSettings(
     bucket: string,
     changes: BucketSettings,
@@ -27,10 +31,10 @@ export interface Engine extends Events {
   ): Promise<"committed" | "conflict">;
 
   head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
-  /** Like `get` without the bytes: the same checks of condition and customer key, and the parts. */
+  /** Like `get`, with the same checks of condition and key. Returns the parts, not the bytes. */
   describe(bucket: string, key: Key, options?: DescribeOptions): Promise<DescribeOutcome>;
   get(bucket: string, key: Key, options?: GetOptions): Promise<GetOutcome>;
-  /** Reads the source to its end, or cancels it when the put does not happen. */
+  /** Reads the source to its end, or cancels it if the put is refused. */
   put(bucket: string, key: Key, source: Source, options?: PutOptions): Promise<PutOutcome>;
   delete(bucket: string, keys: readonly Key[], options?: DeleteOptions): Promise<void>;
   list(bucket: string, options?: ListOptions): Promise<Listing>;
@@ -49,12 +53,12 @@ export interface Engine extends Events {
     parts: readonly PartName[],
     options?: CompleteOptions,
   ): Promise<ObjectRecord>;
-  /** The result of a completed upload; undefined when not completed, or no longer remembered. */
+  /** The result of a completed upload. Undefined if it is not completed, or not retained. */
   completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
-  /** Uploads in flight, by key, then by id. */
+  /** Returns active uploads, sorted by key, then by id. */
   listUploads(bucket: string, options?: ListUploadsOptions): Promise<UploadListing>;
-  /** By number. */
+  /** Returns the parts of an upload, sorted by number. */
   listParts(bucket: string, upload: UploadName, options?: ListPartsOptions): Promise<PartListing>;
 
   /** Key-value namespaces. */
@@ -62,49 +66,51 @@ export interface Engine extends Events {
 
   /** Number and size of the objects in a bucket. */
   totals(bucket: string): Promise<Totals>;
-  /** Reads everything that is stored and reports what is damaged, missing or unreferenced. */
+  /** Reads all stored data and reports damaged, missing and unreferenced data. */
   verify(options?: VerifyOptions): Promise<VerifyReport>;
-  /** Verifies slowly in the background, once a week, until the engine closes; in one process. */
+  /** Verifies slowly in the background, once a week, in one process, until the engine closes. */
   startScrub(onDamage: (damage: Damage) => void): void;
-  /** Runs or resumes a round of the scrub, if it is due and no other process runs it. */
+  /** Starts or resumes a round of the scrub, if it is due and no other process is running it. */
   scrub(options: ScrubOptions): Promise<ScrubOutcome>;
-  /** Progress of the scrub, in whichever process it runs. */
+  /** Returns the progress of the scrub, which may run in another process. */
   scrubProgress(): Promise<ScrubProgress>;
-  /** Aborts and removes uploads that are due, and frees the bytes that no record names. */
+  /** Aborts or removes uploads that are due, and removes the bytes of garbage. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
 }
 
-/** Bytes given to the engine: whole, or as a stream that is pulled with backpressure. */
+/** Bytes passed to the engine: as a whole, or as a stream that is read with backpressure. */
 export type Source = Uint8Array | ByteStream;
 
 export interface ByteStream {
-  /** The declared length; a body that is shorter or longer is refused. */
+  /** The declared length. A shorter or longer body is refused. */
   readonly length?: number | undefined;
   chunks(): AsyncIterable<Uint8Array>;
-  /** Used instead of `chunks` for large bodies, where the sender can write into given buffers. */
+  /** Used instead of `chunks` for large bodies if the sender can write into given buffers. */
   directReader?(): DirectReader;
-  /** The chunk was copied and is no longer used: its memory may be reused. */
+  /** Called after the chunk was copied: its memory can be reused. */
   release?(chunk: Uint8Array): void;
-  /** The stream will not be read any further; the sender gets the reason. */
+  /** Called when the stream is not read any further. The sender gets the reason. */
   cancel(reason: unknown): Promise<void>;
 }
 
 export interface DirectReader {
-  /** Returns how many bytes were written; fewer than fit only at the end. */
+  /** Returns the number of bytes written: fewer than fit only at the end of the body. */
   readInto(into: Buffer): Promise<number>;
-  /** Called once, at the end or earlier, when no more bytes are wanted. */
+  /** Called once, at the end or earlier, when no more bytes are needed. */
   close(): void;
 }
 
-/** Bytes returned by the engine: read once, or cancelled. */
+/** Bytes returned by the engine. The caller must read them once or cancel them. */
 export interface ObjectBytes {
   readonly length: number;
-  /** All bytes, when they are already in memory. Copy them; do not write into them. */
+  /**
+   * All bytes, if they are already in memory. The caller may copy them but must not change them.
+   */
   readonly inline: Uint8Array | undefined;
-  /** Each chunk belongs to the receiver; some may be views of `into` at their offset. */
+  /** Each chunk belongs to the receiver. Chunks may be views of `into` at their offset. */
   chunks(into?: Uint8Array): AsyncIterable<Uint8Array>;
-  /** The receiver no longer uses the chunk: its memory may be reused. */
+  /** Call this when the chunk is no longer used, so that its memory can be reused. */
   release?(chunk: Uint8Array): void;
   cancel(): Promise<void>;
 }
@@ -126,7 +132,7 @@ export interface DescribeOptions {
 }
 
 export interface GetOptions extends DescribeOptions {
-  /** One of the object's parts, counted from 1, instead of a range. */
+  /** The number of a part, counted from 1, to read instead of a range. */
   readonly part?: number | undefined;
   readonly range?: RangeRequest | undefined;
 }
@@ -136,7 +142,7 @@ type RefusedRead = { readonly outcome: "refused"; readonly record: ObjectRecord;
 interface FoundObject {
   readonly outcome: "found";
   readonly record: ObjectRecord;
-  /** Undefined for an object that was put in one piece. */
+  /** The parts of the object. Undefined if the object was put in one request. */
   readonly parts: readonly ObjectPart[] | undefined;
 }
 
@@ -150,20 +156,22 @@ export type GetOutcome =
 export interface WriteOptions {
   readonly httpMetadata?: HttpMetadata | undefined;
   readonly customMetadata?: CustomMetadata | undefined;
-  /** Name of a storage class; default: the bucket's. */
+  /** Name of a storage class. Default: the bucket's storage class. */
   readonly storageClass?: string | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
 
 export interface PutOptions extends WriteOptions {
-  /** The event for notification rules; default: a plain put. */
+  /** The event name for notification rules. Default: the event of a put. */
   readonly event?: EventName | undefined;
   readonly condition?: Condition | undefined;
   readonly checksums?: readonly ExpectedChecksum[] | undefined;
 }
 
 export interface DeleteOptions {
-  /** Must hold for every existing key, otherwise nothing is deleted. Missing keys are ignored. */
+  /**
+   * Nothing is deleted unless the condition holds for every existing key. Missing keys are ignored.
+   */
   readonly condition?: Condition | undefined;
 }
 
@@ -185,18 +193,18 @@ export type UploadName = Pick<UploadRecord, "key" | "id">;
 export interface PartName {
   readonly number: number;
   readonly etag: string;
-  /** When given, must equal the part's checksum. */
+  /** If given, must equal the part's checksum. */
   readonly checksum?: ExpectedChecksum | undefined;
 }
 
 export interface CompleteOptions {
-  /** "uniform": equal sizes, the last may be smaller. "s3": at least 5 MiB, except the last. */
+  /** "uniform": equal sizes, but the last can be smaller. "s3": at least 5 MiB, except the last. */
   readonly partSizes?: "uniform" | "s3";
   readonly condition?: Condition | undefined;
   readonly checksum?: ExpectedChecksum | undefined;
-  /** Optional; when given, must be the upload's key. */
+  /** Optional. If given, must be the upload's key. */
   readonly customerKey?: Uint8Array | undefined;
-  /** Expected size of the object, when the caller knows it. */
+  /** Expected size of the object, if the caller knows it. */
   readonly size?: number | undefined;
 }
 
@@ -212,12 +220,12 @@ export interface ListUploadsOptions {
 export interface UploadListing {
   readonly uploads: readonly UploadRecord[];
   readonly prefixes: readonly string[];
-  /** Where the next page begins; undefined when nothing is left. */
+  /** Start of the next page. Undefined on the last page. */
   readonly next: { readonly key: Key; readonly id?: string } | undefined;
 }
 
 export interface ListPartsOptions {
-  /** Only parts with a greater number. */
+  /** Return only parts with a greater number. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
 }
@@ -232,19 +240,22 @@ export interface ListOptions {
   readonly prefix?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly startAfter?: string | undefined;
-  /** A position instead of a cursor. The latest of `after`, `cursor` and `startAfter` applies. */
+  /**
+   * Start position for a caller that uses positions instead of cursors. If several of `after`,
+   * `cursor` and `startAfter` are given, the latest position applies.
+   */
   readonly after?: Position | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
-  /** Whether the caller returns metadata: the page then ends early when there is much of it. */
+  /** Whether the caller returns metadata. If so, a page with much metadata ends early. */
   readonly withMetadata?: boolean | undefined;
 }
 
 export interface Listing {
   readonly objects: readonly ObjectRecord[];
-  /** Each ends with the delimiter. */
+  /** Every prefix ends with the delimiter. */
   readonly prefixes: readonly string[];
-  /** Present when more entries are left. */
+  /** Cursor of the next page. Undefined on the last page. */
   readonly cursor: string | undefined;
   readonly next: Position | undefined;
 }
@@ -256,17 +267,17 @@ export interface VerifyOptions {
 export interface VerifyReport {
   readonly buckets: number;
   readonly objects: number;
-  /** Bytes as stored. */
+  /** Number of stored bytes, including encryption overhead. */
   readonly bytes: number;
   readonly damages: readonly Damage[];
-  /** Report of the last finished scrub; undefined when none has finished. */
+  /** Report of the last finished scrub. Undefined if no scrub has finished. */
   readonly lastScrub: ScrubReport | undefined;
 }
 
 export interface Damage {
-  /** Undefined when the damage is not in a bucket. */
+  /** The damaged bucket. Undefined if the damage is not in a bucket. */
   readonly bucket: string | undefined;
-  /** Undefined when the damage is not in an object. */
+  /** The key of the damaged object. Undefined if the damage is not in an object. */
   readonly key: Key | undefined;
   readonly what: string;
 }

@@ -1,5 +1,5 @@
-// Events: commits append them to an outbox in the same transaction, for the rules that match;
-// delivery reads and acknowledges them.
+// Events for notification rules. A commit appends matching events to an outbox in the same
+// transaction; delivery reads and acknowledges them.
 import type { Bucket } from "../model/bucket.ts";
 import type { Key } from "../model/key.ts";
 import { type EventName, type ObjectEvent, rulesFor } from "../model/notification.ts";
@@ -9,22 +9,24 @@ import { type Context, newId } from "./context.ts";
 import type { EventCount, Mutation, OutboxEvent } from "./records.ts";
 
 export interface Events {
-  /** Events that are still to be delivered for a rule, oldest first. */
+  /** Returns the undelivered events of a rule, oldest first. */
   waitingEvents(bucket: string, rule: string, limit: number): Promise<readonly WaitingEvent[]>;
   /** Removes delivered events from the outbox. */
   ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
-  /** Number of waiting events, for each rule that has any. */
+  /** Returns the number of undelivered events for each rule that has any. */
   countEvents(bucket: string): Promise<readonly EventCount[]>;
 }
 
 export interface WaitingEvent {
-  /** Increases: of two events of one key, the later has the greater entry. */
+  /** Entry numbers increase: of two events of one key, the later event has the greater number. */
   readonly entry: number;
-  /** Undefined when the stored event is damaged. */
+  /** The event, or undefined if it is damaged. */
   readonly event: ObjectEvent | undefined;
 }
 
-/** Placed after the put in its commit, so that events of a key have the order of its versions. */
+/**
+ * Appended after the put in its commit, so that events of a key are in the order of its versions.
+ */
 export function createdEventMutations(
   context: Context,
   bucket: Bucket,
@@ -35,7 +37,9 @@ export function createdEventMutations(
   return eventMutations(context, bucket, { name, key, created: { size, etag, version } });
 }
 
-/** A delete with its event, which comes first and is appended only if the object exists. */
+/**
+ * A delete and its event. The event comes first, because it is appended only if the object exists.
+ */
 export function deleteMutations(
   context: Context,
   bucket: Bucket,
@@ -92,7 +96,7 @@ function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
   return JSON.stringify([...encoded, [created.size, created.etag, created.version]]);
 }
 
-/** Undefined for an unreadable event, so that it does not block the events after it. */
+/** Returns undefined if the event is unreadable, so that it does not block later events. */
 function decodeEvent(text: string): ObjectEvent | undefined {
   try {
     const [storedFormat, id, name, time, key, created] = JSON.parse(text) as EncodedEvent;

@@ -1,5 +1,5 @@
-// Operations on objects over the two ports: head, describe, get, put, delete and list. Rules are in
-// model/.
+// Operations on objects over the two ports: head, describe, get, put, delete and list. The rules
+// they apply are in model/.
 import type { Bucket } from "../model/bucket.ts";
 import {
   type Clause,
@@ -80,7 +80,7 @@ export function createObjects(context: Context): Objects {
   };
 }
 
-/** Checks on the versions for which the condition was evaluated. */
+/** Evaluates the condition. The commit fails by the returned checks if a version has changed. */
 async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
   const checks: Check[] = [];
   for (const key of keys) {
@@ -98,7 +98,7 @@ async function get(context: Context, bucket: string, key: Key, options: GetOptio
     if (found === undefined) return { outcome: "missing" };
     const outcome = await toGetOutcome(context, bucket, found, options);
     if (outcome !== undefined) return outcome;
-    // The body was removed while it was being opened, so the object was replaced: read again.
+    // The body was removed while it was being opened, so the object has a new version: read again.
   }
 }
 
@@ -151,8 +151,8 @@ async function put(
   checkDeclaredLength(source);
   const bucketRecord = await requireBucket(context, bucket);
   const metadata = resolveMetadata(options, bucketRecord);
-  // Evaluating early spares the sender a body that would be refused. The commit checks this
-  // version.
+  // Evaluate the condition before the body is sent: a put that is refused then needs no body. The
+  // commit checks that the version is unchanged.
   const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
   if (early?.clause !== undefined) {
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
@@ -171,12 +171,13 @@ async function put(
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
   });
-  // Notification rules may have changed while the body was received.
+  // Notification rules may have changed while the body was received, so read the bucket again.
   const currentBucket = async () =>
     source instanceof Uint8Array ? bucketRecord : requireBucket(context, bucket);
   const { httpMetadata, customMetadata, storageClass } = metadata;
   const { size, etag, checksums } = ingested;
-  // Runs for every put, so fields are listed: spreading costs as much as hashing a small body.
+  // Fields are listed because this runs for every put: spreading costs as much as hashing a small
+  // body.
   const record = (): ObjectRecord => {
     const uploaded = context.now();
     const plain = {
@@ -207,7 +208,7 @@ function toBody({ storage }: IngestedBody): Body {
   return { storage: "blob", blob: { id: storage.blob.id, size: storage.blob.size } };
 }
 
-/** Commits on the version the condition was evaluated for, and evaluates again after a conflict. */
+/** Commits only if the key still has the evaluated version. After a conflict, evaluates again. */
 async function commitPut(
   context: Context,
   bucket: string,
@@ -248,7 +249,9 @@ interface Evaluation {
   readonly clause: Clause | undefined;
 }
 
-/** The current version and the clause that fails for it, if any; undefined without a condition. */
+/**
+ * Returns the current version and the failed clause, if any. Undefined if there is no condition.
+ */
 async function evaluate(
   context: Context,
   bucket: string,

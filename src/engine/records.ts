@@ -1,5 +1,5 @@
-// The port for records: an ordered map per bucket with point reads, range scans and one atomic
-// check-and-commit. Records are the truth: a blob that no record names is garbage.
+// The port for records: an ordered map per bucket, with point reads, range scans and one atomic
+// check-and-commit. Records are authoritative: a blob that no record references is garbage.
 import type { Bucket, BucketRecord, SettingName } from "../model/bucket.ts";
 import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
@@ -8,62 +8,62 @@ import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { StoredBlob } from "./blobs.ts";
 
-/** Methods that take a bucket, except the first four, reject with NoSuchBucket if it is missing. */
+/** Methods with a bucket, except the first four, reject with NoSuchBucket if it is missing. */
 export interface Records {
-  /** False when the name is taken. */
+  /** Returns false if the name is already used. */
   createBucket(bucket: BucketRecord): Promise<boolean>;
   bucket(name: string): Promise<Bucket | undefined>;
-  /** By name. A damaged entry throws; with "sound" it is left out. */
+  /** Returns the buckets sorted by name. A damaged entry throws; with "sound" it is skipped. */
   buckets(which?: "sound"): Promise<readonly BucketRecord[]>;
-  /** A bucket with objects is not deleted. Uploads in flight are deleted with the bucket. */
+  /** Does not delete a bucket that contains objects. Active uploads are deleted with the bucket. */
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
 
   totals(bucket: string): Promise<Totals>;
 
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
-  /** The record and the location of its bytes, read at one instant. */
+  /** Returns the record and the location of its bytes, read in one snapshot. */
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
 
   /** Every object after the given key, in key order. A damaged record is returned as an error. */
   inspect(bucket: string, after?: Key): AsyncIterable<InspectedObject>;
   /**
-   * Damage in a bucket's records that `inspect` does not find, or in the registry when `bucket` is
-   * undefined: lost, misplaced and unreferenced entries. Depth "pages" also checks the database's
-   * own structure, in one long read.
+   * Finds damage in a bucket's records that `inspect` does not find, or in the registry if `bucket`
+   * is undefined: lost, misplaced and unreferenced entries. Depth "pages" also checks the structure
+   * of the database, in one long read transaction.
    */
   checkIntegrity(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
-  /** Whether a record or the garbage queue names this blob. */
+  /** Whether a record or an entry of the garbage queue references this blob. */
   referencesBlob(bucket: string, blob: string): Promise<boolean>;
 
   upload(bucket: string, key: Key, id: string): Promise<StoredUpload | undefined>;
-  /** By key, then by id. */
+  /** Returns uploads sorted by key, then by id. */
   uploads(bucket: string, scan: UploadScan): Promise<readonly UploadRecord[]>;
-  /** Uploads that are due to be aborted or removed. */
+  /** Returns uploads that are due to be aborted or removed. */
   dueUploads(bucket: string, now: number, limit: number): Promise<readonly UploadRecord[]>;
-  /** By number. */
+  /** Returns the parts of an upload, sorted by number. */
   parts(bucket: string, uploadId: string): Promise<readonly PartRecord[]>;
 
   /**
-   * Makes all of the change, durable once resolved, or none of it when a check fails ("conflict").
-   * When the outcome is unknown, rejects with an error for which `isOutcomeUnknown` is true. Any
-   * other error means that the change was not made and will not be.
+   * Applies the whole change, durable when the promise resolves, or nothing if a check fails
+   * ("conflict"). If the outcome is unknown, rejects with an error for which `isOutcomeUnknown` is
+   * true. Any other error means that the change was not applied and will not be.
    */
   commit(bucket: string, change: Change): Promise<"committed" | "conflict">;
 
-  /** Blobs that no record names, one entry per body, oldest first, after the given entry. */
+  /** Returns unreferenced blobs, one entry per body, oldest first, after the given entry. */
   garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
   /** Removes entries from the garbage queue, after their bytes were removed. */
   ackGarbage(bucket: string, entries: readonly GarbageEntry[]): Promise<void>;
 
-  /** Events of a rule that are not acknowledged yet, oldest first. */
+  /** Returns events of a rule that are not acknowledged yet, oldest first. */
   outboxEvents(bucket: string, rule: string, limit: number): Promise<readonly OutboxEvent[]>;
-  /** Removes delivered events. */
+  /** Removes delivered events from the outbox. */
   ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
-  /** Number of waiting events, for each rule that has any. */
+  /** Returns the number of undelivered events for each rule that has any. */
   eventCounts(bucket: string): Promise<readonly EventCount[]>;
 
-  /** Small named texts that do not belong to a bucket: secrets, credentials, settings. */
+  /** Small named texts outside of buckets: secrets, credentials, settings. */
   readonly documents: Documents;
 
   close(): Promise<void>;
@@ -71,23 +71,23 @@ export interface Records {
 
 export interface Documents {
   get(kind: string, name: string): Promise<Document | undefined>;
-  /** All of a kind, by name. */
+  /** Returns all documents of a kind, sorted by name. */
   list(kind: string): Promise<readonly Document[]>;
-  /** Commits only on the expected revision; undefined when the document must not exist. */
+  /** Commits only if the document has the expected revision. Undefined: it must not exist. */
   put(
     kind: string,
     name: string,
     text: string,
     expectedRevision: number | undefined,
   ): Promise<"committed" | "conflict">;
-  /** False when the document does not exist. */
+  /** Returns false if the document does not exist. */
   delete(kind: string, name: string): Promise<boolean>;
 }
 
 export interface Document {
   readonly name: string;
   readonly text: string;
-  /** Changes with every write. */
+  /** Every write changes the revision. */
   readonly revision: number;
 }
 
@@ -97,7 +97,7 @@ export interface Totals {
 }
 
 export interface Finding {
-  /** The bucket the finding is about, when it was found in the registry. */
+  /** The bucket of a finding in the registry. */
   readonly bucket?: string;
   readonly key?: Key;
   readonly what: string;
@@ -128,14 +128,14 @@ export interface BodyPart {
 
 export interface UploadScan {
   readonly prefix: string;
-  /** After this key, or after this id of the key when an id is given. */
+  /** Start after this key, or, with an id, after this upload of the key. */
   readonly after: { readonly key: Key; readonly id?: string } | undefined;
   readonly limit: number;
 }
 
 export interface StoredUpload {
   readonly record: UploadRecord;
-  /** Counts the changes to the upload and its parts. */
+  /** Number of changes to the upload and its parts. */
   readonly revision: number;
 }
 
@@ -145,33 +145,35 @@ export interface Change {
 }
 
 export type Check =
-  /** The object still has this version; undefined: it does not exist. */
+  /** Holds if the object still has this version. Undefined: if it does not exist. */
   | { readonly kind: "object"; readonly key: Key; readonly version: string | undefined }
-  /** The upload is active and, when a revision is given, unchanged. */
+  /** Holds if the upload is active and, with a revision, unchanged. */
   | { readonly kind: "upload"; readonly key: Key; readonly id: string; readonly revision?: number }
-  /** The setting still has this value; undefined: it is not set. */
+  /** Holds if the setting still has this value. Undefined: if it is not set. */
   | { readonly kind: "setting"; readonly name: SettingName; readonly value: unknown };
 
-/** A mutation queues the blobs it leaves unreferenced as garbage, in the same commit. */
+/** Blobs that a mutation leaves unreferenced are added to the garbage queue in the same commit. */
 export type Mutation =
   | { readonly kind: "put object"; readonly record: ObjectRecord; readonly body: Body }
-  /** Replaces the record of the same version and keeps its body. */
+  /** Replaces the record of this version and keeps its body. */
   | { readonly kind: "restate object"; readonly record: ObjectRecord; readonly body: Body }
   | { readonly kind: "delete object"; readonly key: Key }
   | { readonly kind: "put upload"; readonly record: UploadRecord }
   | { readonly kind: "delete upload"; readonly key: Key; readonly id: string }
   | { readonly kind: "put part"; readonly uploadId: string; readonly part: PartRecord }
-  /** Ends the upload's parts: taken parts now belong to an object, the others become garbage. */
+  /**
+   * Removes the upload's parts: `taken` parts now belong to an object, all others become garbage.
+   */
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
-  /** Appends an event for a rule; with `ifExists`, only if that object exists. */
+  /** Appends an event for a rule. With `ifExists`, only if that object exists. */
   | { readonly kind: "append event"; readonly rule: string; readonly event: string; readonly ifExists?: Key }
-  /** Undefined removes the setting. */
+  /** The value undefined removes the setting. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
 
-/** Entries increase. Events of one key have the order of their commits. */
+/** Entry numbers increase. Events of one key are in the order of their commits. */
 export interface OutboxEvent {
   readonly entry: number;
-  /** Undefined when the stored event is damaged. */
+  /** The event as text, or undefined if it is damaged. */
   readonly text: string | undefined;
 }
 
@@ -183,6 +185,6 @@ export interface EventCount {
 export interface GarbageEntry {
   readonly entry: number;
   readonly blobs: readonly string[];
-  /** The entry is unreadable, so no blob is removed for it. */
+  /** Whether the entry is unreadable. If so, no blobs are removed for it. */
   readonly isDamaged?: true;
 }

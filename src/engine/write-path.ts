@@ -1,5 +1,5 @@
-// Steps that every write shares: the bucket must exist, a failed write cancels its source, and a
-// staged blob is kept or discarded depending on the commit.
+// Steps shared by all writes: the bucket must exist, a failed write cancels its source, and a
+// staged blob is kept or discarded depending on the outcome of the commit.
 import type { Bucket, BucketRecord } from "../model/bucket.ts";
 import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
@@ -15,7 +15,7 @@ export async function requireBucket(context: Context, name: string): Promise<Buc
   return bucket;
 }
 
-/** The metadata of a write, validated; the default storage class is the bucket's. */
+/** Returns the validated metadata of a write. Default storage class: that of the bucket. */
 export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
   const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
   checkMetadata(httpMetadata, customMetadata);
@@ -24,7 +24,7 @@ export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Om
   return { httpMetadata, customMetadata, storageClass };
 }
 
-/** Runs a write that reads the source; cancels the source if the write fails. */
+/** Runs a write that reads the source. Cancels the source if the write fails. */
 export function cancelSourceOnFailure<T>(source: Source, write: () => Promise<T>): Promise<T> {
   return source instanceof Uint8Array ? write() : cancelOnFailure(source, write);
 }
@@ -42,7 +42,7 @@ export async function cancelSource(source: Source, reason: unknown): Promise<voi
   if (!(source instanceof Uint8Array)) await source.cancel(reason);
 }
 
-/** Commits a record for the body. Unless the outcome is "stored", discards the staged blob. */
+/** Commits a record for the body. Discards the staged blob unless the outcome is "stored". */
 export async function commitOrDiscard<T extends { readonly outcome: string }>(
   { storage }: IngestedBody,
   commit: () => Promise<T>,
@@ -60,14 +60,14 @@ export async function commitOrDiscard<T extends { readonly outcome: string }>(
   }
 }
 
-/** Discards a staged blob. After an unknown outcome, recovery decides by the records. */
+/** Discards a staged blob. If the outcome is unknown, recovery decides based on the records. */
 export async function discardAfterFailure(error: unknown, blob: StagedBlob): Promise<void> {
   if (isOutcomeUnknown(error)) {
     blob.leaveForRecovery?.();
     return;
   }
   const discarded = blob.discard();
-  // Unavailable storage would make the caller wait again. Recovery removes what remains.
+  // If the storage is unavailable, do not wait for another timeout. Recovery removes the blob.
   if (error instanceof StoreError && error.isNotDone) discarded.catch(() => {});
   else await discarded;
 }

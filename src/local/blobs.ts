@@ -1,5 +1,5 @@
-// The Blobs port on files with random names: one file each, or, for medium-sized bodies, many in a
-// segment. File and folder are synced before a record references the blob.
+// The Blobs port on files with random names: one file per body, or, for medium-sized bodies, many
+// bodies in a segment. File and folder are synced before a record references the blob.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
@@ -40,12 +40,12 @@ export interface LocalBlobsOptions {
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
-/** Sizes of units on disk. A directory must be read with the block size it was written with. */
+/** Sizes on disk. A directory must be read with the block size with which it was written. */
 export interface Sizes {
   readonly blockBytes: number;
-  /** Maximum number of files in a folder: few, so that recovery is quick and folders stay small. */
+  /** Maximum number of files in a folder. A small number keeps recovery quick. */
   readonly folderFiles: number;
-  /** Undefined: every body has a file of its own. */
+  /** Undefined: every body is stored in a separate file. */
   readonly segments?: SegmentSizes;
 }
 
@@ -55,7 +55,7 @@ export const defaultSizes: Sizes = {
   segments: defaultSegmentSizes,
 };
 
-/** Maximum number of buckets that have a segment open for new bodies. */
+/** Maximum number of buckets with an open segment for new bodies. */
 const maxSegmentWriters = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
@@ -103,14 +103,14 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     );
   }
 
-  /** Removes what dead processes have left; returns the number of blobs. */
+  /** Removes orphaned files of dead processes. Returns the number of removed blobs. */
   function recoverAll(): number {
     const isGone = memoize(
       (name: string) => name !== processLock.name && !isProcessAlive(layout.processes, name),
     );
     let removed = 0;
     for (const { name, id } of buckets.all("sound")) {
-      // Called only for a bucket in which a dead process left something: others are not opened.
+      // Called only for buckets with markers of a dead process, so other buckets are not opened.
       const referencesBlob = (blob: string) => buckets.open(name).queries.referencesBlob(blob);
       const hasBlobsIn = (segment: string) => buckets.open(name).queries.hasBlobsIn(id, segment);
       const adopt = (segment: string) => compaction.adopt(id, segment);
@@ -148,7 +148,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         await slot.sync();
         return toStagedBlob(blob, size, slot);
       } catch (error) {
-        // A file that cannot be removed stays unsettled for recovery; report the first error.
+        // A file that cannot be removed stays unsettled, so recovery removes it. Report the first
+        // error.
         if (slot !== undefined) await discard(slot).catch(() => {});
         throw writeError(error, writeStop);
       }
@@ -174,7 +175,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       const blob = blobs[0]!;
       const reader = await openBlob(storage, blob);
       if (reader !== undefined) return reader;
-      // Without a record the blob was just removed; with one it was lost, or compaction moved it.
+      // Without a record, the blob was just removed. With a record, it was lost or moved by
+      // compaction.
       if (!(await isReferenced())) return undefined;
       if (isInSegment(blob.id) && !referencesBlob(bucket, blob.id)) return undefined;
       throw missingBlobError(blob);
@@ -188,7 +190,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       for (const id of blobs) if (isInSegment(id)) compaction.noteRemoved(id);
       const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, parseBlobId(id)));
       for (const path of paths) await ignoreMissing(unlink(path));
-      // The removal must be durable before the records drop the blobs, to leave no orphans.
+      // The removal must be durable before the records drop the blobs; otherwise a crash leaves
+      // orphans.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
         await ignoreMissing(syncDirectory(directory)).catch((error: unknown) => {
           throw writeError(error, writeStop);
@@ -208,7 +211,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       try {
         return recoverAll();
       } catch (error) {
-        // Files may be missing because their bucket was deleted or another process recovers, too.
+        // A missing file is not a disk failure: its bucket was deleted, or another process also
+        // recovers.
         throw isMissing(error) ? error : writeError(error, writeStop);
       }
     },
@@ -220,7 +224,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         if (which === "settled" && filesIn(markers).some((marker) => marker.startsWith(folder))) continue;
         for (const file of filesIn(join(blobs, folder))) yield blobId({ bucketId, folder, file });
       }
-      // The rest of a segment is unused space for compaction to reclaim.
+      // The removed parts of a segment are unused space that compaction reclaims.
       for (const segment of filesIn(segments)) {
         for (const { id } of buckets.open(bucket).queries.blobsIn(bucketId, segment)) yield id;
       }
@@ -254,7 +258,7 @@ function memoize<T>(compute: (name: string) => T): (name: string) => T {
   };
 }
 
-/** Removes an empty folder that no process writes into. */
+/** Removes an empty folder if no process writes into it. */
 async function removeIfEmpty(directory: string, markers: string): Promise<void> {
   const folder = basename(directory);
   if (filesIn(markers).some((marker) => marker.startsWith(folder))) return;

@@ -10,7 +10,7 @@ import type { WalChangeCounter } from "./index/wal-change-counter.ts";
 const maxCached = 1000;
 
 export interface LocalDocuments extends Documents {
-  /** Drops the statement, which would keep a closed registry open. */
+  /** Drops the prepared statement, because it would keep a closed registry open. */
   close(): void;
 }
 
@@ -19,19 +19,19 @@ export function createLocalDocuments(
   changeCounter: WalChangeCounter,
   writer: Writer,
 ): LocalDocuments {
-  // Documents read since the last commit to the registry, which is rarely written.
+  // Documents read since the last commit to the registry. Commits to it are rare.
   const cache = new Map<string, Document | undefined>();
   // Prepared on first use: every S3 request reads a credential, but most scripts read no document.
   let selectOne: Statement<DocumentRow> | undefined;
   return {
     async get(kind, name) {
-      // The driver cuts text at NUL, and would find a document with the shortened name.
+      // The driver truncates text at NUL and would find a document with the shortened name.
       if (name.includes("\0")) return undefined;
       if (changeCounter.hasChanged() || cache.size >= maxCached) cache.clear();
       const cacheKey = `${kind} ${name}`;
       if (cache.has(cacheKey)) return cache.get(cacheKey);
       const [row] = readRows(() => {
-        // One statement, so that table and existence index are read in one snapshot.
+        // A single statement, so that table and existence index are read in one snapshot.
         selectOne ??= registry.prepare(
           "SELECT kind, name, text, revision FROM documents WHERE kind = ? AND name = ? " +
             "UNION ALL SELECT NULL, id, '', 0 FROM witness WHERE place = ?",
@@ -85,7 +85,8 @@ export function putDocument(
       "SELECT revision FROM documents WHERE kind = ? AND name = ?",
     );
     if (find.get(kind, name)?.revision !== expectedRevision) return "conflict";
-    // Counted over all documents and never used again: a document created again has a new revision.
+    // The counter is shared by all documents and never reused: a recreated document has a new
+    // revision.
     registry.exec("UPDATE revisions SET last = last + 1");
     const { last: revision } = registry.prepare<{ last: number }>("SELECT last FROM revisions").get()!;
     registry

@@ -1,4 +1,4 @@
-// Opens a data directory: the two ports on SQLite and files. Many processes may have it open.
+// Opens a data directory: both ports on SQLite and files. Many processes can open it concurrently.
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AuditLog } from "../audit/audit-log.ts";
@@ -17,7 +17,7 @@ import { clearUnregistered, prepareDirectory } from "./index/bucket-registry.ts"
 import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./index/sqlite.ts";
 import { createLocalRecords } from "./records.ts";
 
-/** @internal `sizes` and `busyTimeout` let tests reach limits with few bytes and little time. */
+/** @internal `sizes` and `busyTimeout` let tests reach limits with few bytes and in little time. */
 export async function openLocal(
   directory: string,
   sizes: Sizes = defaultSizes,
@@ -58,7 +58,9 @@ export async function openLocal(
   };
 }
 
-/** Opening needs space for the logs of the databases; on a full disk the reserve provides it. */
+/**
+ * Makes space on a full disk by releasing the reserve: opening needs space for the database logs.
+ */
 function prepareOnFullDisk(layout: Layout): void {
   try {
     prepareDirectory(layout);

@@ -27,7 +27,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
 
   async function commit(name: string, change: WireChange, blobIds: readonly string[]) {
     const { bucket } = buckets.open(name);
-    // Blobs staged for a deleted bucket of the same name were removed with it.
+    // Blobs staged for a deleted bucket with the same name were removed with that bucket.
     if (blobIds.some((blob) => parseBlobId(blob).bucketId !== bucket.id))
       throw new StoreError("NoSuchBucket");
     try {
@@ -40,7 +40,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     }
   }
 
-  /** Throws if a version column does not match its record: the conflict would never end. */
+  /** Throws if a version column does not match its record: a retry would conflict forever. */
   function throwIfTorn(name: string, { checks }: WireChange): void {
     for (const check of checks) {
       if (check.kind === "object") buckets.read(name, (queries) => queries.checkVersion(check.key), never);
@@ -101,12 +101,13 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
             continue;
           }
           const found = readOrError(() => buckets.read(name, (queries) => queries.inspect(bytes), isFound));
-          // Undefined: deleted since the keys were read.
+          // If undefined, the object was deleted after its key was read.
           if (found !== undefined) yield { key: Buffer.from(bytes).toString(), found };
         }
         const last = keys.at(-1);
         if (!(last instanceof Uint8Array)) return;
-        // Keys out of order could make this loop; checkIntegrity finds those that are not reached.
+        // Keys out of order could make this loop forever. checkIntegrity reports the keys not
+        // reached here.
         if (after !== undefined && Buffer.compare(last, after) <= 0) return;
         after = last;
       }
@@ -165,7 +166,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     documents,
     async close() {
       documents.close();
-      // Readers first: the last connection to close runs a checkpoint.
+      // Close readers first: closing the last connection runs a checkpoint.
       buckets.close();
       await writer.close();
       buckets.closeChangeCounters();
@@ -189,7 +190,7 @@ function isFound<T>(result: T | undefined): boolean {
   return result !== undefined;
 }
 
-/** Field by field: this runs with every write, and spreading would create varying object shapes. */
+/** Copies field by field: this runs at every write, and spreading creates varying object shapes. */
 function withSettings(bucket: RegisteredBucket, settings: BucketSettings): Bucket {
   const { name, created, storageClass, account } = bucket;
   return { name, created, storageClass, account, settings };

@@ -1,5 +1,5 @@
-// Blobs in memory. A reader holds the bytes, so removal never disturbs it. Bodies of several blobs
-// still wait for their readers, because the port promises it and tests check it here.
+// Blobs in memory. A reader keeps the bytes, so a removal never affects it. Bodies of several blobs
+// are still not removed while they are read, because the port requires it and tests check it here.
 import type { BlobReader, Blobs } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 

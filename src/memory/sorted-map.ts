@@ -1,5 +1,5 @@
-// A map in key order: a sorted array of keys and a hash map. Simple on purpose: it is the reference
-// that other implementations are compared with.
+// A map in key order: a sorted array of keys and a hash map. It is deliberately simple: tests
+// compare other implementations with it.
 import { compareKeys } from "../model/key.ts";
 
 export class SortedMap<V> {
@@ -23,7 +23,7 @@ export class SortedMap<V> {
     if (this.#values.delete(key)) this.#keys.splice(this.#lowerBound(key), 1);
   }
 
-  /** Entries in order from the first key at or after `from` that `skip` does not skip. */
+  /** Yields entries in order, from the first key at or after `from`, without skipped keys. */
   *from(from: string, skip: (key: string) => boolean = () => false): Iterable<[string, V]> {
     for (let i = this.#lowerBound(from); i < this.#keys.length; i++) {
       const key = this.#keys[i]!;

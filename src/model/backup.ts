@@ -3,26 +3,25 @@
 export interface BackupTotals {
   readonly buckets: number;
   readonly objects: number;
-  /** Bytes of the objects, as their users count them. */
+  /** Total size of the objects, without checksums and encryption overhead. */
   readonly bytes: number;
 }
 
 export interface BackupSummary extends BackupTotals {
-  /** When it was made, in milliseconds since the epoch. */
+  /** Time of the backup in milliseconds since the epoch. */
   readonly made: number;
-  /** Files of bodies in the backup. */
+  /** Number of body files in the backup. */
   readonly files: number;
-  /** Names of other files of the data directory that the backup includes. */
+  /** Names of other files of the data directory that are in the backup, such as the key. */
   readonly companions: readonly string[];
-  /** Names of files that are needed too, but are stored elsewhere. */
+  /** Names of files that are also needed to restore, but are not in the backup. */
   readonly elsewhere: readonly string[];
 }
 
 /**
- * How a backup's manifest was authenticated: with the given key ("verified"); with the key inside
- * the backup, which proves only that both belong together ("own key"); or not, because no key was
- * given ("unverified"), an earlier version made the backup ("missing"), or the store had no key
- * ("no key").
+ * How a backup's manifest was authenticated. "verified": with the given key. "own key": with the
+ * key inside the backup, which proves only that both belong together. "unverified": no key was
+ * given. "missing": an earlier version made the backup. "no key": the store had no key.
  */
 export type Authentication = "verified" | "own key" | "unverified" | "missing" | "no key";
 
@@ -31,7 +30,7 @@ export interface RestoreReport extends BackupSummary {
 }
 
 export interface BackupReport extends BackupSummary {
-  /** Files copied by this run; the others were already in the backup. */
+  /** Number of files copied by this run. The other files were already in the backup. */
   readonly copiedFiles: number;
   readonly copiedBytes: number;
 }
@@ -45,9 +44,9 @@ export interface VerifyBackupReport extends RestoreReport {
 }
 
 export interface BackupProgress {
-  /** Bytes processed since the last call. */
+  /** Called with the number of bytes processed since the last call. */
   advance(bytes: number): void;
-  /** Estimated number of bytes in total. */
+  /** Called with the estimated total number of bytes. */
   expect(bytes: number): void;
 }
 
@@ -57,22 +56,22 @@ export interface BackupWork {
 }
 
 export interface BackupOptions extends BackupWork {
-  /** Names of files in the data directory that belong to the store, such as its key. */
+  /** Names of additional files in the data directory to back up, such as the key. */
   readonly companions?: readonly string[];
-  /** Names of such files that are left out on purpose, or stored elsewhere. */
+  /** Names of such files that are deliberately not in the backup. */
   readonly elsewhere?: readonly string[];
-  /** The store's secret key, read when the manifest is written. */
+  /** Returns the store's secret key. Called when the manifest is written. */
   readonly secretKey?: () => Uint8Array | undefined;
 }
 
 export interface RestoreOptions extends BackupWork {
   /** The secret key of the store that was backed up. */
   readonly secretKey?: Uint8Array | undefined;
-  /** The companion file that contains the key, if the backup has it. */
+  /** Name of the companion file that contains the key, if the backup includes it. */
   readonly keyCompanion?: string | undefined;
 }
 
-/** A backup that cannot be made or is refused, with advice for the user. */
+/** Thrown if a backup cannot be made or is refused. Includes advice for the user. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
   readonly hints: readonly string[];

@@ -8,7 +8,7 @@ import type { Publication } from "./publication.ts";
 
 export interface BucketRecord {
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** Creation time in milliseconds since the epoch. */
   readonly created: number;
   readonly storageClass: StorageClass;
   /** The owner that S3 clients see. */
@@ -23,11 +23,11 @@ export interface BucketSettings {
   readonly cors?: readonly CorsRule[] | undefined;
   readonly lifecycle?: readonly LifecycleRule[] | undefined;
   readonly notifications?: readonly NotificationRule[] | undefined;
-  /** Undefined for a bucket that is not public. */
+  /** Settings of a public bucket. Undefined if the bucket is not public. */
   readonly publication?: Publication | undefined;
 }
 
-/** A bucket with its settings, read at one instant. */
+/** A bucket with its settings, read in one snapshot. */
 export interface Bucket extends BucketRecord {
   readonly settings: BucketSettings;
 }

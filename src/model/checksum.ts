@@ -1,11 +1,11 @@
-// Checksums of objects, and the error of a mismatch. Scripts use five algorithms; S3 clients also
+// Checksums of objects, and the error for a mismatch. Scripts use five algorithms; S3 clients also
 // use CRCs.
 import { timingSafeEqual } from "node:crypto";
 import { StoreError } from "./errors.ts";
 
-/** Algorithms that a script may use. */
+/** Algorithms that a script can use. */
 export const checksumAlgorithms = ["md5", "sha1", "sha256", "sha384", "sha512"] as const;
-/** Algorithms whose value of a whole can be computed from the values of its parts. */
+/** Algorithms that can compute the checksum of an object from the checksums of its parts. */
 export const cyclicAlgorithms = ["crc32", "crc32c", "crc64nvme"] as const;
 export const allAlgorithms = [...checksumAlgorithms, ...cyclicAlgorithms] as const;
 
@@ -34,13 +34,13 @@ export const checksumLengths: Readonly<Record<ChecksumAlgorithm, number>> = {
   crc64nvme: 8,
 };
 
-/** A checksum to compute, and the declared value: known now, after the body, or not at all. */
+/** A checksum to compute, and its declared value: known now, known after the body, or undefined. */
 export interface ExpectedChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly value?: Uint8Array | (() => Uint8Array) | undefined;
 }
 
-/** The checksum of a multipart object: computed from the parts' checksums, or from all bytes. */
+/** The checksum of a multipart object: computed from the parts' checksums or from all bytes. */
 export interface UploadChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly of: "parts" | "bytes";

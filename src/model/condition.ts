@@ -6,21 +6,21 @@ export interface EntityTag {
   readonly weak: boolean;
 }
 
-/** `"*"` stands for any existing object. */
+/** `"*"` matches any existing object. */
 export type EtagCondition = "*" | readonly EntityTag[];
 
 export interface Condition {
   readonly etagMatches?: EtagCondition;
   readonly etagDoesNotMatch?: EtagCondition;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. The object must have been uploaded earlier. */
   readonly uploadedBefore?: number;
   readonly uploadedAfter?: number;
-  /** Exact date and size, for a delete that must not remove a later write. */
+  /** Exact upload time and size, for a delete that must not remove a later write. */
   readonly uploadedAt?: number;
   readonly size?: number;
-  /** Compare dates in whole seconds, the precision of HTTP headers. */
+  /** Whether dates are compared in whole seconds, the precision of HTTP headers. */
   readonly secondsGranularity?: boolean;
-  /** If-Unmodified-Since also holds at the exact date; the object form does not. */
+  /** Whether the exact date also passes `uploadedBefore`: true for If-Unmodified-Since only. */
   readonly beforeIsInclusive?: boolean;
 }
 
@@ -35,7 +35,10 @@ export type Clause =
 
 type Subject = Pick<ObjectRecord, "etag" | "uploaded" | "size">;
 
-/** The clause that fails for this object, if any. A passing etag clause overrides a date clause. */
+/**
+ * Returns the clause that fails for this object, if any. With an etag clause, the corresponding
+ * date clause is ignored.
+ */
 export function findFailedClause(condition: Condition, object: Subject): Clause | undefined {
   const { etagMatches, etagDoesNotMatch, uploadedBefore, uploadedAfter } = condition;
   if (etagMatches !== undefined) {
@@ -58,7 +61,7 @@ function findFailedIdentityClause(condition: Condition, { uploaded, size }: Subj
   return condition.size === undefined || condition.size === size ? undefined : "size";
 }
 
-/** For a write to a missing key: only clauses that need an existing object fail. */
+/** Evaluates a write to a missing key: only clauses that require an existing object fail. */
 export function findFailedClauseWhenMissing(condition: Condition): Clause | undefined {
   if (condition.etagMatches !== undefined) return "etagMatches";
   if (condition.uploadedAfter !== undefined) return "uploadedAfter";

@@ -1,13 +1,13 @@
 // Types of a copy of a whole store: stages, findings, progress, report and errors.
 
-/** A copy first transfers what is missing, then compares both sides. */
+/** A copy first transfers missing items, then compares both sides. */
 export type CopyStage = "copy" | "verify";
 
-/** An item that is damaged in the source or differs between both sides. */
+/** An item that is damaged in the source or differs between the two sides. */
 export interface CopyFinding {
-  /** "damaged": unreadable in the source. "different": not the same on both sides. */
+  /** "damaged": unreadable in the source. "different": the two sides differ. */
   readonly kind: "damaged" | "different";
-  /** Undefined when the item is not in a bucket. */
+  /** The item's bucket. Undefined if the item is not in a bucket. */
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
   readonly what: string;
@@ -16,21 +16,21 @@ export interface CopyFinding {
 export interface CopyReport {
   readonly buckets: number;
   readonly objects: number;
-  /** Bytes of the objects, as their users count them. */
+  /** Total size of the objects, without checksums and encryption overhead. */
   readonly bytes: number;
-  /** Uploads in flight or recently ended. */
+  /** Number of uploads that are active or recently ended. */
   readonly uploads: number;
   readonly documents: number;
-  /** Objects copied by this run; the others were already in the target. */
+  /** Number of objects copied by this run. The other objects were already in the target. */
   readonly copiedObjects: number;
   readonly damages: number;
   readonly differences: number;
 }
 
 export interface CopyProgress {
-  /** A stage begins, with an estimate of its bytes. */
+  /** Called when a stage starts, with the estimated number of its bytes. */
   expect(stage: CopyStage, bytes: number): void;
-  /** Bytes processed since the last call. */
+  /** Called with the number of bytes processed since the last call. */
   advance(bytes: number): void;
 }
 
@@ -41,7 +41,7 @@ export interface CopyWork {
   readonly onFinding?: ((finding: CopyFinding) => Promise<void>) | undefined;
 }
 
-/** A copy that cannot be made, with advice for the user. */
+/** Thrown if a copy cannot be made. Includes advice for the user. */
 export class CopyError extends Error {
   override readonly name = "CopyError";
   readonly hints: readonly string[];

@@ -1,14 +1,14 @@
-// CORS rules: which web pages may access a bucket from a browser. The first match applies (Fetch
-// 3.2).
+// CORS rules: which web pages can access a bucket from a browser. The first matching rule applies
+// (Fetch 3.2).
 
 export interface CorsRule {
   readonly id?: string | undefined;
-  /** Each with at most one `*`. */
+  /** Allowed origins, each with at most one `*`. */
   readonly origins: readonly string[];
   readonly methods: readonly string[];
-  /** Request headers, case-insensitive, each with at most one `*`. */
+  /** Allowed request headers, case-insensitive, each with at most one `*`. */
   readonly headers: readonly string[];
-  /** Response headers that the page may read. */
+  /** Response headers that the web page can read. */
   readonly exposed: readonly string[];
   readonly maxAgeSeconds?: number | undefined;
 }
@@ -16,7 +16,7 @@ export interface CorsRule {
 export interface CorsRequest {
   readonly origin: string;
   readonly method: string;
-  /** In lower case. */
+  /** Names of the request headers in lower case. */
   readonly headers: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 // Combines the CRCs of consecutive parts into the CRC of the whole. A matrix over GF(2) shifts a
-// CRC by n bytes; the matrices for powers of two are squares of one another.
+// CRC by n bytes. The matrix for twice as many bytes is its square.
 import type { CyclicAlgorithm } from "./checksum.ts";
 import { polynomial64 } from "./crc64.ts";
 
@@ -9,7 +9,7 @@ const polynomials: Readonly<Record<CyclicAlgorithm, bigint>> = {
   crc64nvme: polynomial64,
 };
 
-/** One column per bit. */
+/** A matrix of bits. Each number is a column. */
 type Matrix = readonly bigint[];
 
 export interface PartChecksum {
@@ -22,7 +22,7 @@ export function combineChecksums(algorithm: CyclicAlgorithm, parts: readonly Par
   const movers = new Map<number, Matrix>();
   let combined = 0n;
   for (const { value, size } of parts) {
-    // Most parts have the same size, so its matrix is computed once.
+    // Most parts have the same size, so the matrix of a size is computed once.
     const mover = movers.get(size) ?? matrixFor(algorithm, width, size);
     movers.set(size, mover);
     combined = times(mover, combined) ^ BigInt(`0x${Buffer.from(value).toString("hex")}`);
@@ -45,7 +45,7 @@ function identity(width: number): Matrix {
   return Array.from({ length: width }, (_, bit) => 1n << BigInt(bit));
 }
 
-/** The matrix that shifts a CRC by one zero byte. */
+/** Returns the matrix that shifts a CRC by one zero byte. */
 function oneByte(algorithm: CyclicAlgorithm, width: number): Matrix {
   return identity(width).map((start) => {
     let value = start;

@@ -1,10 +1,10 @@
-// CRC-64/NVME, eight bytes per step. 64-bit numbers are stored as two halves: BigInt is ten times
-// slower here.
+// CRC-64/NVME, eight bytes per step. 64-bit numbers are stored as two halves, because BigInt is ten
+// times slower here.
 
 /** Reflected polynomial of the NVMe specification. */
 export const polynomial64 = 0x9a6c9329ac4bc9b5n;
 
-/** Eight tables of 256 values in two halves. Table n is for a byte that n more bytes follow. */
+/** Eight tables of 256 values in two halves. Table n is for a byte followed by n more bytes. */
 const [lows, highs] = tables();
 
 function tables(): [Uint32Array, Uint32Array] {

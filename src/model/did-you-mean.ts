@@ -1,21 +1,23 @@
-// "Did you mean …?": finds the known word nearest to a mistyped one.
+// "Did you mean …?": finds the known word nearest to a misspelled word.
 
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const given = word.toLowerCase();
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     const allowed = Math.max(1, Math.floor(Math.max(given.length, candidate.length) / 3));
-    // The difference in length is a lower bound of the distance.
+    // The distance is at least the difference in length.
     if (Math.abs(given.length - candidate.length) > allowed) continue;
     const distance = editDistance(given, candidate.toLowerCase());
-    // With as many edits as letters, any word would match.
+    // With as many edits as letters, every word would match.
     if (distance > allowed || distance >= given.length) continue;
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   return best?.candidate ?? candidates.find((candidate) => isShortFor(given, candidate.toLowerCase()));
 }
 
-/** Whether the word is a subsequence of the candidate: `compat_date` for `compatibility_date`. */
+/**
+ * Whether the word is a subsequence of the candidate, like `compat_date` of `compatibility_date`.
+ */
 function isShortFor(word: string, candidate: string): boolean {
   if (word.length < 4 || word[0] !== candidate[0]) return false;
   let at = 0;
@@ -23,7 +25,9 @@ function isShortFor(word: string, candidate: string): boolean {
   return at === word.length;
 }
 
-/** Number of insertions, deletions, replacements and swaps of neighbouring letters. */
+/**
+ * Counts the insertions, deletions, replacements and swaps of adjacent letters between two words.
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,9 +1,9 @@
-// Reasons for errors: a closed table. Every front end maps all reasons, so a new reason does not
-// compile until each front end handles it.
+// The table of all error reasons. Every front end must map each reason; otherwise it does not
+// compile.
 
 const reasons = {
   InternalError: [10001, "We encountered an internal error. Please try again."],
-  // Shares the code of InternalError, under which scripts have always seen damage.
+  // Has the same code as InternalError, because scripts have always received that code for damage.
   Damaged: [10001, "The stored data is damaged."],
   AccessDenied: [10003, "Access Denied."],
   InvalidBucketName: [10005, "The specified bucket name is not valid."],
@@ -38,7 +38,7 @@ export type Reason = keyof typeof reasons;
 /** Every reason with its code and default message. */
 export const reasonTable: Readonly<Record<Reason, readonly [code: number, message: string]>> = reasons;
 
-/** The operation that failed; it begins the message. */
+/** The operation that failed. The message starts with it. */
 export type Action =
   | "head"
   | "get"
@@ -58,7 +58,7 @@ export interface StoreErrorOptions {
   /** Replaces the reason's default message. */
   readonly detail?: string | undefined;
   readonly cause?: unknown;
-  /** The change was certainly not made: the database was busy, or could not be reached at all. */
+  /** Whether the change was definitely not made: the database was busy or unreachable. */
   readonly notDone?: true | undefined;
 }
 
@@ -67,7 +67,7 @@ export class StoreError extends Error {
   readonly reason: Reason;
   readonly code: number;
   readonly action: Action | undefined;
-  // Private, so that a printed error does not repeat its message.
+  // Private, so that a printed error does not show the message twice.
   readonly #detail: string;
   readonly #isNotDone: boolean;
 
@@ -83,12 +83,12 @@ export class StoreError extends Error {
     this.#isNotDone = options.notDone === true;
   }
 
-  /** The message without the action and the code. */
+  /** The message without action and code. */
   get detail(): string {
     return this.#detail;
   }
 
-  /** Whether the change was certainly not made, which ServiceUnavailable alone does not say. */
+  /** Whether the change was definitely not made. ServiceUnavailable alone does not imply this. */
   get isNotDone(): boolean {
     return this.#isNotDone;
   }
@@ -104,15 +104,15 @@ export function isStoreFault({ reason }: StoreError): boolean {
 }
 
 /**
- * Whether a commit that rejected with this error may have happened, now or later; its staged bytes
- * must then stay. An error that is not a StoreError says nothing about the commit, so it counts.
+ * Whether a commit that rejected with this error may have happened or may still happen, so that its
+ * staged bytes must stay. True for every error that is not a StoreError.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof StoreError)) return true;
   return error.reason === "ServiceUnavailable" && !error.isNotDone;
 }
 
-/** Adds the action to the error. Errors that are not a StoreError are returned unchanged. */
+/** Adds the action to the error. Errors other than StoreErrors are returned unchanged. */
 export function attachAction(action: Action, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.action !== undefined) return error;
   const { reason, detail, cause, isNotDone } = error;
@@ -122,12 +122,12 @@ export function attachAction(action: Action, error: unknown): unknown {
     cause,
     ...(isNotDone ? { notDone: true } : {}),
   });
-  // Keeps the stack of the original error under the new message.
+  // Keep the stack of the original error, with the new message.
   if (error.stack !== undefined) annotated.stack = error.stack.replace(error.message, annotated.message);
   return annotated;
 }
 
-/** Throws an InternalError on a broken invariant: always a bug, never the caller's fault. */
+/** Throws an InternalError if the condition is false, which is always a bug in Store. */
 export function invariant(condition: unknown, what: string): asserts condition {
   if (!condition) throw new StoreError("InternalError", { cause: new Error(`Broken invariant: ${what}`) });
 }

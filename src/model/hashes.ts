@@ -1,4 +1,4 @@
-// Running hashes by name: cryptographic ones from Node, and CRCs.
+// Incremental hashes by name: cryptographic hashes from Node, and CRCs.
 import { createHash, hash } from "node:crypto";
 import { crc32, crc32c } from "@node-rs/crc32";
 import { type ChecksumAlgorithm, isCyclic } from "./checksum.ts";

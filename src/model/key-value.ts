@@ -1,20 +1,20 @@
-// Key-value namespaces: names, and limits of keys, values, metadata and expirations.
+// Key-value namespaces: names, and the limits of keys, values, metadata and expirations.
 import type { Key } from "./key.ts";
 
 export const keyValueLimits = {
   keyBytes: 512,
   valueBytes: 25 * 1024 * 1024,
   metadataBytes: 1024,
-  /** Minimum seconds between a put and the expiration of its key. */
+  /** Minimum time from a put to the expiration of its key, in seconds. */
   minTtl: 60,
-  /** Minimum seconds of `cacheTtl`. */
+  /** Minimum value of `cacheTtl`, in seconds. */
   minCacheTtl: 30,
   listKeys: 1000,
   bulkKeys: 100,
   bulkBytes: 25 * 1024 * 1024,
 } as const;
 
-/** A refused argument of a key-value operation: an HTTP status and a message for the caller. */
+/** Thrown if an argument of a key-value operation is refused. Has an HTTP status and a message. */
 export class KeyValueError extends Error {
   override readonly name = "KeyValueError";
   readonly status: 400 | 413 | 414;
@@ -32,7 +32,7 @@ export function isNamespaceName(name: string): boolean {
   return namespaceName.test(name);
 }
 
-/** Namespaces are stored as buckets. Bucket names contain no colon, so they never collide. */
+/** Prefix of buckets that store namespaces. Bucket names contain no colon: no collision. */
 const bucketPrefix = "kv:";
 
 export function namespaceBucket(namespace: string): string {
@@ -43,7 +43,9 @@ export function isNamespaceBucket(bucket: string): boolean {
   return bucket.startsWith(bucketPrefix);
 }
 
-/** The namespace that is stored as this bucket; undefined when the bucket is not a namespace. */
+/**
+ * Returns the namespace that is stored as this bucket. Undefined if the bucket is not a namespace.
+ */
 export function parseNamespaceBucket(bucket: string): string | undefined {
   if (!isNamespaceBucket(bucket)) return undefined;
   const name = bucket.slice(bucketPrefix.length);
@@ -58,10 +60,10 @@ export function checkKeyValueKey(key: Key): void {
   checkKeyLength(key);
 }
 
-/** Also checks a prefix, which may be empty. */
+/** Checks a key or a prefix. A prefix can be empty. */
 export function checkKeyLength(key: string): void {
   const { keyBytes } = keyValueLimits;
-  // A UTF-16 unit has at most three bytes, so short keys need not be encoded.
+  // A UTF-16 code unit takes at most three bytes, so short keys need not be encoded.
   if (key.length * 3 <= keyBytes) return;
   const length = Buffer.byteLength(key);
   if (length > keyBytes) {
@@ -79,7 +81,7 @@ export function checkValueLength(length: number): void {
   }
 }
 
-/** The metadata is JSON text. */
+/** Checks metadata, which is JSON text. */
 export function checkKeyValueMetadata(metadata: string): void {
   const { metadataBytes } = keyValueLimits;
   const length = Buffer.byteLength(metadata);
@@ -89,13 +91,15 @@ export function checkKeyValueMetadata(metadata: string): void {
 }
 
 export interface ExpirationOptions {
-  /** Seconds since the epoch. */
+  /** Expiration in seconds since the epoch. */
   readonly expiration?: number | undefined;
-  /** Seconds from now; wins over `expiration`. */
+  /** Lifetime in seconds. Overrides `expiration`. */
   readonly expirationTtl?: number | undefined;
 }
 
-/** When a key that is put now expires, in whole seconds since the epoch; undefined if never. */
+/**
+ * Returns when a key that is put now expires, in whole seconds since the epoch. Undefined: never.
+ */
 export function resolveExpiration(
   { expiration, expirationTtl }: ExpirationOptions,
   nowMilliseconds: number,

@@ -1,5 +1,6 @@
-// Keys are strings that stand for their UTF-8 bytes: compared as bytes, never normalised, never a
-// path. A lone surrogate has no UTF-8 form and is refused, so the mapping is one to one.
+// A key is a string that represents its UTF-8 bytes: it is compared and ordered as bytes, never
+// normalized and never a path. A lone surrogate has no UTF-8 encoding and is refused, so strings
+// and byte strings map one to one.
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
@@ -8,7 +9,7 @@ export type Key = string;
 const encoder = new TextEncoder();
 
 export function checkKey(key: Key): void {
-  // A UTF-16 unit has at most three bytes, so short keys need not be encoded.
+  // A UTF-16 code unit takes at most three bytes, so short keys need not be encoded.
   const mayBeTooLong = key.length * 3 > limits.keyBytes;
   if ((mayBeTooLong && Buffer.byteLength(key) > limits.keyBytes) || !key.isWellFormed()) {
     throw new StoreError("InvalidObjectName");
@@ -19,7 +20,9 @@ export function keyBytes(key: Key): Uint8Array {
   return encoder.encode(key);
 }
 
-/** Orders keys by their UTF-8 bytes. UTF-16 order, which `<` gives, differs above U+FFFF. */
+/**
+ * Orders keys by their UTF-8 bytes. The UTF-16 order of `<` differs for characters above U+FFFF.
+ */
 export function compareKeys(a: Key, b: Key): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -30,7 +33,7 @@ export function compareKeys(a: Key, b: Key): number {
   return a.length - b.length;
 }
 
-/** Surrogates encode code points above all other units, so they rank last. */
+/** Surrogates encode code points above all others, so they rank last. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

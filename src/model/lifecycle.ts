@@ -1,5 +1,5 @@
-// Lifecycle rules: objects expire or change their storage class, uploads are aborted. Ages count in
-// whole days from the write and end at the following midnight (UTC), as in S3.
+// Lifecycle rules: objects expire or change their storage class, and uploads are aborted, by age.
+// An age is reached at the first midnight (UTC) after that many whole days, as in S3.
 import type { ObjectRecord } from "./object.ts";
 import type { UploadRecord } from "./upload.ts";
 
@@ -7,20 +7,22 @@ export interface LifecycleRule {
   readonly id: string;
   readonly isEnabled: boolean;
   readonly prefix: string;
-  /** The rule has no filter element around its prefix, the older form; shown as it was given. */
+  /**
+   * Whether the prefix has no filter element around it (older S3 form). Returned as it was given.
+   */
   readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;
   readonly smallerThan?: number | undefined;
   readonly expire?: When | undefined;
-  /** Transition to InfrequentAccess. */
+  /** When objects transition to InfrequentAccess. */
   readonly transition?: When | undefined;
-  /** Days after an upload was created. */
+  /** Number of days after which an upload is aborted. */
   readonly abortUploadsAfter?: number | undefined;
 }
 
 export type When = { readonly days: number } | { readonly date: number };
 
-/** Rules of a bucket without lifecycle settings. */
+/** Rules of a bucket whose lifecycle is not set. */
 export const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
@@ -35,17 +37,17 @@ export interface Expiry {
   readonly time: number;
 }
 
-/** The rule that expires the object first, and when. */
+/** Returns the rule that expires the object first, and the time. */
 export function findExpiry(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ expire }) => expire);
 }
 
-/** The rule that first moves the object to InfrequentAccess, and when. */
+/** Returns the rule that first transitions the object to InfrequentAccess, and the time. */
 export function findTransition(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ transition }) => transition);
 }
 
-/** When the rules abort the upload; undefined when they do not. */
+/** Returns when the rules abort the upload. Undefined if no rule does. */
 export function findUploadAbort(
   rules: readonly LifecycleRule[],
   upload: Pick<UploadRecord, "key" | "created">,

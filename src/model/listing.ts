@@ -1,12 +1,12 @@
-// Listing: groups keys at a delimiter, ends pages and encodes cursors. A group is skipped by
-// seeking past it, so a folder of a million keys costs the same as one of ten.
+// Listing: groups keys at a delimiter, fills pages and encodes cursors. A group is skipped by
+// seeking past it, so a folder of a million keys costs as much as a folder of ten.
 import { createHash } from "node:crypto";
 import { StoreError } from "./errors.ts";
 import { compareKeys, type Key } from "./key.ts";
 import { metadataBytes } from "./metadata.ts";
 import type { ObjectRecord } from "./object.ts";
 
-/** Where a listing continues: after one key, or after every key that begins with a prefix. */
+/** Where a listing resumes: after one key, or after every key that starts with a prefix. */
 export interface Position {
   readonly kind: "start" | "key" | "prefix";
   readonly value: string;
@@ -14,12 +14,14 @@ export interface Position {
 
 export interface Scan {
   readonly prefix: string;
-  /** Empty for no delimiter. */
+  /** Empty: no delimiter. */
   readonly delimiter: string;
   readonly after?: Position | undefined;
   /** Maximum number of objects and prefixes together. */
   readonly limit: number;
-  /** The page ends early once its records contain this much metadata; infinite for no limit. */
+  /**
+   * The page ends early when its records contain this many bytes of metadata. Infinity: no limit.
+   */
   readonly metadataBytes: number;
 }
 
@@ -28,14 +30,14 @@ export type PageEntry<T> = { readonly record: T } | { readonly prefix: string };
 
 export interface Page<T> {
   readonly entries: readonly PageEntry<T>[];
-  /** Where the next page begins; undefined when nothing is left. */
+  /** Start of the next page. Undefined on the last page. */
   readonly next: Position | undefined;
 }
 
-/** Records in key order whose keys begin with the prefix and come after the position. */
+/** Returns records in key order whose keys start with the prefix and come after the position. */
 export type Seek<T> = (prefix: string, after: Position) => Iterable<T>;
 
-/** Walks the index once, in order, and seeks past every group it has listed. */
+/** Walks the index once, in key order, and seeks past every group that was listed. */
 export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): Page<T> {
   const entries: PageEntry<T>[] = [];
   let position: Position = scan.after ?? { kind: "start", value: "" };
@@ -60,14 +62,14 @@ export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): 
   }
 }
 
-/** The key up to and including the first delimiter after the prefix, if there is one. */
+/** Returns the key up to and including the first delimiter after the prefix, if any. */
 function findGroup(key: Key, prefix: string, delimiter: string): string | undefined {
   if (delimiter === "") return undefined;
   const at = key.indexOf(delimiter, prefix.length);
   return at === -1 ? undefined : key.slice(0, at + delimiter.length);
 }
 
-/** The later of two start positions, such as a cursor and a startAfter. */
+/** Returns the later of two start positions, such as a cursor and a startAfter. */
 export function laterPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
   if (a === undefined || a.kind === "start") return b ?? a;
   if (b === undefined || b.kind === "start") return a;
@@ -83,7 +85,7 @@ export function encodeCursor(position: Position): string {
   return Buffer.concat([seal(payload), Buffer.from(payload)]).toString("base64url");
 }
 
-/** Refuses a cursor that this store did not make: its checksum detects typos. */
+/** Refuses a cursor that Store did not create: a checksum detects changed cursors. */
 export function decodeCursor(cursor: string): Position {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(sealBytes).toString();

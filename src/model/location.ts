@@ -1,5 +1,5 @@
-// The location of a store: a data directory, memory, or the two URLs of a cluster. Plain data, so
-// that it can be sent to other processes; texts for people never contain a password.
+// The location of a store: a data directory, memory, or the two URLs of a cluster. It is plain
+// data, so that it can be sent to other processes. Texts for people never contain a password.
 
 export type Location = string | ClusterLocation;
 
@@ -8,7 +8,9 @@ export interface ClusterLocation {
   readonly records: string;
   /** Storage of the bytes: `s3://key:secret@host:port/bucket`, or `file:///shared/folder`. */
   readonly blobs: string;
-  /** "strict": reads first make sure that they come from the current primary. Default: "usual". */
+  /**
+   * "strict": every read first verifies that its server is the current primary. Default: "usual".
+   */
   readonly reads?: Reads;
   /** Maximum number of database connections. */
   readonly pool?: number;
@@ -24,7 +26,9 @@ const clusterFields: Readonly<Record<keyof ClusterLocation, true>> = {
 const forms =
   'a directory, "memory:", or { records: "postgres://…", blobs: "s3://…" }, where blobs may be "file:///…" too';
 
-/** Throws a TypeError for an invalid location, without the value: it may contain a password. */
+/**
+ * Throws a TypeError if the location is invalid, without the value, which may contain a password.
+ */
 export function checkLocation(value: unknown): Location {
   if (typeof value === "string") {
     if (value === "") throw new TypeError(`openStore needs ${forms}.`);
@@ -75,13 +79,13 @@ export const urlForms = {
   blobs: "s3://key:secret@host:port/bucket or file:///folder",
 } as const;
 
-/** What is wrong with the URL of the records, without the URL, as the end of a sentence. */
+/** Describes the fault of a records URL as the end of a sentence, without the URL itself. */
 export function recordsFault(url: string): string | undefined {
   if (!/^postgres(ql)?:\/\//i.test(url)) return "must begin with postgres://";
   return /^[a-z]+:\/\/[^?#]*[^/?#]/i.test(url) ? undefined : "names no host";
 }
 
-/** The same for the URL of the bytes. */
+/** Describes the fault of a blobs URL as the end of a sentence, without the URL itself. */
 export function blobsFault(url: string): string | undefined {
   if (/^file:/i.test(url)) {
     return /^file:\/\/\/+[^/]/i.test(url)
@@ -93,18 +97,18 @@ export function blobsFault(url: string): string | undefined {
   return /@[^/@]+\/[^/]+/.test(url) ? undefined : "names no host with a bucket";
 }
 
-/** With its colon, in lower case. A single letter is a drive and not a scheme. */
+/** Returns the scheme in lower case, with its colon. A single letter is a drive, not a scheme. */
 export function parseScheme(text: string): string | undefined {
   return /^[a-z][a-z0-9+.-]{1,30}:/i.exec(text)?.[0].toLowerCase();
 }
 
-/** A text for people that also identifies a store. */
+/** Formats the location for people, without passwords. The text also identifies the store. */
 export function formatLocation(location: Location): string {
   if (typeof location === "string") return location;
   return `${redactUrl(location.records)} and ${redactUrl(location.blobs)}`;
 }
 
-/** Scheme, hosts and path only: safe to show. */
+/** Returns only scheme, hosts and path, which are safe to show. */
 export function redactUrl(url: string): string {
   const [, scheme = "", rest = ""] = /^([a-z0-9+]+:\/\/)(.*)$/is.exec(url) ?? [];
   if (/^file:/i.test(scheme)) return url;
@@ -112,16 +116,16 @@ export function redactUrl(url: string): string {
   return /^[\w.,[\]:-]*(\/[\w./~%-]*)?$/.test(bare) && isHosts(bare) ? `${scheme}${bare}` : `${scheme}…`;
 }
 
-/** `user:password` without a host looks much like a host and a port. */
+/** Whether the text is a list of hosts and ports. `user:password` without a host looks similar. */
 function isHosts(bare: string): boolean {
   const [hosts = ""] = bare.split("/");
   return hosts.split(",").every((host) => /^(\[[0-9a-f:.]*\]|[\w.-]*)(:\d{1,5})?$/i.test(host));
 }
 
-/** Placeholders in our own messages, not passwords. */
+/** Placeholders in Store's own messages, which are not passwords. */
 const examples = ["user:password", "key:secret"];
 
-/** Masks possible passwords in any text, letter by letter, so that columns stay aligned. */
+/** Masks possible passwords in a text. The length stays the same, so that columns stay aligned. */
 export function withoutPasswords(text: string): string {
   const lines = text.split("\n").map((line) => {
     const scheme = urlScheme.exec(line);
@@ -138,14 +142,17 @@ export function withoutPasswords(text: string): string {
     );
 }
 
-/** Begins a possible URL of a store. The length limit keeps a long line from being scanned repeatedly. */
+/**
+ * Matches the scheme of a URL that may contain a password; a web address without a password does
+ * not match. The length limit avoids quadratic time on long lines.
+ */
 const urlScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
 
-/** Longer than any line with a location. */
+/** Longer lines are not searched for fields: no line with a location is this long. */
 const maxLineLength = 4096;
 const urlFieldStart = /\b(?:records|blobs)["']?\s*[=:]\s*("""|'''|"|'|)/g;
 
-/** A line of a configuration. A URL in it is shown only if it cannot contain a password. */
+/** Masks the URLs in a line of a configuration, unless they cannot contain a password. */
 export function redactConfigLine(line: string): string {
   let shown = withoutPasswords(line);
   if (line.length > maxLineLength) return shown;

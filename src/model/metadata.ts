@@ -5,7 +5,7 @@ import type { CustomMetadata, HttpMetadata } from "./object.ts";
 
 type HttpMetadataName = keyof HttpMetadata;
 
-/** Headers and the metadata fields they carry. */
+/** The metadata fields and their HTTP headers. */
 export const metadataHeaders: readonly (readonly [HttpMetadataName, string])[] = [
   ["contentType", "content-type"],
   ["contentLanguage", "content-language"],
@@ -20,7 +20,7 @@ export function checkMetadata(http: HttpMetadata, custom: CustomMetadata): void 
   if (customMetadataBytes(custom) > limits.customMetadataBytes) throw new StoreError("MetadataTooLarge");
 }
 
-/** Size of an object's metadata for the page limit of a listing. */
+/** Returns the size of an object's metadata, which counts toward the page limit of a listing. */
 export function metadataBytes(metadata: {
   httpMetadata: HttpMetadata;
   customMetadata: CustomMetadata;
@@ -34,7 +34,7 @@ function customMetadataBytes(custom: CustomMetadata): number {
   return bytes;
 }
 
-/** Fields are listed: access by a computed name is slower, and this runs for every write. */
+/** Fields are listed because this runs for every write: access by a computed name is slower. */
 function httpMetadataBytes(http: HttpMetadata): number {
   return (
     textBytes(http.contentType) +
@@ -50,7 +50,7 @@ function textBytes(text: string | undefined): number {
   return text === undefined ? 0 : Buffer.byteLength(text);
 }
 
-/** Contains neither a line end nor another control character (RFC 9110 5.5). */
+/** Whether the value can be sent in a header: it has no control characters (RFC 9110 5.5). */
 export function isSendable(value: string): boolean {
   return !/[\x00-\x08\x0a-\x1f\x7f]/.test(value);
 }

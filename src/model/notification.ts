@@ -1,5 +1,5 @@
-// Notification rules and events of a bucket's objects. Event names are S3's, so that receivers
-// written for S3 events understand them.
+// Notification rules and events of a bucket's objects. Events have S3's names, so that receivers
+// written for S3 understand them.
 import type { Key } from "./key.ts";
 
 export const eventNames = [
@@ -14,33 +14,33 @@ export const eventNames = [
 export type EventName = (typeof eventNames)[number];
 
 export interface ObjectEvent {
-  /** The same for every delivery, so that receivers recognise duplicates. */
+  /** Every delivery of one event has the same id, so that receivers can detect duplicates. */
   readonly id: string;
   readonly name: EventName;
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly key: Key;
-  /** Only for events of created objects. */
+  /** Present only for events of created objects. */
   readonly created?: { readonly size: number; readonly etag: string; readonly version: string };
 }
 
 export interface NotificationRule {
   readonly id: string;
-  /** Event names; `*` may replace the last word. */
+  /** Event names. `*` can replace the last word. */
   readonly events: readonly string[];
   readonly prefix: string;
   readonly suffix: string;
   readonly target: NotificationTarget;
-  /** How long an undeliverable event is kept, in milliseconds; undefined: forever. */
+  /** Time for which an undeliverable event is kept, in milliseconds. Undefined: forever. */
   readonly keep?: number | undefined;
 }
 
 export type NotificationTarget =
-  /** The secret that signs requests is sealed. */
+  /** `secret` signs the requests. It is stored sealed. */
   | { readonly kind: "webhook"; readonly url: string; readonly secret: string }
   | { readonly kind: "script"; readonly name: string };
 
-/** Every name that a rule may use: the events, and the wildcard of each kind. */
+/** Every name that a rule can use: all events, and the wildcard of each kind. */
 export const eventPatterns: readonly string[] = [
   ...new Set(eventNames.map((name) => name.replace(/\w+$/, "*"))),
   ...eventNames,

@@ -25,14 +25,16 @@ export interface HttpMetadata {
 export type CustomMetadata = ReadonlyMap<string, string>;
 export type Checksums = { readonly [algorithm in ChecksumAlgorithm]?: Uint8Array };
 
-/** How an object or upload is encrypted under a customer's key. The key itself is never stored. */
+/** Encryption of an object or upload with a customer's key. The key itself is never stored. */
 export interface Encryption {
-  /** Hex MD5 of the customer's key: shows people which key is needed, decides nothing. */
+  /**
+   * Hex MD5 of the customer's key. It only shows people which key is needed and is never checked.
+   */
   readonly keyMd5: string;
-  /** The sealed data key is bound to this: the version of a single put, or the id of an upload. */
+  /** The version of a single put, or the id of an upload. The sealed data key is bound to it. */
   readonly scope: string;
   readonly sealedKey: Uint8Array;
-  /** For a single put: the checksums of the plain bytes, readable with the customer's key. */
+  /** Only for a single put: the checksums of the plain bytes, sealed with the data key. */
   readonly sealedChecksums?: Uint8Array;
 }
 
@@ -45,13 +47,15 @@ export interface Metadata {
 
 export interface ObjectRecord extends Metadata {
   readonly key: Key;
-  /** 32 random hex digits, new for every write. */
+  /** 32 random hex digits, different for every write. */
   readonly version: string;
   readonly size: number;
   readonly etag: string;
-  /** Milliseconds since the epoch; never used to order versions. */
+  /** Milliseconds since the epoch. Never used to order versions. */
   readonly uploaded: number;
   readonly checksums: Checksums;
-  /** Number of parts, when the checksum was made from the parts' checksums instead of the bytes. */
+  /**
+   * Number of parts, if the checksum was computed from the parts' checksums instead of the bytes.
+   */
   readonly checksumParts?: number;
 }

@@ -1,17 +1,19 @@
-// Byte ranges: requested in three forms, returned in one (spec 2.6).
+// Byte ranges: requested in three forms, returned as offset and length (spec 2.6).
 import { StoreError } from "./errors.ts";
 
 export type RangeRequest =
   | { readonly offset?: number; readonly length?: number }
   | { readonly suffix: number };
 
-/** The returned bytes: always inside the object. */
+/** The range of the returned bytes, always inside the object. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** A range past the end is cut to the object's size; an empty result is refused. */
+/**
+ * A range that extends past the end is truncated to the object's size. An empty result is refused.
+ */
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   if (request === undefined) return { offset: 0, length: size };
   const range = "suffix" in request ? resolveSuffix(request.suffix, size) : resolveSpan(request, size);
@@ -33,7 +35,7 @@ function resolveSpan(
   return { offset, length: Math.min(request.length ?? Number.POSITIVE_INFINITY, size - offset) };
 }
 
-/** The range of a part; an object put in one piece has one part. */
+/** Returns the range of a part. An object put in one request has one part. */
 export function partRange(
   parts: readonly { readonly size: number }[] | undefined,
   number: number,

@@ -1,11 +1,11 @@
 // Validates rules that a user wrote for a bucket. Reports every error with its rule and field: a
-// front end refuses the first one, an editor shows them all.
+// front end refuses the rules with the first error, an editor shows all errors.
 import type { CorsRule } from "./cors.ts";
 import { dayMilliseconds, type LifecycleRule, type When } from "./lifecycle.ts";
 import { isSendable } from "./metadata.ts";
 
 export interface RuleFlaw {
-  /** Index of the rule, from 0; undefined for an error of the whole list. */
+  /** Index of the rule, from 0. Undefined if the error concerns the whole list. */
   readonly rule: number | undefined;
   readonly field: string | undefined;
   /** The S3 error class: malformed document, invalid argument, or unsupported request. */

@@ -1,4 +1,4 @@
-// Script names: used in secrets, URLs and log lines, so each is one label of a host name.
+// Script names: used in secrets, URLs and log lines, so every name is a valid host name label.
 
 const shape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -9,7 +9,7 @@ export function isScriptName(name: string): boolean {
   return shape.test(name);
 }
 
-/** The nearest valid name, if there is one. */
+/** Returns the most similar valid name, if there is one. */
 export function asScriptName(name: string): string | undefined {
   const label = name
     .toLowerCase()

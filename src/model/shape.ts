@@ -1,4 +1,4 @@
-// Type checks of values that come from outside this process.
+// Type checks for values that come from outside this process.
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -10,31 +10,31 @@ export type UploadState = "active" | "completed" | "aborted";
 export interface UploadRecord extends Metadata {
   readonly key: Key;
   readonly id: string;
-  /** Milliseconds since the epoch. */
+  /** Creation time in milliseconds since the epoch. */
   readonly created: number;
   readonly state: UploadState;
-  /** When an active upload is aborted, or an ended one is removed. */
+  /** Time when an active upload is aborted, or an ended upload is removed. */
   readonly due: number;
-  /** The checksum of every part and of the object. */
+  /** The checksum that every part and the object must have. */
   readonly checksum?: UploadChecksum;
-  /** The version that a completed upload became. */
+  /** The object version that completing the upload created. */
   readonly result?: { readonly version: string; readonly etag: string };
 }
 
 export interface PartRecord {
   readonly number: number;
-  /** Bytes as the sender counts them. */
+  /** Size of the part as sent. */
   readonly size: number;
   readonly etag: string;
   readonly uploaded: number;
   readonly blob: string;
-  /** Bytes as stored: more than `size` when encrypted. */
+  /** Size of the part as stored, which is larger than `size` if the part is encrypted. */
   readonly stored: number;
   /** Checksums that were requested in addition to the etag. */
   readonly checksums?: Checksums;
 }
 
-/** An upload that is due counts as aborted at once, before the sweep aborts it. */
+/** Whether the upload is active. An overdue upload is not, even before the sweep aborts it. */
 export function isActive(upload: UploadRecord, now: number): boolean {
   return upload.state === "active" && now < upload.due;
 }
@@ -43,7 +43,7 @@ export function endUpload(upload: UploadRecord, state: "completed" | "aborted", 
   return { ...upload, state, due: now + limits.endedUploadRetention };
 }
 
-/** `md5(concatenated raw part md5s)-N` */
+/** Returns the S3 etag of a multipart object: `md5(concatenated raw part md5s)-N`. */
 export function multipartEtag(partEtags: readonly string[]): string {
   const hash = createHash("md5");
   for (const etag of partEtags) hash.update(etag, "hex");

@@ -1,5 +1,5 @@
 // The key that seals secrets and credentials: from the environment, or from a private file in the
-// data directory that is created when first needed. Messages name the file, never the key.
+// data directory, which is created on first use. Messages contain the file's name, never the key.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -31,13 +31,13 @@ export function loadSecretKey(location: Location, fromEnvironment: string | unde
         "  Set it for every process of this store: without it, secrets and access keys are lost.",
     );
   }
-  // A store in memory is never opened twice, so its key is stored nowhere.
+  // A store in memory is never reopened, so its key is not stored.
   if (location === "memory:") return randomBytes(secretKeyBytes);
   const file = join(location, secretKeyFile);
   return readKey(file) ?? makeKey(file);
 }
 
-/** The key of a data directory, if it has one. Does not create a key. */
+/** Returns the key of a data directory, if any. Does not create a key. */
 export function findSecretKey(
   directory: string,
   fromEnvironment: string | undefined,
@@ -45,7 +45,7 @@ export function findSecretKey(
   return environmentSecretKey(fromEnvironment) ?? readKey(join(directory, secretKeyFile));
 }
 
-/** The key in the environment, if set. */
+/** Parses the key from the environment variable, if it is set. */
 export function environmentSecretKey(text: string | undefined): Uint8Array | undefined {
   return text === undefined ? undefined : environmentKey("", text);
 }
@@ -86,7 +86,7 @@ function readPrivateFile(file: string): string {
   const descriptor = openSync(file, "r");
   try {
     const { mode } = fstatSync(descriptor);
-    // Windows has no such modes and reports all of them as set.
+    // Windows has no such permissions and reports all of them as set.
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
       throw new SecretKeyError(
         `Other users can access the key file ${file}.\n` +
@@ -100,7 +100,9 @@ function readPrivateFile(file: string): string {
   }
 }
 
-/** Writes the key durably, then links it to its name: concurrent processes get the same key. */
+/**
+ * Writes and syncs the key, then links it to its name, so that concurrent processes get one key.
+ */
 function makeKey(file: string): Uint8Array {
   const directory = dirname(file);
   const draft = `${file}.${randomBytes(8).toString("hex")}`;

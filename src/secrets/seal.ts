@@ -1,10 +1,10 @@
-// Seals small texts with the store's secret key: AES-256-GCM, bound to their subject, so that a
-// sealed text moved to another subject does not open.
+// Seals small texts with the store's secret key: AES-256-GCM, bound to a subject, so that a sealed
+// text cannot be opened for another subject.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 export const secretKeyBytes = 32;
 
-/** 64 hex digits, or base64 of 32 bytes, with or without padding, in either alphabet. */
+/** Accepts 64 hex digits, or base64 of 32 bytes in either alphabet, with or without padding. */
 export function parseSecretKey(text: string): Uint8Array | undefined {
   const written = text.trim();
   if (/^[0-9a-f]{64}$/i.test(written)) return Buffer.from(written, "hex");
@@ -24,7 +24,7 @@ export function seal(key: Uint8Array, subject: readonly string[], text: string):
   return form + sealed.toString("base64");
 }
 
-/** Undefined for another key, another subject, or damage: these cannot be distinguished. */
+/** Returns undefined for a wrong key, a wrong subject or damage, which cannot be distinguished. */
 export function unseal(key: Uint8Array, subject: readonly string[], sealed: string): string | undefined {
   const bytes = Buffer.from(sealed.slice(form.length), "base64");
   if (!sealed.startsWith(form) || bytes.length < nonceBytes + tagBytes) return undefined;

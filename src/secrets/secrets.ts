@@ -1,5 +1,5 @@
-// Secrets of scripts: texts that only the script reads, in its `env`. Each is a document, sealed
-// with the store's secret key and bound to its script and name.
+// Secrets of scripts: texts that only the script can read, in its `env`. Each secret is a document,
+// sealed with the store's secret key and bound to its script and name.
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../engine/records.ts";
 import { identifierFault, identifierRule } from "../model/identifier.ts";
@@ -10,17 +10,19 @@ import { seal, unseal } from "./seal.ts";
 export interface Secrets {
   /** Creates or replaces a secret. */
   put(script: string, name: string, value: string): Promise<void>;
-  /** Names only, in order. */
+  /** Returns the names of the secrets, sorted. */
   list(script: string): Promise<string[]>;
-  /** False when it does not exist. */
+  /** Returns false if the secret does not exist. */
   delete(script: string, name: string): Promise<boolean>;
-  /** Values by name, for the script's `env`. */
+  /** Returns the values by name, for the script's `env`. */
   values(script: string): Promise<Record<string, string>>;
-  /** Changes with every change of the script's secrets. */
+  /** Returns a text that changes whenever the script's secrets change. */
   revision(script: string): Promise<string>;
 }
 
-/** An invalid name or value, or a secret that cannot be opened. Never contains a value. */
+/**
+ * Thrown for an invalid name or value, or a secret that cannot be opened. Never contains a value.
+ */
 export class SecretError extends Error {
   override readonly name = "SecretError";
 }
@@ -96,7 +98,7 @@ function checkName(name: string): void {
 }
 
 function checkValue(name: string, value: string): void {
-  // An empty secret equals an empty header: it protects nothing.
+  // An empty secret would equal an empty header, so it protects nothing.
   if (value === "") throw new SecretError(`The value of the secret "${name}" is empty.`);
   if (!value.isWellFormed()) {
     throw new SecretError(`The value of the secret "${name}" is not valid Unicode text.`);

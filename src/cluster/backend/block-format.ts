@@ -1,5 +1,5 @@
-// The format of stored blobs: blocks, each followed by its CRC-32. A checksum includes the blob's
-// name and the block's number, so that a block at the wrong position is detected.
+// The format of stored blobs: blocks, each followed by its CRC-32. A checksum also covers the
+// blob's name and the block's number, so that a block at the wrong position is detected.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
@@ -14,17 +14,17 @@ export function countBlocks(size: number): number {
   return Math.ceil(size / blockBytes);
 }
 
-/** The stored size of a blob of `size` bytes, checksums included. */
+/** Returns the stored size of a blob of `size` bytes, including checksums. */
 export function storedSize(size: number): number {
   return size + countBlocks(size) * checksumBytes;
 }
 
-/** The inverse of `storedSize`. */
+/** Returns the size of a blob without checksums: the inverse of `storedSize`. */
 export function plainSize(stored: number): number {
   return Math.max(0, stored - Math.ceil(stored / storedBlockBytes) * checksumBytes);
 }
 
-/** The stored range of the blocks that contain a range of a blob, checksums included. */
+/** Returns the stored range, including checksums, of the blocks that contain a range of a blob. */
 export function storedRange({ offset, length }: ByteRange, size: number): ByteRange {
   if (length === 0) return { offset: 0, length: 0 };
   const first = Math.floor(offset / blockBytes);
@@ -38,9 +38,9 @@ function checksumSeed(name: string): (block: number) => number {
 }
 
 export interface BlockEncoder {
-  /** Returns views of these bytes with the checksums between them, to be written in order. */
+  /** Returns views of `bytes` with checksums inserted, to be written in this order. */
   update(bytes: Uint8Array): Uint8Array[];
-  /** Returns the checksum of a last block that is not full. */
+  /** Returns the checksum of a last, incomplete block. */
   finish(): Uint8Array[];
 }
 
@@ -76,9 +76,9 @@ export function createBlockEncoder(name: string): BlockEncoder {
 }
 
 export interface BlockDecoder {
-  /** Takes the bytes of `storedRange` in order; returns verified bytes of the range. */
+  /** Receives the bytes of `storedRange` in order. Returns the verified bytes of the range. */
   update(stored: Uint8Array): Uint8Array[];
-  /** Throws when bytes are missing at the end. */
+  /** Throws if bytes are missing at the end. */
   finish(): void;
 }
 
@@ -87,26 +87,26 @@ export interface DecoderOptions {
   /** Size of the whole blob. */
   readonly size: number;
   readonly range: ByteRange;
-  /** Destination of the bytes, as long as the range. */
+  /** Buffer for the bytes, as long as the range. */
   readonly into?: Uint8Array | undefined;
-  /** Allocates the returned chunks when `into` is undefined. */
+  /** Allocates the returned chunks if `into` is undefined. */
   readonly allocate: (bytes: number) => Uint8Array;
-  /** Maximum of blocks in one returned chunk. */
+  /** Maximum number of blocks in a returned chunk. */
   readonly groupBlocks: number;
 }
 
-/** Copies each byte once, into the returned chunk, which is returned only when verified. */
+/** Each byte is copied once, into a chunk that is returned after it was verified. */
 export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
   const { name, size, range, into, allocate, groupBlocks } = options;
   const seed = checksumSeed(name);
   const end = range.offset + range.length;
   const blockEnd = countBlocks(end);
   let block = Math.floor(range.offset / blockBytes);
-  /** Bytes seen of the current block, its checksum included. */
+  /** Number of bytes received of the current block, including its checksum. */
   let seen = 0;
   let checksum = seed(block);
   let expected = 0;
-  /** The chunk that is returned next, filled up to `filled`. */
+  /** The chunk to be returned next, filled up to `filled`. */
   let group: Uint8Array | undefined;
   let groupEnd = block;
   let filled = 0;

@@ -1,5 +1,6 @@
-// Memory for the chunks of reads. Few readers get long chunks, many readers short ones. Released
-// chunks are reused: fresh memory pages cost as much as the bytes themselves.
+// Allocates the chunks of reads. Chunks are long while there are few readers, and short while there
+// are many. Released chunks are reused, because allocating memory costs as much as reading the
+// bytes.
 import { blockBytes } from "./block-format.ts";
 
 const longChunkBlocks = 8;
@@ -7,10 +8,10 @@ const fewReaders = 32;
 const maxSpare = 8;
 
 export interface ChunkPool {
-  /** Counts a read; the returned function ends it. */
+  /** Counts an active read. Call the returned function when the read ends. */
   beginRead(): () => void;
   groupBlocks(): number;
-  /** Whether a reader may request the next piece before it needs it. */
+  /** Whether a reader may request the next piece early. */
   allowsReadAhead(): boolean;
   allocate(bytes: number): Uint8Array;
   release(chunk: Uint8Array): void;

@@ -1,15 +1,15 @@
 // The marker of a blob backend: a random id in the file or object `store-shelf`. A location without
-// it was never set up or is not mounted; it must not be taken for an empty store.
+// a marker was never set up or is not mounted, and must not be mistaken for an empty store.
 import { setTimeout as pause } from "node:timers/promises";
 import { StoreError } from "../../model/errors.ts";
 
-/** Setup creates a missing marker ("make"); every other caller requires it ("expect"). */
+/** "make": setup creates a missing marker. "expect": a missing marker is an error. */
 export type MarkerMode = "make" | "expect";
 
 export interface StoredMarker {
-  /** Undefined when there is no marker. */
+  /** Returns undefined if there is no marker. */
   read(): Promise<string | undefined>;
-  /** Creates the marker, unless another process has created it meanwhile. */
+  /** Creates the marker, unless another process has created it in the meantime. */
   make(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export async function openMarker(marker: StoredMarker, mode: MarkerMode, where: 
     await marker.make();
     text = await marker.read();
   }
-  // Another machine may have created the file and not written the id yet.
+  // Another machine may have created the file without having written the id yet.
   for (let tries = 0; text === "" && tries < maxEmptyReads; tries++) {
     await pause(emptyPauseMilliseconds);
     text = await marker.read();

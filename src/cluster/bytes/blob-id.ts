@@ -1,8 +1,9 @@
-// The blob id in records: bucket id, name, size and blocks per piece. A read needs nothing more.
+// The blob id in records: bucket id, name, size and blocks per piece. These are enough to read a
+// blob.
 import { StoreError } from "../../model/errors.ts";
 import type { BackendBlob } from "../backend/backend.ts";
 
-/** SQL functions parse the first two fields, too: schema/v1-commit.ts. */
+/** The first two fields are also parsed by SQL functions (schema/v1-commit.ts). */
 export function blobId({ bucket, name, size, pieceBlocks, isDoubtful }: BackendBlob): string {
   return `${bucket}.${name}.${size}.${pieceBlocks}${isDoubtful === true ? ".doubtful" : ""}`;
 }

@@ -1,5 +1,5 @@
 // The journal of blobs in the database: blobs being written (intents), garbage, and leftovers of
-// failed writes. It is written before the bytes, so there are never unknown bytes in the backend.
+// failed writes. It is written before the bytes, so every blob in the backend is known.
 import { randomBytes } from "node:crypto";
 import { decodeManifest } from "../../engine/codec/record-codec.ts";
 import type { GarbageEntry } from "../../engine/records.ts";
@@ -11,32 +11,39 @@ import type { Heartbeat } from "../postgres/heartbeat.ts";
 import { parseBlobId } from "./blob-id.ts";
 
 export interface BlobJournal {
-  /** Returns a new name for a blob of this bucket, recorded as an intent. */
+  /** Records an intent to write a blob into this bucket and returns the blob's new name. */
   declareIntent(bucket: string): Promise<BlobLocation>;
-  /** The write is over: a commit has named the blob, or the outcome of the commit is unknown. */
+  /** Ends the write: a commit references the blob, or the outcome of the commit is unknown. */
   release(location: BlobLocation): void;
-  /** A commit that names one then fails. Returns those whose bytes must be removed, now and again later. */
+  /**
+   * Deletes the intents, so that a commit that references one of them fails. Returns the names that
+   * were still intents: the caller must remove their bytes now, and again later.
+   */
   abandon(names: readonly string[]): Promise<readonly BlobLocation[]>;
-  /** Intents of this process that are not in flight: their commits did not happen. */
+  /** Returns intents of this process that are not in flight: their commits did not happen. */
   orphanedIntents(): Promise<readonly BlobLocation[]>;
 
-  /** Bodies of a bucket after the given entry that have no record and no reader. */
+  /**
+   * Returns bodies of a bucket without a record and a reader, from garbage entries after `after`.
+   */
   garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
-  /** The same for deleted buckets. */
+  /** Returns bodies of deleted buckets that have no reader. */
   garbageOfDeletedBuckets(limit: number): Promise<readonly GarbageEntry[]>;
-  /** Call after the bytes are removed. Blobs that were sent more than once become leftovers. */
+  /**
+   * Call after the bytes are removed. Blobs that were sent more than once are kept as leftovers.
+   */
   ackGarbage(entries: readonly GarbageEntry[]): Promise<void>;
 
-  /** Marks processes without a heartbeat for this long as ended. */
+  /** Marks processes as dead that have not sent a heartbeat for this long. */
   endSilentProcesses(seconds: number): Promise<void>;
-  /** Leftovers at least this old, to which no more bytes can arrive. */
+  /** Returns leftovers that are at least this old, so that no more of their bytes can arrive. */
   leftovers(seconds: number, limit: number): Promise<readonly BlobLocation[]>;
   ackLeftovers(names: readonly string[]): Promise<void>;
-  /** Deleted buckets without any remaining blob. */
+  /** Returns deleted buckets that have no blobs left. */
   emptiedBuckets(): Promise<readonly string[]>;
   /** Call after the bucket's folders are removed from the backend. */
   ackBucketRemoval(bucket: string): Promise<void>;
-  /** Those of these names that are intents or leftovers. */
+  /** Returns the names that are intents or leftovers. */
   unsettled(names: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
@@ -73,19 +80,23 @@ const sql = statements({
       UNION ALL SELECT name FROM store.remains WHERE name = ANY ($1)`,
 });
 
-/** An entry that is evicted is removed later, but not lost. */
+/** Maximum number of entries in `firstSeen`. Removing an evicted entry is only delayed. */
 const maxSeen = 100_000;
 
 export function createBlobJournal(database: Database, heartbeat: Heartbeat): BlobJournal {
-  /** Names being written, or written and not committed yet. */
+  /** Names of blobs that are being written, or that are written but not committed yet. */
   const inFlight = new Set<string>();
-  /** The database's time when an entry was first seen; all reads of its blobs began earlier. */
+  /**
+   * The database's time when a garbage entry was first seen. Its blobs get no new readers after it.
+   */
   const firstSeen = new Map<number, number>();
 
-  /** Keeps entries that became garbage before any read in flight, on any machine, began. */
+  /**
+   * Returns the entries that were seen as garbage before the oldest read of any machine started.
+   */
   async function filterUnread(rows: readonly Row[]): Promise<readonly GarbageEntry[]> {
     if (rows.length === 0) return [];
-    // Entries that other processes remove stay in the map until it is cleared.
+    // Entries that other processes remove would stay in the map forever, so clear it at the limit.
     if (firstSeen.size > maxSeen) firstSeen.clear();
     for (const [entry, , , now] of rows) {
       if (!firstSeen.has(Number(entry))) firstSeen.set(Number(entry), Number(now));
@@ -100,7 +111,7 @@ export function createBlobJournal(database: Database, heartbeat: Heartbeat): Blo
       if (row !== undefined) return { bucket: String(row[0]), name };
       const [found] = await database.run(sql.findBucket, [bucket]);
       if (found === undefined) throw new StoreError("NoSuchBucket");
-      // This process was marked as ended: the heartbeat registers it again under a new id.
+      // This process was marked as dead. Sending a heartbeat registers it again under a new id.
       await heartbeat.horizon();
     }
   }
@@ -112,14 +123,14 @@ export function createBlobJournal(database: Database, heartbeat: Heartbeat): Blo
       try {
         return await insertIntent(bucket, name);
       } catch (error) {
-        // The intent may exist or still be inserted: the collector finds it as orphaned.
+        // The intent may exist or be inserted later. The collector finds it as an orphaned intent.
         inFlight.delete(name);
         throw error;
       }
     },
     release: ({ name }) => inFlight.delete(name),
     async abandon(names) {
-      // If the database is unavailable, the collector finds them later as orphaned intents.
+      // If the database is unavailable, the collector finds these later as orphaned intents.
       for (const name of names) inFlight.delete(name);
       return (await database.run(sql.abandon, [names])).map(toBlobLocation);
     },

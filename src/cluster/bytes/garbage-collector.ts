@@ -1,5 +1,5 @@
 // Removes the leftovers of dead processes, orphaned intents, and the garbage of deleted buckets.
-// Any number of processes may collect concurrently, and each may be interrupted at any point.
+// Any number of processes can collect concurrently, and each can be interrupted at any point.
 import type { BlobBackend, BlobLocation } from "../backend/backend.ts";
 import type { BlobJournal } from "./blob-journal.ts";
 
@@ -15,7 +15,7 @@ export interface GarbageCollectorOptions {
   readonly processTimeoutSeconds: number;
   /** Seconds after which no byte of an abandoned write can still arrive. */
   readonly lateWriteSeconds: number;
-  /** Returns false when a reader has them open. */
+  /** Removes the blobs. Returns false if a reader has them open. */
   remove(blobs: readonly string[]): Promise<boolean>;
 }
 
@@ -42,7 +42,8 @@ export function createGarbageCollector(options: GarbageCollectorOptions): Garbag
   async function abandonOrphanedIntents(): Promise<void> {
     const orphaned = await journal.orphanedIntents();
     if (orphaned.length === 0) return;
-    // Only names that are still intents: a commit may have named one since the lookup.
+    // Remove only names that are still intents: a commit may have referenced others since the
+    // lookup.
     await removeLeftovers(await journal.abandon(orphaned.map(({ name }) => name)));
   }
 

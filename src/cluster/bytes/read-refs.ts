@@ -1,8 +1,8 @@
-// References to the blobs that readers of this process have open; a referenced blob is not removed.
-// Readers on other machines are covered by the time of their oldest read (postgres/heartbeat.ts).
+// References to the blobs that readers of this process have open. A referenced blob is not removed.
+// Readers on other machines are protected by the time of their oldest read (postgres/heartbeat.ts).
 
 export interface ReadRefs {
-  /** The returned function releases the reference; further calls do nothing. */
+  /** Returns the release function. Calling it again has no effect. */
   acquire(blobs: readonly string[]): () => void;
   has(blobs: readonly string[]): boolean;
 }
@@ -11,7 +11,7 @@ export function createReadRefs(): ReadRefs {
   const refCounts = new Map<string, number>();
   return {
     acquire(blobs) {
-      // The blobs of a body are always referenced together, so the first one is enough.
+      // The blobs of a body are always referenced together, so the first blob identifies the body.
       const first = blobs[0] ?? "";
       refCounts.set(first, (refCounts.get(first) ?? 0) + 1);
       let isReleased = false;

@@ -1,5 +1,5 @@
-// A short-lived cache of buckets: each write reads its bucket, and buckets rarely change. A commit
-// checks the bucket again in the database, so a stale entry never permits a wrong commit.
+// A short-lived cache of buckets: every write reads its bucket, and buckets rarely change. A commit
+// checks the bucket again in the database, so a stale entry never allows a wrong commit.
 import type { Bucket } from "../../model/bucket.ts";
 
 export interface BucketCache {
@@ -11,7 +11,7 @@ export interface BucketCache {
 
 const maxBuckets = 10_000;
 
-/** Zero milliseconds disable the cache. */
+/** An age of zero milliseconds disables the cache. */
 export function createBucketCache(maxAgeMilliseconds: number): BucketCache {
   const entries = new Map<string, { readonly bucket: Bucket; readonly until: number }>();
   return {

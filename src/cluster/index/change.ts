@@ -20,10 +20,10 @@ export function commitValues({ checks = [], mutations }: Change): CommitValues {
   return [JSON.stringify(encodedChecks), JSON.stringify(encodedMutations), Buffer.concat(buffers, length)];
 }
 
-/** A put of one object and nothing else. */
+/** A change that consists of a put of one object. */
 export interface SinglePut {
   readonly key: Key;
-  /** Expected version: "" for no object, null for no check. */
+  /** Expected version of the object. "": the object must not exist. Null: not checked. */
   readonly seen: string | null;
   readonly version: string;
   readonly size: number;
@@ -33,7 +33,7 @@ export interface SinglePut {
   readonly stored: number | null;
 }
 
-/** Returns undefined when the change contains more than the put of one object. */
+/** Returns undefined if the change is more than a put of one object. */
 export function toSinglePut({ checks = [], mutations }: Change): SinglePut | undefined {
   const [put] = mutations;
   const [check] = checks;
@@ -87,7 +87,7 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
     case "append event": {
       const { rule, event, ifExists } = mutation;
       const key = ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) };
-      // The name in the released SQL function: schema/v3-outbox.ts.
+      // "tell" is the name in the released SQL function: schema/v3-outbox.ts.
       return { kind: "tell", rule, event, ...key };
     }
     case "put setting":

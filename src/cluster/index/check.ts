@@ -1,11 +1,11 @@
-// Integrity checks within the database: every blob of a record is in the blob table, and every blob
-// in the table belongs to a record or is garbage.
+// Integrity checks within the database: every blob of a record must be in the blob table, and every
+// blob in that table must belong to a record or be garbage.
 import type { Finding } from "../../engine/records.ts";
 import { type Row, type Statement, statements } from "../postgres/connection.ts";
 
 const maxFindings = 1000;
 
-// The second and third field of a manifest's parts are size and blob: engine/codec/record-codec.ts.
+// A part's second and third fields are its size and blob: engine/codec/record-codec.ts.
 const partBlobs = "jsonb_array_elements(m.parts::jsonb->1) AS part";
 
 const sql = statements({

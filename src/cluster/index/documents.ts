@@ -1,4 +1,4 @@
-// The Documents port over PostgreSQL.
+// The Documents port on PostgreSQL.
 import type { Document, Documents } from "../../engine/records.ts";
 import type { Row } from "../postgres/connection.ts";
 import type { Database } from "../postgres/database.ts";

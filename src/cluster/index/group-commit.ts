@@ -1,5 +1,5 @@
-// Groups concurrent puts of single objects in one bucket into one commit, to share its cost. If one
-// put of a group fails, nothing is committed, and then each put is committed separately.
+// Commits concurrent puts of single objects in one bucket together, to share the cost. If one put
+// of a group fails, nothing is committed, and each put is then committed separately.
 import { compareKeys, keyBytes } from "../../model/key.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseUnavailable, markNotDone } from "../postgres/errors.ts";
@@ -17,10 +17,10 @@ interface BucketQueue {
   inFlight: number;
 }
 
-/** Limits of one commit. */
+/** Maximum number of puts in one group, and below, of their bytes. */
 const maxGroupPuts = 64;
 const maxGroupBytes = 1024 * 1024;
-/** PostgreSQL writes the log of one commit while the next is being sent. */
+/** Two commits in flight: PostgreSQL writes the log of one while the next is being sent. */
 const maxInFlight = 2;
 
 export type PutOne = (bucket: string, put: SinglePut) => Promise<string>;
@@ -31,7 +31,7 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
   const commit = (bucket: string, puts: readonly SinglePut[]) =>
     database.commit(calls.putAll, [bucket, ...toColumns(puts)]);
 
-  /** Only after a group commit that changed nothing. */
+  /** Called only after a group commit that changed nothing. */
   async function commitSeparately(bucket: string, group: readonly PendingPut[]): Promise<void> {
     await Promise.all(group.map(({ put, resolve, reject }) => commit(bucket, [put]).then(resolve, reject)));
   }
@@ -52,7 +52,8 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
       const isUnavailable = error instanceof DatabaseUnavailable;
       if (!isUnavailable && group.length > 1) return await commitSeparately(bucket, group);
       for (const { reject } of group) reject(error);
-      // Queued puts were never sent. They fail now instead of waiting for another timeout.
+      // Queued puts were never sent. Reject them now; otherwise they would wait for another
+      // timeout.
       if (isUnavailable) for (const { reject } of queue.waiting.splice(0)) reject(markNotDone(error));
     }
   }
@@ -73,7 +74,7 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
     });
 }
 
-/** Takes the puts of one commit: each key at most once, sorted by key. */
+/** Takes the puts of one group: each key at most once, sorted by key. */
 function takeGroup(waiting: PendingPut[]): readonly PendingPut[] {
   const group = new Map<string, PendingPut>();
   let bytes = 0;
@@ -90,7 +91,7 @@ function takeGroup(waiting: PendingPut[]): readonly PendingPut[] {
   return [...group.values()].sort((a, b) => compareKeys(a.put.key, b.put.key));
 }
 
-/** Arguments of store.put_all. */
+/** Returns the arguments of store.put_all. */
 function toColumns(puts: readonly SinglePut[]): readonly unknown[] {
   const keys = puts.map(({ key }) => keyBytes(key));
   const bytes = puts.flatMap(({ inline }, i) => (inline === null ? [keys[i]!] : [keys[i]!, inline]));

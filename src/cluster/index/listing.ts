@@ -1,4 +1,4 @@
-// Pages of a listing, filled from batches of rows. The database groups keys at the delimiter.
+// Fills the pages of a listing from batches of rows. The database groups keys at the delimiter.
 import { decodeObject } from "../../engine/codec/record-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import type { Page, PageEntry, Position, Scan } from "../../model/listing.ts";
@@ -9,7 +9,7 @@ import { queries } from "./queries.ts";
 
 export type ReadRows = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Keys are UTF-8, which never contains the byte 0xff. */
+/** A key that sorts after every other key, because UTF-8 has no byte 0xff. */
 export const afterAllKeys = Buffer.of(0xff);
 
 export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectRecord>> {
@@ -19,7 +19,7 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
   const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
   const isFull = () => entries.length >= scan.limit || weight >= scan.metadataBytes;
   for (;;) {
-    // One row more than fits shows whether anything is left.
+    // Request one row more than fits, to learn whether another page follows.
     const rowLimit = scan.limit + 1 - entries.length;
     const rows = toEntries(await read(...batchStatement(scan, next, rowLimit)), scan);
     let octets = 0;
@@ -39,19 +39,21 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
       }
       next = { kind: "key", value: record.key };
     }
-    // Fewer rows may also mean that the byte limit cut the batch: then there may be more.
+    // If the byte limit ended the batch early, there may be more rows.
     const isAll = rows.length < rowLimit && octets < scan.metadataBytes;
     if (isAll) return { entries, next: undefined };
   }
 }
 
-/** With a delimiter, each row is a record or a folder. Otherwise one row has a record per line. */
+/** With a delimiter, a row is a record or a folder. Otherwise one row has a record per line. */
 function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
   if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
   return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);
 }
 
-/** The statement for the entries after a position, limited by rows and by bytes of metadata. */
+/**
+ * Returns the statement for the entries after a position, limited by rows and bytes of metadata.
+ */
 function batchStatement(scan: Scan, after: Position, rowLimit: number): [Statement, unknown[]] {
   const prefix = Buffer.from(keyBytes(scan.prefix));
   const start = later(prefix, toStartBytes(after));
@@ -72,7 +74,7 @@ function toStartBytes({ kind, value }: Position): Buffer {
   return kind === "key" ? keyAfter(bytes) : successor(bytes);
 }
 
-/** The smallest byte string greater than `bytes`. */
+/** Returns the smallest byte string greater than `bytes`. */
 export function keyAfter(bytes: Uint8Array): Buffer {
   return Buffer.concat([bytes, Buffer.of(0)]);
 }
@@ -81,7 +83,7 @@ function later(a: Buffer, b: Buffer): Buffer {
   return Buffer.compare(a, b) > 0 ? a : b;
 }
 
-/** The smallest byte string greater than every string with this prefix. */
+/** Returns the smallest byte string greater than every string with this prefix. */
 export function successor(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix);
   end[end.length - 1]!++;

@@ -1,10 +1,10 @@
-// Decodes rows of objects with their bodies.
+// Decodes the rows of objects with their bodies.
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
 import type { Body, InspectedObject, ObjectWithBody } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Row } from "../postgres/connection.ts";
 
-/** Columns: record, inline, blob, stored, parts. */
+/** Decodes the columns record, inline, blob, stored and parts. */
 export function toObjectWithBody([record, inline, blob, stored, parts]: Row): ObjectWithBody {
   return { record: decodeObject(record as string), body: toBody(inline, blob, stored, parts) };
 }
@@ -16,7 +16,7 @@ function toBody(inline: unknown, blob: unknown, stored: unknown, parts: unknown)
   throw new StoreError("Damaged", { detail: "The stored data is damaged: an object has no body." });
 }
 
-/** Columns: key, then as above. A damaged record is returned as an error, not thrown. */
+/** Decodes the key and the columns of `toObjectWithBody`. Returns damage as an error. */
 export function toInspectedObject([bytes, ...row]: Row): InspectedObject {
   const key = (bytes as Buffer).toString();
   try {

@@ -1,5 +1,5 @@
-// SQL of the reads and calls. Every read starts at the bucket's name, so that one round trip
-// distinguishes a missing bucket (no row) from a missing object (a row of nulls).
+// SQL of queries and function calls. Every query starts at the bucket's name, so that one round
+// trip distinguishes a missing bucket (no row) from a missing object (a row of nulls).
 import { settingNames } from "../../model/bucket.ts";
 import { type Statement, statements } from "../postgres/connection.ts";
 

@@ -1,10 +1,11 @@
-// Batches concurrent reads of single records into one statement, since the round trip is most of
-// the cost of a small statement. A read that finds others in flight waits for one of them to end.
+// Batches concurrent reads of single records into one statement, because most of the cost of a
+// small statement is the round trip. While enough reads are in flight, new reads wait for the next
+// batch.
 import type { Row } from "../postgres/connection.ts";
 import type { Database } from "../postgres/database.ts";
 import { queries } from "./queries.ts";
 
-/** Returns the row, with nulls for a missing object; undefined for a missing bucket. */
+/** Returns the row, with nulls if the object is missing. Undefined if the bucket is missing. */
 export type ReadOne = (bucket: string, key: Uint8Array) => Promise<Row | undefined>;
 
 interface PendingRead {
@@ -14,7 +15,7 @@ interface PendingRead {
   readonly reject: (error: unknown) => void;
 }
 
-/** Small, because PostgreSQL fetches rows that are not in memory one after the other. */
+/** Small, because PostgreSQL reads rows that are not in memory one after the other. */
 const maxBatchReads = 32;
 const maxInFlight = 2;
 
@@ -38,7 +39,7 @@ export function createReadBatching(database: Pick<Database, "read">): ReadOne {
         const rows = await readRows(batch);
         for (const [i, { resolve }] of batch.entries()) resolve(rows[i]);
       } catch (error) {
-        // Queued reads fail now instead of waiting for another timeout.
+        // Reject queued reads now; otherwise they would wait for another timeout.
         for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error);
       }
     }

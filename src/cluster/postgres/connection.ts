@@ -1,5 +1,6 @@
 // A connection to the database: prepared statements with a deadline, after which the connection is
-// closed. Nothing is cancelled: with synchronous replication, a cancelled commit still happens.
+// closed. Statements are not cancelled: with synchronous replication, a cancelled commit would
+// still happen.
 import { isIP, Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
@@ -20,11 +21,11 @@ export function statements<Key extends string>(texts: Record<Key, string>): Read
 export type Row = readonly unknown[];
 
 export interface Connection {
-  /** The primary's generation when this connection was opened: primary.ts. */
+  /** The primary's generation (primary.ts) when this connection was opened. */
   readonly generation: number;
-  /** Rejects with a LostConnection or with the server's error. */
+  /** Runs a prepared statement. Rejects with a LostConnection or with the server's error. */
   query(statement: Statement, values: readonly unknown[], until: number): Promise<readonly Row[]>;
-  /** Runs text that is not prepared, possibly several statements. */
+  /** Runs SQL text that is not prepared, possibly several statements. */
   run(text: string, values: readonly unknown[] | undefined, until: number): Promise<readonly Row[]>;
   /** Whether the server sent a warning during the last statement. */
   readonly hasWarning: boolean;
@@ -32,15 +33,15 @@ export interface Connection {
   end(): void;
 }
 
-/** It is unknown whether the statement was executed. */
+/** The connection was lost, so it is unknown whether the statement was executed. */
 export class LostConnection extends Error {}
 
-/** `pg` is an optional dependency. A retry does not help. */
+/** The package `pg`, an optional dependency, is not installed. Retrying does not help. */
 export class MissingDriver extends Error {}
 
 type Client = import("pg").Client;
 
-/** The server's response to SSLRequest when it does not support TLS. */
+/** The server's response to SSLRequest if it does not support TLS. */
 const noTls = "N".charCodeAt(0);
 
 export async function openConnection(
@@ -104,7 +105,7 @@ interface ConnectionState {
 
 function watchConnection(client: Client): ConnectionState {
   const state: ConnectionState = { isLost: false, hasWarning: false };
-  // A query in flight is rejected by the driver or by its deadline.
+  // A query in flight is rejected by the driver or at its deadline.
   client.on("error", () => {
     state.isLost = true;
   });
@@ -155,7 +156,7 @@ function createConnection(
     },
     end() {
       state.isLost = true;
-      // Sends Terminate if possible, and does not wait for the server to close.
+      // Sends Terminate if possible, without waiting for the server to close the connection.
       client.end().catch(() => {});
       setTimeout(() => socket.destroy(), 1000).unref();
     },

@@ -1,6 +1,6 @@
-// Reads that survive a failover, and commits whose outcome is known. A commit carries its session
-// and a number. When the response is lost, the session is fenced on the current primary, which
-// returns its last number: that shows whether the change was committed, and it cannot be later.
+// Reads that survive a failover, and commits with a known outcome. Every commit has a session and a
+// number. If the response is lost, the session is fenced on the current primary, which returns the
+// session's last number. This shows whether the change was committed, and prevents a later commit.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection, Row, Statement } from "./connection.ts";
 import { classifyFailure, isRetryable, markNotDone, toStoreError, unavailable } from "./errors.ts";
@@ -9,14 +9,17 @@ import type { Pool } from "./pool.ts";
 import { type Barrier, createBarrier } from "./read-barrier.ts";
 
 export interface Database {
-  /** Runs a statement that changes nothing; retries it on another connection after a lost one. */
+  /**
+   * Runs a statement that changes nothing. Retries on a new connection if the connection is lost.
+   */
   read(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
-  /** Runs a statement that may safely run twice, or late. */
+  /** Runs a statement that can safely run twice or late. */
   run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /**
-   * Calls a committing function with a session and a number before the values. Any result but
-   * "committed" means that nothing changed. Rejects with ServiceUnavailable when the outcome is not
-   * known in time, and prevents a later commit. An error with `notDone` means that nothing changed.
+   * Calls a committing function with a session and a number before the values. Any result other
+   * than "committed" means that nothing changed. If the outcome is unknown at the deadline, rejects
+   * with ServiceUnavailable and prevents a later commit. An error with `notDone` means that nothing
+   * changed.
    */
   commit(call: Statement, values: readonly unknown[]): Promise<string>;
   close(): Promise<void>;
@@ -31,9 +34,9 @@ export interface DatabaseOptions {
   readonly pool: Pool;
   readonly sessions: Sessions;
   readonly isStrict: boolean;
-  /** How long an operation may take in milliseconds, with all attempts. */
+  /** Maximum duration of an operation in milliseconds, including all retries. */
   readonly timeout: number;
-  /** The database's address for messages. */
+  /** The database's address, for messages. */
   readonly where: string;
   readonly metrics: ClusterMetrics;
 }
@@ -68,7 +71,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         const generation = await strict?.pass(until);
         const connection = await pool.take(until);
         try {
-          // After a failover, the barrier proves nothing about this server.
+          // After a failover, the barrier says nothing about this server, so start again.
           if (generation !== undefined && connection.generation !== generation) continue;
           return await connection.query(statement, values, until);
         } finally {
@@ -90,7 +93,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     return session;
   }
 
-  /** Whether the commit happened; undefined when that cannot be determined any more. */
+  /** Whether the commit happened. Undefined if that can no longer be determined. */
   async function didCommit(session: Session, number: number, until: number): Promise<boolean | undefined> {
     for (;;) {
       const connection = await pool.take(until);
@@ -106,7 +109,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** Keeps trying to fence the session after the error, so that the commit cannot happen later. */
+  /** Retries fencing the session in the background, so that the commit cannot happen later. */
   function settleInBackground(session: Session, number: number): void {
     const work = (async () => {
       while (!isClosing) {
@@ -114,7 +117,7 @@ export function createDatabase(options: DatabaseOptions): Database {
           await didCommit(session, number, Date.now() + timeout);
           return;
         } catch {
-          // Retries while the database is unavailable.
+          // The database is unavailable: retry after a pause.
           await pause(settlePauseMilliseconds);
         }
       }
@@ -123,7 +126,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     void work.finally(() => settling.delete(work));
   }
 
-  /** Returns undefined when the commit did not happen and may be retried. */
+  /** Returns undefined if the commit did not happen and can be retried. */
   async function attempt(
     call: Statement,
     values: readonly unknown[],

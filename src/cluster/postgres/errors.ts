@@ -1,11 +1,11 @@
-// Classifies database errors: whether the change may have happened and whether a retry helps.
+// Classifies database errors: whether the change may have happened, and whether retrying helps.
 import { StoreError } from "../../model/errors.ts";
 import { LostConnection, MissingDriver } from "./connection.ts";
 import { TlsFault } from "./tls-fault.ts";
 
 /**
- * The state of a change whose statement failed. `refused`: it did not happen; do not retry it.
- * `again`: it did not happen and may be retried. `unknown`: it may have happened.
+ * The state of a change whose statement failed. `refused`: it did not happen and must not be
+ * retried. `again`: it did not happen and can be retried. `unknown`: it may have happened.
  */
 export type Failure =
   | { readonly kind: "conflict" | "fenced" | "again" | "unknown" }
@@ -24,7 +24,8 @@ export function classifyFailure(error: unknown): Failure {
       return { kind: "refused", error: processExpiredError(error) };
     case "ST004":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
-    // Text with a NUL: a bucket name that no bucket has, since keys are sent as bytes.
+    // Text with a NUL. It must be a bucket name, because keys are sent as bytes, and no bucket has
+    // it.
     case "22021":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
     // Deadlock, serialization failure, read-only server: the transaction was rolled back.
@@ -33,18 +34,18 @@ export function classifyFailure(error: unknown): Failure {
     case "25006":
       return { kind: "again" };
   }
-  // Ended by an operator, a shutdown or a crash, perhaps while the commit waited for a standby.
+  // The session was ended by an operator, a shutdown or a crash, perhaps during its commit.
   if (/^(08|57|58|XX)/.test(code)) return { kind: "unknown" };
   return { kind: "refused", error: toStoreError(error) };
 }
 
-/** Whether a read or an idempotent statement may succeed on another connection. */
+/** Whether retrying a read or an idempotent statement on another connection can succeed. */
 export function isRetryable(error: unknown): boolean {
   const { kind } = classifyFailure(error);
   return kind === "unknown" || kind === "again";
 }
 
-/** Wrong password, missing database, missing driver, no TLS: a retry does not help. */
+/** Whether retrying cannot help: wrong password, missing database, missing driver, or no TLS. */
 export function isPermanent(error: unknown): boolean {
   if (error instanceof MissingDriver || error instanceof TlsFault) return true;
   const code = sqlState(error);
@@ -59,7 +60,7 @@ export function unavailable(where: string, cause: unknown): DatabaseUnavailable 
   return new DatabaseUnavailable("ServiceUnavailable", { detail, cause });
 }
 
-/** Marks the error of a change that was never sent, or was rolled back. */
+/** Marks the error of a change that was never sent or was rolled back. */
 export function markNotDone(error: unknown): unknown {
   if (!(error instanceof StoreError) || error.reason !== "ServiceUnavailable") return error;
   const options = { detail: error.detail, cause: error.cause, notDone: true } as const;
@@ -68,7 +69,7 @@ export function markNotDone(error: unknown): unknown {
     : new StoreError(error.reason, options);
 }
 
-/** Returns errors that do not come from the database unchanged. */
+/** Maps an error of the database to a StoreError. Other errors are returned unchanged. */
 export function toStoreError(error: unknown): unknown {
   const code = sqlState(error);
   if (code === undefined) return error;

@@ -3,11 +3,13 @@
 import { type Connection, type Row, type Statement, statements } from "./connection.ts";
 
 export interface Heartbeat {
-  /** Changes when this process was marked as dead and registers again. */
+  /** Changes if this process was marked as dead and has registered again. */
   readonly processId: number;
   /** Inserts a session for a connection and returns its id. */
   beginSession(connection: Connection, until: number): Promise<number>;
-  /** The returned function ends the read. Until then, no machine removes blobs that it may see. */
+  /**
+   * Starts a read. No machine removes blobs that it may see until the returned function is called.
+   */
   beginRead(): () => void;
   /** Sends a heartbeat. Returns the start of the oldest read of all processes, in database time. */
   horizon(): Promise<number>;
@@ -34,7 +36,7 @@ const sql = statements({
 export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOptions): Promise<Heartbeat> {
   let processId = 0;
   let lastBeat = 0;
-  /** For each read in flight, the last heartbeat before it began. */
+  /** For each read in flight, the time of the last heartbeat before the read started. */
   const reads = new Set<{ readonly since: number }>();
   let registering: Promise<void> | undefined;
   let lastSend: Promise<void> = Promise.resolve();
@@ -46,7 +48,9 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     lastBeat = Number(row![1]);
   }
 
-  /** Concurrent callers may find that this process was marked as dead. */
+  /**
+   * Shares one registration: concurrent callers may notice that this process was marked as dead.
+   */
   function registerOnce(): Promise<void> {
     registering ??= register().finally(() => {
       registering = undefined;
@@ -61,7 +65,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     else lastBeat = Number(row[0]);
   }
 
-  /** Sequential: an earlier heartbeat must not arrive after a later one. */
+  /** Sends heartbeats one after another, so that an earlier one cannot arrive after a later one. */
   function sendBeatInOrder(): Promise<void> {
     const sending = lastSend.then(sendBeat);
     lastSend = sending.catch(() => {});
@@ -69,13 +73,14 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
   }
 
   await register();
-  // One at a time: while the database is unavailable they would queue up and delay `close`.
+  // Skip a heartbeat while one is in flight: if the database is unavailable, they would queue up
+  // and delay `close`.
   let isSending = false;
   const timer = setInterval(() => {
     if (isSending) return;
     isSending = true;
     sendBeatInOrder()
-      // Ignored while the database is unavailable; the next heartbeat follows.
+      // Ignored: the database is unavailable, and the next heartbeat is a retry.
       .catch(() => {})
       .finally(() => {
         isSending = false;

@@ -1,11 +1,13 @@
-// The pool of connections to the primary, each used by one caller at a time. A released connection
-// to a former primary is closed.
+// The pool of connections to the primary. Each connection is used by one caller at a time. A
+// connection to a former primary is closed when it is released.
 import type { Connection } from "./connection.ts";
 import { unavailable } from "./errors.ts";
 import type { Primary } from "./primary.ts";
 
 export interface Pool {
-  /** Returns an idle connection, a new one, or the next that is released. */
+  /**
+   * Returns an idle connection or a new connection. At the limit, waits for a released connection.
+   */
   take(until: number): Promise<Connection>;
   release(connection: Connection): void;
   usage(): PoolUsage;
@@ -15,7 +17,7 @@ export interface Pool {
 export interface PoolUsage {
   readonly busy: number;
   readonly idle: number;
-  /** Callers that wait for a connection. */
+  /** Number of callers that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -44,7 +46,7 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
     return !connection.isLost && connection.generation === primary.generation && !isClosed;
   }
 
-  /** Returns an idle connection and closes unusable ones. */
+  /** Returns an idle connection, if any. Closes unusable connections. */
   function takeIdle(): Connection | undefined {
     for (;;) {
       const connection = idle.pop();

@@ -1,20 +1,22 @@
-// Finds the server that accepts writes among several hosts. The driver supports only one.
+// Finds the server that accepts writes among several hosts. The driver supports only one host.
 import { type Connection, openConnection, type Statement } from "./connection.ts";
 import { isPermanent, unavailable } from "./errors.ts";
 import { type DatabaseAddress, formatAddress, type Host } from "./url.ts";
 
 export interface Primary {
-  /** Opens a connection to the primary; waits for a primary until the deadline. */
+  /** Opens a connection to the primary. If there is none, waits for one until the deadline. */
   connect(until: number): Promise<Connection>;
-  /** Incremented when the primary changes. Connections of an earlier generation are unusable. */
+  /**
+   * Incremented when the primary changes. Connections of an earlier generation must not be used.
+   */
   readonly generation: number;
-  /** Forgets the cached primary, which may have changed. */
+  /** Drops the cached primary, because another server may have become the primary. */
   invalidate(): void;
 }
 
-/** How long one server may take to report its role. */
+/** Maximum time for one server to report its role. */
 const probeMilliseconds = 2000;
-/** How long to wait for a second primary: a server that was frozen still reports to be it. */
+/** Time to wait for a second primary: a server frozen during a failover still claims the role. */
 const contradictMilliseconds = 200;
 const pauseMilliseconds = 100;
 
@@ -26,7 +28,7 @@ const selectTimeline: Statement = {
 
 interface FoundPrimary {
   readonly host: Host;
-  /** Incremented with every failover. */
+  /** PostgreSQL's timeline, which every failover increments. */
   readonly timeline: number;
 }
 
@@ -82,13 +84,13 @@ export function createPrimary(address: DatabaseAddress): Primary {
   };
 }
 
-/** Undefined for a standby. */
+/** Returns undefined if the server is a standby. */
 async function readTimeline(connection: Connection, until: number): Promise<number | undefined> {
   const [[timeline] = []] = await connection.query(selectTimeline, [], until);
   return timeline === null || timeline === undefined ? undefined : Number(timeline);
 }
 
-/** Of all servers that report to be the primary, returns the one with the newest timeline. */
+/** Returns the server with the newest timeline among those that claim to be the primary. */
 async function findNewest(address: DatabaseAddress): Promise<FoundPrimary> {
   const found: FoundPrimary[] = [];
   const probes = address.hosts.map(async (host) => {

@@ -1,10 +1,11 @@
 // The barrier before strict reads: an empty commit, which succeeds only on the primary with its
-// standbys, so the server has every acknowledged change. Waiting reads share a barrier.
+// standbys. It proves that the server has every change acknowledged earlier, even if the server is
+// demoted right after. All reads that wait when a barrier starts share that barrier.
 import { type Connection, LostConnection, type Statement } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 
 export interface Barrier {
-  /** Resolves after a barrier that started after this call, with the generation of its server. */
+  /** Waits for a barrier that started after this call. Returns the generation of its server. */
   pass(until: number): Promise<number>;
 }
 
@@ -18,7 +19,7 @@ export function createBarrier(pool: Pool): Barrier {
     const connection: Connection = await pool.take(until);
     try {
       await connection.query(statement, [], until);
-      // A warning means that no standby confirmed the commit, which proves nothing.
+      // A warning means that no standby confirmed the commit, so the barrier proves nothing.
       if (connection.hasWarning) throw new LostConnection("The barrier was not replicated.");
       return connection.generation;
     } finally {

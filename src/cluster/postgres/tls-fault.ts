@@ -1,7 +1,7 @@
-// Errors of TLS connections to the database, with the change to its URL that fixes them.
+// Errors of TLS connections to the database. Each states how to change the URL to fix it.
 import { StoreError } from "../../model/errors.ts";
 
-/** A configuration error: a retry does not help. */
+/** A configuration error. Retrying does not help. */
 export class TlsFault extends StoreError {}
 
 export function tlsFault(kind: "refused" | "certificate", where: string, cause: unknown): TlsFault {
@@ -12,7 +12,7 @@ export function tlsFault(kind: "refused" | "certificate", where: string, cause: 
   return new TlsFault("ServiceUnavailable", { detail, cause });
 }
 
-/** Recognizes the codes of OpenSSL and Node for an unknown authority or another host name. */
+/** Whether OpenSSL or Node reported an unknown certificate authority or a wrong host name. */
 export function isCertificateFault(error: unknown): boolean {
   const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   return /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS_CERT)/.test(code);

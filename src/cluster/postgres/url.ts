@@ -1,4 +1,4 @@
-// Parses a database URL, which may have several hosts, unlike those of the URL class:
+// Parses a database URL. Unlike the URL class, it accepts several hosts:
 //   postgres://user:password@host1:5432,host2,host3/database?sslmode=verify-full
 import { readFileSync } from "node:fs";
 import { isLoopback } from "../../http/loopback.ts";
@@ -8,7 +8,7 @@ export interface DatabaseAddress {
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  /** Undefined when the URL does not say: then TLS, except to a loopback address. */
+  /** TLS settings from the URL. Default: TLS is used except for a loopback address. */
   readonly tls: Tls | "off" | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Host {
 export interface Tls {
   /** Whether the certificate must be signed by a trusted authority. */
   readonly rejectUnauthorized: boolean;
-  /** Whether the certificate must also name the host. */
+  /** Whether the certificate must also match the host name. */
   readonly checksName: boolean;
   readonly ca?: string;
 }
@@ -28,7 +28,7 @@ export interface Tls {
 const defaultPort = 5432;
 const urlPattern = /^postgres(?:ql)?:\/\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
 
-/** Throws a TypeError with the reason. The message never contains the password. */
+/** Throws a TypeError that states the fault. The message never contains the password. */
 export function parsePostgresUrl(url: string): DatabaseAddress {
   const [, user, password, hosts, database, query] = urlPattern.exec(url) ?? [];
   if (hosts === undefined || hosts === "") {
@@ -45,16 +45,16 @@ export function parsePostgresUrl(url: string): DatabaseAddress {
   };
 }
 
-/** Encrypted, without a check of the certificate, which needs an authority. */
+/** Encrypts without verifying the certificate, which would need a certificate authority. */
 const encrypted: Tls = { rejectUnauthorized: false, checksName: false };
 
-/** TLS settings for a connection to this host; undefined for a connection without TLS. */
+/** Returns the TLS settings for a connection to this host. Undefined: do not use TLS. */
 export function resolveTls({ tls }: DatabaseAddress, host: string): Tls | undefined {
   if (tls === "off") return undefined;
   return tls ?? (isLoopback(host) ? undefined : encrypted);
 }
 
-/** The address without user and password, for messages. */
+/** Returns the address without user and password, for messages. */
 export function formatAddress({ hosts, database }: DatabaseAddress): string {
   return `"${database}" at ${hosts.map(({ host, port }) => `${host}:${port}`).join(", ")}`;
 }
@@ -79,7 +79,7 @@ function parseOptions(options: URLSearchParams): DatabaseAddress["tls"] {
   if (mode === "disable") return "off";
   if (mode === null && file === null) return undefined;
   const ca = file === null ? {} : { ca: readFileSync(file, "utf8") };
-  // As in libpq: with an authority, the certificate is verified.
+  // As in libpq: if a certificate authority is given, the certificate is verified.
   if (mode === null || mode === "require") return { ...encrypted, rejectUnauthorized: file !== null, ...ca };
   if (mode === "verify-ca") return { rejectUnauthorized: true, checksName: false, ...ca };
   if (mode === "verify-full") return { rejectUnauthorized: true, checksName: true, ...ca };

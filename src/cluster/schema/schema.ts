@@ -1,4 +1,4 @@
-// The versions of the database schema, and the migration from one to the next.
+// The versions of the database schema, and the migrations between them.
 import { StoreError } from "../../model/errors.ts";
 import { settingChecks } from "./setting-checks.ts";
 import { commitFunctions } from "./v1-commit.ts";
@@ -7,7 +7,9 @@ import { tables } from "./v1-tables.ts";
 import { putAllFunctions } from "./v2-put-all.ts";
 import { outbox } from "./v3-outbox.ts";
 
-/** The changes of each version. A released version never changes; new ones are appended. */
+/**
+ * The migrations of each version. A released migration never changes; new migrations are appended.
+ */
 export const migrations: readonly string[] = [
   [tables, commitFunctions, bucketFunctions, documentFunctions, processFunctions, listingFunctions].join(
     "\n",
@@ -21,7 +23,7 @@ export const schemaVersion = migrations.length;
 
 export type Run = (text: string, values?: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>;
 
-/** Returns 0 when there is no schema. */
+/** Returns 0 if there is no schema. */
 export async function readVersion(run: Run): Promise<number> {
   const [[exists] = []] = await run("SELECT to_regclass('store.version') IS NOT NULL");
   if (exists !== true) return 0;
@@ -29,7 +31,7 @@ export async function readVersion(run: Run): Promise<number> {
   return Number(number ?? 0);
 }
 
-/** Throws when the blob backend belongs to another store. */
+/** Throws if the blob backend belongs to another store. */
 export async function checkBackendId(run: Run, backendId: string): Promise<void> {
   const [[expectedId] = []] = await run("SELECT shelf FROM store.version");
   if (expectedId === backendId) return;
@@ -39,7 +41,7 @@ export async function checkBackendId(run: Run, backendId: string): Promise<void>
   });
 }
 
-/** Throws when this version of Store cannot use the schema. */
+/** Throws if this version of Store cannot use the schema. */
 export function checkVersion(found: number): void {
   if (found === schemaVersion) return;
   if (found > schemaVersion) throw unknownVersion(found);
@@ -49,7 +51,7 @@ export function checkVersion(found: number): void {
   });
 }
 
-/** Runs in the caller's transaction. The lock makes concurrent callers wait. */
+/** Migrates in the caller's transaction. A lock makes concurrent callers wait. */
 export async function migrate(run: Run, backendId: string): Promise<{ from: number; to: number }> {
   await run("SELECT pg_advisory_xact_lock(hashtextextended('store migrate', 0))");
   const from = await readVersion(run);

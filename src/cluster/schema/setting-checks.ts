@@ -1,4 +1,4 @@
-// Schema version 4: a commit may check that a setting is unchanged, so that concurrent changes of a
+// Schema version 4: a commit can check that a setting is unchanged, so that concurrent changes to a
 // bucket's rules do not overwrite each other.
 import { objectCheck, uploadCheck } from "./shared-fragments.ts";
 

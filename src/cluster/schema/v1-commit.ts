@@ -1,8 +1,8 @@
-// Commits as functions in the database: a change is one round trip and one transaction. Each
-// function stores the session and the number of the commit (store.attest), so that the outcome of a
-// lost response can be queried, and a late statement of a fenced session does nothing.
+// Commits as functions in the database: a change takes one round trip and one transaction. Each
+// function stores the session and the number of the commit (store.attest), so that the outcome can
+// be queried after a lost response, and a late statement of a fenced session has no effect.
 //
-// Results: "committed" means that everything happened, any other result that nothing did.
+// Results: "committed" means that everything was applied; any other result means that nothing was.
 // Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
 import { lockClass, objectCases, objectCheck, settingCases, uploadCheck } from "./shared-fragments.ts";
 

@@ -53,8 +53,8 @@ export const documentFunctions = `
   END $$;
 `;
 
-// The sessions of a process are removed with it, in one transaction. A statement of the process
-// that arrives later cannot commit, so its unfinished blobs are never named.
+// A process and its sessions are removed in one transaction. Statements of that process that arrive
+// later cannot commit, so its unfinished blobs never get a reference.
 export const processFunctions = `
   CREATE FUNCTION store.end_process(p_process bigint) RETURNS void LANGUAGE sql AS $$
     DELETE FROM store.sessions WHERE process = p_process;
@@ -82,8 +82,8 @@ export const processFunctions = `
   END $$;
 `;
 
-// Seeks past each folder in the index: one lookup per entry of the page, however many keys the
-// folders contain. STABLE, so that all lookups see one snapshot.
+// Skips each folder with one index lookup, so a page costs one lookup per entry, no matter how many
+// keys the folders contain. STABLE, so that all lookups see one snapshot.
 export const listingFunctions = `
   CREATE FUNCTION store.list_folders(
     p_bucket bigint, p_prefix bytea, p_delimiter bytea, p_from bytea, p_end bytea, p_limit integer, p_octets bigint

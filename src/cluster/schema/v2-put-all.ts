@@ -1,7 +1,7 @@
-// Schema version 2: many puts of one bucket in one call. A transaction, its session update and the
-// round trip cost more than a row, so concurrent puts share them.
+// Schema version 2: many puts into one bucket in one call. A transaction, its session update and
+// the round trip cost more than a row, so concurrent puts share them.
 //
-// store.put stays: processes of schema version 1 call it until they are upgraded.
+// store.put is kept, because processes of schema version 1 call it until they are upgraded.
 
 export const putAllFunctions = `
   -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise returns

@@ -1,7 +1,7 @@
-// Schema version 3: events to be delivered, and further settings of a bucket.
+// Schema version 3: an outbox of undelivered events, and further settings of a bucket.
 //
-// outbox: an entry's number is assigned while the object's row is locked, so events of one key are
-// numbered in commit order. Those of other keys may become visible out of order, so delivery always
+// An entry's number is assigned while the object's row is locked, so events of one key are numbered
+// in commit order. Events of different keys may become visible out of order, so delivery always
 // starts at the first entry and never resumes after a number.
 //
 // Processes of schema version 2 create no events: upgrade them before the first rule is set.

@@ -1,4 +1,4 @@
-// Brings in a body of middle size together with others: the adapter writes many of them at once.
+// Ingests a medium-sized body together with others: the adapter writes many of them at once.
 import type { BatchedBlobs } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import type { ByteStream, Source } from "../engine.ts";
@@ -8,7 +8,7 @@ import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { isLarge } from "./plan.ts";
 import { stage } from "./staging.ts";
 
-/** Undefined when the batch has no space for a buffer. A stream is always brought in. */
+/** Returns undefined if the batch has no free buffer for the bytes. A stream is always ingested. */
 export function ingestBatched(
   context: Context,
   source: Source,
@@ -20,7 +20,7 @@ export function ingestBatched(
     : collectAndBatch(context, source, options);
 }
 
-/** Collects the whole stream first, so that no batch waits for a sender. */
+/** Collects the whole stream first, so that no batch waits for a slow sender. */
 async function collectAndBatch(
   context: Context,
   stream: ByteStream,
@@ -48,7 +48,7 @@ async function addToBatch(
   let digest: DigestResult | undefined;
   const blob = await batched.stage(bucket, bytes.length, (target) => {
     target.set(bytes);
-    // Hashes the copy: a script may change its buffer after the call.
+    // Hash the copy: a script may change its own buffer after the call.
     digest = computeDigests(target, checksums);
   });
   return blob === undefined ? undefined : { ...digest!, storage: { blob } };

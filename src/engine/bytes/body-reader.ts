@@ -1,5 +1,5 @@
-// Reads a range of a stored body. A reader that has begun finishes its version, whatever is put or
-// deleted meanwhile. A body that is not read gives up its file after a minute.
+// Reads a range of a stored body. A reader that has started returns its version to the end, even if
+// the object is overwritten or deleted. If a body is not read for a minute, its file is closed.
 import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { BlobReader, StoredBlob } from "../blobs.ts";
@@ -15,16 +15,18 @@ export interface BodyRequest {
   readonly size: number;
   readonly range: ByteRange;
   readonly dataKey: Uint8Array | undefined;
-  /** Whether a record still names this body. */
+  /** Whether a record still references this body. */
   readonly isReferenced: () => Promise<boolean>;
-  /** Where the bytes of this version are now; undefined when the version is no longer current. */
+  /**
+   * Returns the current location of this version's bytes. Undefined if the version is not current.
+   */
   readonly currentBody: () => Promise<Body | undefined>;
 }
 
-/** How long a body stays open without being read. */
+/** Time after which the file of an unread body is closed. */
 const unreadMilliseconds = 60_000;
 
-/** Undefined when the body was removed: the record that was read is no longer current. */
+/** Returns undefined if the body was removed, because the object has a newer version. */
 export async function openBody(
   context: Context,
   body: Body,
@@ -44,7 +46,7 @@ export async function openBody(
     const reader = await open();
     const now = reader === undefined ? await request.currentBody() : undefined;
     if (now === undefined || now.storage === "inline") return reader;
-    // Compaction moved the bytes while the body was not read.
+    // Compaction moved the bytes while the file was closed.
     segments = toSegments(now, request);
     return open();
   };
@@ -55,7 +57,7 @@ export async function openBody(
   );
 }
 
-/** Checked for every range, so that a truncated or extended body is always noticed. */
+/** Checked for every range, so that a truncated or extended body is always detected. */
 function checkLength(
   { blockBytes }: Context,
   { dataKey }: BodyRequest,
@@ -115,10 +117,12 @@ async function* readSegments(
   }
 }
 
-/** Closes the reader of a body that a script dropped without finishing or cancelling it. */
+/**
+ * Closes the reader of a body that a script dropped without reading it to its end or cancelling it.
+ */
 const leakedReaders = new FinalizationRegistry<BlobReader>((reader) => {
   reader.close().catch(() => {
-    // Nothing can be done: the body was dropped, and its descriptor is gone either way.
+    // Ignored: the body was dropped, and its descriptor is closed either way.
   });
 });
 
@@ -142,7 +146,8 @@ function toObjectBytes(
 
   const timer = setTimeout(() => {
     close().catch(() => {
-      // When the body is read after all, the file is opened again and reports the error.
+      // Ignored: if the body is read later, the file is opened again, and an error is reported
+      // then.
     });
   }, unreadMilliseconds).unref();
 

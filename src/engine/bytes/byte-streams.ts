@@ -6,7 +6,7 @@ export function readChunks(source: Source): AsyncIterable<Uint8Array> {
   return source instanceof Uint8Array ? once(source) : readDeclared(source);
 }
 
-/** The chunks of a stream; throws when they are more or fewer bytes than the stream declares. */
+/** Yields the chunks of a stream. Throws if their total length differs from the declared length. */
 async function* readDeclared(stream: ByteStream): AsyncGenerator<Uint8Array> {
   let seen = 0;
   for await (const chunk of stream.chunks()) {
@@ -26,7 +26,7 @@ export function checkNotShorter({ length }: ByteStream, seen: number): void {
   if (length !== undefined && seen < length) throw new StoreError("IncompleteBody");
 }
 
-/** All bytes of a stream in one buffer. Copies chunks: their sender may reuse them. */
+/** Reads a whole stream into one buffer. Chunks are copied, because the sender may reuse them. */
 export async function readWhole(stream: ByteStream, length: number): Promise<Uint8Array> {
   const whole = Buffer.allocUnsafe(length);
   let filled = 0;
@@ -39,7 +39,7 @@ export async function readWhole(stream: ByteStream, length: number): Promise<Uin
 
 export interface BufferRequest {
   readonly size: number;
-  /** Other threads can read shared memory without a copy. */
+  /** "shared" memory can be read by other threads without a copy. */
   readonly memory: "own" | "shared";
 }
 
@@ -47,7 +47,7 @@ export function allocate({ size, memory }: BufferRequest): Buffer {
   return memory === "shared" ? Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
 }
 
-/** Like `set`, which is slow for shared memory when the two are aligned differently. */
+/** Like `set`, which is slow for shared memory if source and target are aligned differently. */
 export function copyTo(target: Buffer, bytes: Uint8Array, at: number): void {
   if (!(target.buffer instanceof SharedArrayBuffer)) target.set(bytes, at);
   else if (bytes.length > 0) target.fill(bytes, at, at + bytes.length);
@@ -58,11 +58,13 @@ function fits({ length, buffer }: Buffer, { size, memory }: BufferRequest): bool
 }
 
 export interface RingRequest extends BufferRequest {
-  /** Buffers in the ring. */
+  /** Number of buffers in the ring. */
   readonly buffers: number;
 }
 
-/** When the ring is full, issues the oldest buffer again once it is free. */
+/**
+ * Returns a function that provides buffers. When the ring is full, it waits for the oldest buffer.
+ */
 export function createRing(
   nextRequest: () => RingRequest,
   whenFree: (buffer: Buffer) => Promise<void> | undefined,
@@ -80,7 +82,7 @@ export function createRing(
   };
 }
 
-/** Copies the bytes into buffers from `nextBuffer`. Every buffer but the last is full. */
+/** Copies the bytes into buffers from `nextBuffer`. Every buffer except the last is full. */
 export async function* refill(
   chunks: AsyncIterable<Uint8Array>,
   nextBuffer: () => Promise<Buffer>,
@@ -105,7 +107,9 @@ export async function* refill(
   if (block !== undefined) yield block.subarray(0, filled);
 }
 
-/** Regroups into blocks of one size. A block is valid until the next but one is asked for. */
+/**
+ * Regroups chunks into blocks of one size. A block is valid until two more blocks are requested.
+ */
 export function rechunk(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const nextBuffer = createRing(
     () => ({ size, memory: "own", buffers: 2 }),

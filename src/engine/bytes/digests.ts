@@ -1,5 +1,6 @@
-// Hashes a body as it comes in: MD5 always, and the algorithms the sender names. Small bodies are
-// hashed in this thread, large ones in another, since MD5 is slower than the disk.
+// Hashes a body while it is received: MD5 always, plus the algorithms that the sender specifies.
+// Small bodies are hashed in this thread, large bodies in another, because MD5 is slower than the
+// disk.
 import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { hashBytes, startHash } from "../../model/hashes.ts";
@@ -14,11 +15,11 @@ export interface DigestResult {
 }
 
 export interface Digests {
-  /** Undefined or resolved: the bytes are no longer needed. */
+  /** When the result is undefined or resolved, the bytes are no longer needed. */
   update(bytes: Uint8Array): Promise<void> | undefined;
-  /** Rejects when a checksum differs from the one the sender expects. */
+  /** Rejects if a checksum differs from the sender's checksum. */
   finish(): Promise<DigestResult>;
-  /** For a body that did not arrive completely. */
+  /** Stops hashing a body that was not received completely. */
   abandon(): void;
 }
 
@@ -28,7 +29,7 @@ interface HashRun {
   abandon(): void;
 }
 
-/** Hashes in one of `threads`; without them, in this thread. */
+/** Hashes in one of `threads`. Default: in this thread. */
 export function startDigests(expected: readonly ExpectedChecksum[], threads?: HashThreads): Digests {
   const algorithms = neededAlgorithms(expected);
   const run = threads?.start(algorithms) ?? hashInThread(algorithms);
@@ -47,7 +48,7 @@ export function startDigests(expected: readonly ExpectedChecksum[], threads?: Ha
   };
 }
 
-/** Hashes a small body in one call; throws when a checksum differs from the expected one. */
+/** Hashes a small body in one call. Throws if a checksum differs from the expected checksum. */
 export function computeDigests(bytes: Uint8Array, expected: readonly ExpectedChecksum[]): DigestResult {
   const values = neededAlgorithms(expected).map((algorithm) => hashBytes(algorithm, bytes));
   return toDigestResult(bytes.length, values, expected);

@@ -1,7 +1,7 @@
 // Encryption with a customer's key (SSE-C), which is never stored: it seals a random data key that
 // is bound to bucket, key and scope. Bytes are sealed in blocks in STREAM form (counter and final
-// flag in the nonce), so ranges can be read while truncation, reordering and swapping are detected.
-// Each stored stream starts with its own salt, from which its key is derived.
+// flag in the nonce), so that ranges can be read, and truncation, reordering and swapping are
+// detected. Each stored stream starts with a salt, from which the key of the stream is derived.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Encryption } from "../../model/object.ts";
@@ -13,7 +13,7 @@ const saltBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The object or upload that a data key belongs to. */
+/** The object or upload to which a data key belongs. */
 export interface KeySubject {
   readonly bucket: string;
   readonly key: string;
@@ -34,7 +34,9 @@ export function sealNewKey(context: Context, customerKey: Uint8Array, subject: K
   return { encryption: { keyMd5: keyMd5(customerKey), scope: subject.scope, sealedKey }, dataKey };
 }
 
-/** Throws AccessDenied for a wrong key. The seal decides; the stored MD5 is only a label. */
+/**
+ * Throws AccessDenied if the key does not open the seal. The stored MD5 of the key is not checked.
+ */
 export function openKey(
   customerKey: Uint8Array,
   encryption: Encryption,
@@ -56,7 +58,7 @@ export function openKey(
   }
 }
 
-/** The data key of a stored object. Throws when only one of caller and record has a key. */
+/** Returns the data key of a stored object. Throws if only one of caller and record has a key. */
 export function dataKeyFor(
   customerKey: Uint8Array | undefined,
   encryption: Encryption | undefined,
@@ -106,7 +108,7 @@ function blockNonce(index: number, isLast: boolean): Uint8Array {
   return nonce;
 }
 
-/** Seals a stream; `part` is 0 for the body of an object that is put in one request. */
+/** Seals a stream. `part` is 0 for the body of an object that is put in one request. */
 export async function* encrypt(
   context: Context,
   dataKey: Uint8Array,
@@ -122,7 +124,7 @@ export async function* encrypt(
   yield salt;
   let pending: Uint8Array | undefined;
   let index = 0;
-  // Sealed one block late: only the next block shows that this one is not the last.
+  // Seal each block when the next arrives: only then is it known whether the block is the last.
   for await (const block of rechunk(chunks, context.blockBytes)) {
     if (pending !== undefined) yield seal(pending, index++, false);
     pending = block;
@@ -130,12 +132,12 @@ export async function* encrypt(
   yield seal(pending ?? new Uint8Array(), index, true);
 }
 
-/** The size of a sealed stream of `size` plain bytes. */
+/** Returns the size of a sealed stream of `size` plain bytes. */
 export function sealedSize(size: number, blockBytes: number): number {
   return saltBytes + size + Math.max(1, Math.ceil(size / blockBytes)) * tagBytes;
 }
 
-/** The stored bytes that contain a range of a sealed stream. */
+/** The range of stored bytes that contains a range of plain bytes. */
 interface SealedSpan {
   readonly firstBlock: number;
   readonly lastBlock: number;
@@ -155,7 +157,7 @@ function findSealedSpan(range: ByteRange, size: number, blockBytes: number): Sea
   return { firstBlock, lastBlock, stored: { offset: saltBytes + offset, length: end - offset } };
 }
 
-/** Decrypts the blocks that contain a range of plain bytes; `read` returns stored bytes. */
+/** Decrypts the blocks that contain a range of plain bytes. `read` returns stored bytes. */
 export async function* decrypt(
   { blockBytes }: Pick<Context, "blockBytes">,
   dataKey: Uint8Array,

@@ -1,4 +1,4 @@
-// A pool of threads that hash bodies, started when needed. Each body stays in one thread.
+// A pool of hashing threads, started on demand. All chunks of a body are hashed by one thread.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { ChecksumAlgorithm } from "../../model/checksum.ts";
@@ -10,7 +10,7 @@ export interface HashThreads {
 }
 
 export interface RemoteHash {
-  /** Resolves when the thread no longer needs the bytes. Shared memory is read without a copy. */
+  /** Resolves when the thread no longer needs the bytes. Shared memory is not copied. */
   update(bytes: Uint8Array): Promise<void>;
   finish(): Promise<readonly Uint8Array[]>;
   abandon(): void;
@@ -22,7 +22,7 @@ export type ToHashThread =
   | { readonly kind: "finish"; readonly body: number }
   | { readonly kind: "abandon"; readonly body: number };
 
-/** Answers come in the order of requests: one for each update, and the values for each finish. */
+/** Replies arrive in the order of requests: one per update, and the digests for each finish. */
 export interface FromHashThread {
   readonly body: number;
   readonly values: readonly Uint8Array[] | undefined;
@@ -80,7 +80,7 @@ function startThread(): Thread {
       const answers: Answer[] = [];
       pending.set(body, answers);
       thread.bodies++;
-      // A body in flight keeps the process alive, an idle thread does not.
+      // A body in flight keeps the process alive; an idle thread does not.
       worker.ref();
       const send = (message: ToHashThread) => worker.postMessage(message);
       const request = (message: ToHashThread) =>

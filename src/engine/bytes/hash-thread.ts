@@ -22,7 +22,7 @@ port.on("message", (message: ToHashThread) => {
       return answer(body);
     case "finish":
       bodies.delete(body);
-      // Copies: a digest may share its buffer with others, and a message copies the whole buffer.
+      // Copy each digest: its buffer may be shared, and posting a message copies the whole buffer.
       return answer(
         body,
         hashes.map((hash) => new Uint8Array(hash.digest())),

@@ -1,5 +1,5 @@
-// Brings a body in, inline or as a staged blob. `planIngest` chooses one of the strategies, each of
-// which is a file.
+// Ingests a body, inline or as a staged blob. `planIngest` chooses one of the strategies, each of
+// which has its own file.
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { Context } from "../context.ts";
@@ -13,12 +13,12 @@ import { ingestThroughRing } from "./ring.ts";
 import { randomEtag } from "./sealed-checksums.ts";
 import { ingestZeroCopy } from "./zero-copy.ts";
 
-/** Refuses a source whose declared length is over the limit, before a byte is read. */
+/** Refuses a source whose declared length exceeds the limit, before any byte is read. */
 export function checkDeclaredLength(source: Source): void {
   if ((source.length ?? 0) > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
 }
 
-/** The etag of plain bytes is their MD5; the etag of encrypted bytes is random. */
+/** Returns the ingested body. Its etag is the MD5 of plain bytes, or random for encrypted bytes. */
 export function ingest(context: Context, source: Source, options: IngestOptions): Promise<IngestedBody> {
   const ingested = dispatch(context, source, options, context.blobs.batched?.maxBytes);
   if (options.dataKey === undefined) return ingested;
@@ -49,7 +49,7 @@ function dispatch(
     case "inline":
       return ingestInline(context, source, options);
     case "batched":
-      // Without space in the batch, the body is brought in as if the adapter did not batch.
+      // If the batch has no free buffer, use the strategy for an adapter without batches.
       return ingestBatched(context, source, options).then(
         (body) => body ?? dispatch(context, source, options, undefined),
       );

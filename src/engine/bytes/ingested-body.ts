@@ -1,21 +1,22 @@
-// A body that was brought in: its size, its hashes and where its bytes are. No record names it yet.
+// An ingested body: its size, its hashes and the location of its bytes. No record references it
+// yet.
 import type { ExpectedChecksum } from "../../model/checksum.ts";
 import type { Checksums } from "../../model/object.ts";
 import type { StagedBlob } from "../blobs.ts";
 
 export interface IngestOptions {
   readonly bucket: string;
-  /** Seals the bytes. */
+  /** The key with which the bytes are encrypted, if any. */
   readonly dataKey?: Uint8Array | undefined;
-  /** Number of the part; 0 for the body of an object that is put in one request. */
+  /** The part number, or 0 for the body of an object that is put in one request. */
   readonly part: number;
   readonly checksums?: readonly ExpectedChecksum[] | undefined;
-  /** Bodies up to this size are returned, not staged. */
+  /** Bodies up to this size are returned as bytes; larger bodies are staged as a blob. */
   readonly inlineBytes: number;
 }
 
 export interface IngestedBody {
-  /** Bytes as sent: before encryption. */
+  /** Size of the body as sent, before encryption. */
   readonly size: number;
   readonly etag: string;
   readonly checksums: Checksums;

@@ -1,47 +1,49 @@
-// Decides how a body is brought in, from facts alone. Every threshold of this choice is here.
+// Chooses how a body is ingested. All thresholds of this choice are in this file.
 
 export type IngestStrategy =
-  /** Kept beside the record, not as a blob. */
+  /** Stored with the record, not as a blob. */
   | "inline"
-  /** Collected whole, then written together with other bodies. */
+  /** Collected completely, then written together with other bodies. */
   | "batched"
-  /** Copied through the few buffers that all bodies share. */
+  /** Copied through a few buffers that all bodies share. */
   | "pooled"
-  /** Copied into a ring of buffers of its own. */
+  /** Copied into the body's own ring of buffers. */
   | "ring"
-  /** Written by its sender into a ring of buffers of its own. */
+  /** Written by the sender into the body's own ring of buffers. */
   | "zero-copy";
 
 export interface BodyFacts {
-  /** Undefined when the sender declares no length. */
+  /** The declared length. Undefined if the sender declares none. */
   readonly length: number | undefined;
-  /** Whether all bytes are in memory already. */
+  /** Whether all bytes are already in memory. */
   readonly isWhole: boolean;
-  /** Bodies up to this size are kept inline; -1: none is. */
+  /** Bodies up to this size are stored inline. -1: no body is stored inline. */
   readonly inlineBytes: number;
-  /** The largest body that the adapter batches; undefined: it batches none. */
+  /** Size of the largest body that the adapter batches. Undefined: the adapter does not batch. */
   readonly maxBatchedBytes: number | undefined;
   readonly isEncrypted: boolean;
-  /** 0 for the body of an object that is put in one request. */
+  /** The part number, or 0 for the body of an object that is put in one request. */
   readonly part: number;
-  /** Streams that are coming in now, this one not counted. */
+  /** Number of other streams that are being received now. */
   readonly activeStreams: number;
-  /** Bytes of the streams that are being collected whole now. */
+  /** Total bytes of the streams that are being collected completely now. */
   readonly wholeStreamBytes: number;
   readonly hasDirectReader: boolean;
 }
 
-/** Memory that streams may take while they are collected whole. */
+/** Memory limit of all streams that are being collected completely. */
 const maxWholeStreamBytes = 16 * 1024 * 1024;
 
-/** Bodies from this size on, and bodies of unknown size, are hashed in another thread. */
+/** Bodies of at least this size, and bodies of unknown size, are hashed in another thread. */
 const largeBytes = 512 * 1024;
 
-/** From this number of streams on, new ones share buffers and older ones use smaller buffers. */
+/**
+ * From this number of streams, new streams share buffers, and older streams use smaller buffers.
+ */
 export const highConcurrency = 32;
 export const highConcurrencyBytes = 64 * 1024;
 
-/** A body of unknown length may still turn out to fit within `inlineBytes`. */
+/** A body of unknown length may still be stored inline if it ends within `inlineBytes`. */
 export function planIngest(facts: BodyFacts): IngestStrategy {
   const { length, isWhole, inlineBytes, hasDirectReader } = facts;
   if (length !== undefined && length <= inlineBytes) return "inline";
@@ -62,17 +64,18 @@ export function isLarge(length: number | undefined): boolean {
 
 export interface RingSize {
   readonly size: number;
-  /** Memory that other threads can read, or this thread's own. */
+  /** "shared" memory can be read by other threads. */
   readonly memory: "own" | "shared";
   readonly buffers: number;
 }
 
-/** Small bodies end in the first buffer, so it is small. */
+/** The first buffer is small, because small bodies fit into it. */
 export const firstBuffer: RingSize = { size: 16 * 1024, memory: "own", buffers: 2 };
 
 /**
- * Buffers after the first; `activeStreams` includes this one. A large body has four, because
- * sender, hash and disk run at different speeds and the last sync should not wait for the hash.
+ * Sizes the buffers after the first; `activeStreams` includes this stream. A large body has four
+ * buffers, because sender, hash and disk run at different speeds, and the last sync should not wait
+ * for the hash.
  */
 export function planRing(length: number | undefined, activeStreams: number): RingSize {
   const size = activeStreams <= 4 ? 2 * 1024 * 1024 : 256 * 1024;

@@ -1,5 +1,5 @@
-// Brings in a body among many others through a few shared buffers. A body has a buffer only while
-// its bytes are hashed and written, never while it waits for its sender.
+// Ingests one of many concurrent bodies through a few shared buffers. A body has a buffer only
+// while its bytes are hashed and written, never while it waits for its sender.
 import { limits } from "../../model/limits.ts";
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
@@ -9,15 +9,15 @@ import { isLarge } from "./plan.ts";
 import { stageOrInline } from "./staging.ts";
 
 export interface BufferPool {
-  /** Resolves with a buffer of shared memory when one is free, in the order of the calls. */
+  /** Returns a buffer of shared memory. If none is free, callers wait in order. */
   acquire(): Promise<Buffer>;
   release(buffer: Buffer): void;
 }
 
 const bufferBytes = 64 * 1024;
-/** More than the disk and the hashing threads can use at a time. */
+/** More buffers than the disk and the hashing threads can use at the same time. */
 const maxBuffers = 32;
-/** Smaller chunks are collected up to this size: a buffer for each would be wasted. */
+/** Smaller chunks are collected up to this size: a pooled buffer for each would be wasteful. */
 const smallChunkBytes = 8 * 1024;
 
 export function createBufferPool(): BufferPool {
@@ -57,7 +57,7 @@ async function* copyThroughPool({ ingests }: Context, source: Source): AsyncGene
   const pool = ingests.bufferPool;
   const smallChunks = createSmallChunks();
   const release = source instanceof Uint8Array ? undefined : source.release;
-  // The first chunk is read before it is known whether the body is inline, so it is short.
+  // The first chunk is short: it is read before it is known whether the body is stored inline.
   let maxBytes = 2 * limits.inlineBytes;
 
   async function* emit(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -70,7 +70,7 @@ async function* copyThroughPool({ ingests }: Context, source: Source): AsyncGene
         at += slice.length;
         maxBytes = buffer.length;
         yield buffer.subarray(0, prefixBytes + slice.length);
-        // The consumer that asks for the next chunk is done with the previous one.
+        // By requesting the next chunk, the consumer has finished with the previous chunk.
         yield emptyChunk;
       }
     } finally {
@@ -91,7 +91,7 @@ async function* copyThroughPool({ ingests }: Context, source: Source): AsyncGene
   }
 }
 
-/** Copies of chunks: a sender may write into its chunk again. */
+/** Collects copies of chunks, because a sender may reuse its chunk. */
 function createSmallChunks() {
   let collected: Uint8Array[] = [];
   let size = 0;
@@ -102,7 +102,7 @@ function createSmallChunks() {
     return all;
   };
   return {
-    /** False when the chunk is too large to be added. */
+    /** Returns false if the chunk is too large to be added. */
     keep(chunk: Uint8Array): boolean {
       if (size + chunk.length > smallChunkBytes) return false;
       collected.push(new Uint8Array(chunk));

@@ -1,4 +1,5 @@
-// Brings in a body through its own ring of buffers. The hashing thread reads those of a large body.
+// Ingests a body through its own ring of buffers. A hashing thread reads the buffers of a large
+// body.
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
 import {
@@ -24,7 +25,7 @@ export function ingestThroughRing(
 
 export interface RingSource {
   readonly length: number | undefined;
-  /** The chunks, in buffers that `nextBuffer` resolves with. */
+  /** Yields the chunks, which are in the buffers that `nextBuffer` returns. */
   fill(nextBuffer: () => Promise<Buffer>): AsyncGenerator<Uint8Array>;
 }
 
@@ -40,7 +41,7 @@ export function ingestInRing(
   const make = (request: BufferRequest) => {
     if (request.memory === "own") return allocate(request);
     const buffer = ingests.spareBuffers.take(request.size) ?? allocate(request);
-    // Buffers of another size are no longer in the ring.
+    // Drop buffers of another size: the ring no longer uses them.
     shared = [...shared.filter((other) => other.length === request.size), buffer];
     return buffer;
   };
@@ -67,7 +68,7 @@ export function ingestInRing(
   return stageOrInline(context, body, options);
 }
 
-/** Shared memory for later bodies: the garbage collector would free it late. */
+/** Shared memory kept for later bodies, because the garbage collector would free it late. */
 export interface SpareBuffers {
   take(size: number): Buffer | undefined;
   add(buffers: readonly Buffer[]): void;

@@ -1,6 +1,6 @@
 // Etag and checksums of bytes that are encrypted with a customer's key. A hash of the plain bytes
-// would confirm a guess to anyone who can list objects or read the disk: so the etag is random, and
-// checksums are sealed with the data key.
+// would let anyone who can list objects or read the disk confirm a guess of the content, so the
+// etag is random, and checksums are sealed with the data key.
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -10,7 +10,7 @@ import type { Context } from "../context.ts";
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Has the form of an MD5, so that etags of parts are combined as usual. */
+/** Has the form of an MD5, so that the etags of parts can be combined as usual. */
 export function randomEtag(context: Pick<Context, "randomBytes">): string {
   return hex(context.randomBytes(16));
 }
@@ -30,7 +30,7 @@ export function sealChecksums(
   return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The record as seen by a caller who has its key. */
+/** Returns the record with its checksums decrypted, for a caller who has the key. */
 export function withOpenedChecksums(record: ObjectRecord, dataKey: Uint8Array | undefined): ObjectRecord {
   const sealed = record.encryption?.sealedChecksums;
   if (sealed === undefined || dataKey === undefined) return record;

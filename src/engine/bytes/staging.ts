@@ -1,4 +1,4 @@
-// Stages a body as a blob of its own while it is hashed, and sealed if it is encrypted.
+// Stages a body as a separate blob. The bytes are hashed meanwhile, and encrypted if needed.
 import type { StagedBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import { type Digests, startDigests } from "./digests.ts";
@@ -6,20 +6,22 @@ import { encrypt } from "./encryption.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { toInlineBody } from "./inline.ts";
 
-/** A body in the engine's own buffers: a script cannot change bytes that are hashed. */
+/**
+ * A body in the engine's own buffers, so that a script cannot change bytes after they are hashed.
+ */
 export interface BufferedBody<Chunks = AsyncIterable<Uint8Array>> {
   readonly chunks: Chunks;
-  /** Hashed in another thread. */
+  /** Whether the body is hashed in another thread. */
   readonly isLarge: boolean;
   /** Whether the buffers are shared with other bodies. */
   readonly isPooled: boolean;
-  /** Filled with the hashes in flight, by the memory they read. */
+  /** Hash operations in flight, by the memory that they read. */
   readonly hashing?: WeakMap<ArrayBufferLike, Promise<void>>;
-  /** Called when the body is hashed and stored: its buffers are free. */
+  /** Called after the body is hashed and stored: its buffers can be reused. */
   release?(): void;
 }
 
-/** A body of unknown length may end within the inline limit, and is then returned inline. */
+/** A body of unknown length that ends within the inline limit is returned inline, not staged. */
 export async function stageOrInline(
   context: Context,
   body: BufferedBody<AsyncGenerator<Uint8Array>>,
@@ -31,7 +33,7 @@ export async function stageOrInline(
   try {
     return await stage(context, { ...body, chunks: prepend(first, chunks) }, options);
   } catch (error) {
-    // The adapter may have refused before it asked for a chunk; the generator still holds a buffer.
+    // If the adapter failed before it requested a chunk, the generator still holds a buffer.
     await chunks.return(undefined);
     throw error;
   }
@@ -60,7 +62,7 @@ export async function stage(
   }
 }
 
-/** Passes chunks on while they are hashed. A buffer is used again only when its hash is done. */
+/** Yields each chunk while it is being hashed. A buffer is reused only after its hash is done. */
 async function* hashChunks(
   { chunks, isPooled, hashing }: BufferedBody,
   digests: Digests,
@@ -68,7 +70,7 @@ async function* hashChunks(
   let previous: Promise<void> | undefined;
   for await (const chunk of chunks) {
     const hashed = chunk.length === 0 ? undefined : digests.update(chunk);
-    // Reported where it is awaited: some chunks later, or at the end.
+    // The error is thrown where the promise is awaited: some chunks later, or at the end.
     hashed?.catch(() => {});
     if (hashed !== undefined) hashing?.set(chunk.buffer, hashed);
     yield chunk;
@@ -79,19 +81,19 @@ async function* hashChunks(
 }
 
 interface FirstBytes {
-  /** Dropped once they are passed on: the rest of the body may take hours. */
+  /** Dropped after they are yielded, because the rest of the body may take hours. */
   bytes: Uint8Array | undefined;
   readonly isComplete: boolean;
 }
 
-/** Reads until there is more than fits inline, or the body ends. */
+/** Reads until the bytes exceed the inline limit or the body ends. */
 async function readFirstBytes(chunks: AsyncGenerator<Uint8Array>, inlineBytes: number): Promise<FirstBytes> {
   const copies: Uint8Array[] = [];
   let size = 0;
   while (size <= inlineBytes) {
     const next = await chunks.next();
     if (next.done === true) return { bytes: Buffer.concat(copies), isComplete: true };
-    // A copy: the buffer of a chunk is used again.
+    // Copied, because the buffer of a chunk is reused.
     copies.push(new Uint8Array(next.value));
     size += next.value.length;
   }

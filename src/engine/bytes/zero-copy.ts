@@ -1,4 +1,4 @@
-// Brings in a large body whose sender writes into the engine's ring of buffers itself.
+// Ingests a large body whose sender writes directly into the engine's ring of buffers.
 import type { Context } from "../context.ts";
 import type { ByteStream } from "../engine.ts";
 import { checkNotLonger, checkNotShorter } from "./byte-streams.ts";

@@ -1,4 +1,4 @@
-// Encoding of a record's encryption fields. Records of earlier versions have no sealed checksums.
+// Encodes the encryption fields of a record. Records of earlier versions have no sealed checksums.
 import type { Encryption } from "../../model/object.ts";
 import { expectText } from "./validate.ts";
 

@@ -1,5 +1,5 @@
-// Fast path for the most common object record: an MD5, at most a content type, nothing else. A page
-// of a listing decodes a thousand of them without JSON. Other records use record-codec.ts.
+// Fast path for the most common object record, which has an MD5 and at most a content type. A
+// listing decodes a thousand of them per page without JSON. Other records use record-codec.ts.
 import { hex } from "../../model/checksum.ts";
 import {
   type HttpMetadata,
@@ -18,7 +18,7 @@ const commonForm = new RegExp(
 const noHttpMetadata: HttpMetadata = Object.freeze({});
 const noCustomMetadata: ReadonlyMap<string, string> = new Map();
 
-/** The same text as JSON.stringify, in a third of the time. */
+/** Returns the text that JSON.stringify would return, in a third of the time. */
 export function writeCommonObject(record: ObjectRecord): string | undefined {
   const { key, version, size, uploaded, etag, checksums, httpMetadata, customMetadata, storageClass } =
     record;

@@ -1,5 +1,6 @@
-// Encodes records as JSON arrays that begin with a format number: drivers pass strings several times
-// faster than buffers. Each contains its own key, so that a misplaced record is detected.
+// Encodes records as text for adapters that use a database: JSON arrays that start with a format
+// number. Text is used because the drivers pass strings several times faster than buffers. Each
+// record contains its own key, so that a misplaced record is detected.
 import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import {
@@ -83,7 +84,7 @@ function writeObject(record: ObjectRecord): string {
   return JSON.stringify(checksumParts === undefined ? encoded : [...encoded, checksumParts]);
 }
 
-/** Whether a checksummed record begins with this key, version and size. Faster than decoding it. */
+/** Whether a checksummed record starts with this key, version and size. Faster than decoding it. */
 export function beginsAsObject(text: string, key: string, version: string, size: number): boolean {
   return text.startsWith(`[${format},${JSON.stringify(key)},${JSON.stringify(version)},${size},`);
 }
@@ -102,7 +103,8 @@ function readObject(text: string): ObjectRecord {
   expectCount(size);
   expectTime(uploaded);
   const metadata = decodeMetadata(storageClass, http, custom, encryption);
-  // Runs for every entry of a listing, so fields are listed: spreading costs as much as the rest.
+  // Fields are listed because this runs for every entry of a listing: spreading would double the
+  // cost.
   const { httpMetadata, customMetadata } = metadata;
   const record = {
     key,

@@ -1,8 +1,8 @@
-// Checks the shape of a stored record when it is decoded. Checksums were verified before, so this
-// is the second defence: text that is not a record is reported as damage and never misread.
+// Checks the shape of a stored record when it is decoded. Checksums are already verified; as a
+// second defense, text that is not a record is reported as damage and never misread.
 import { StoreError } from "../../model/errors.ts";
 
-/** Runs a decoder; any unexpected error becomes a Damaged error. */
+/** Runs a decoder. Any unexpected error is mapped to a Damaged error. */
 export function readStored<T>(what: string, read: () => T): T {
   try {
     return read();
@@ -25,12 +25,12 @@ export function expectText(value: unknown): void {
   expect(typeof value === "string", "text");
 }
 
-/** A number of bytes or parts: a non-negative integer. */
+/** Throws unless the value is a number of bytes or parts: a non-negative integer. */
 export function expectCount(value: unknown): void {
   expect(Number.isSafeInteger(value) && (value as number) >= 0, "a count");
 }
 
-/** Milliseconds since the epoch; may be negative. */
+/** Throws unless the value is a time in milliseconds since the epoch, which may be negative. */
 export function expectTime(value: unknown): void {
   expect(Number.isFinite(value), "a time");
 }
@@ -43,7 +43,7 @@ export function expectList(value: unknown): asserts value is readonly unknown[] 
   expect(Array.isArray(value), "a list");
 }
 
-/** An object whose fields all satisfy `isValue`. */
+/** Throws unless the value is an object whose fields all satisfy `isValue`. */
 export function expectFields(value: unknown, isValue: (field: unknown, name: string) => boolean): void {
   expect(typeof value === "object" && value !== null && !Array.isArray(value), "fields");
   for (const name in value) expect(isValue((value as Record<string, unknown>)[name], name), name);

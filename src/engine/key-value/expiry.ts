@@ -1,5 +1,5 @@
-// Removes expired keys of namespaces. Each delete commits on the expired version, so a key that was
-// put again meanwhile stays.
+// Removes expired keys of namespaces. Each delete commits only if the key still has the expired
+// version, so a key that was put again in the meantime stays.
 import type { Key } from "../../model/key.ts";
 import { isExpired } from "../../model/key-value.ts";
 import type { Position } from "../../model/listing.ts";
@@ -9,13 +9,13 @@ import type { Context } from "../context.ts";
 const pageKeys = 1000;
 const batchKeys = 100;
 
-/** Seconds since the epoch; undefined for a key that does not expire. */
+/** Expiration in seconds since the epoch. Undefined if the key does not expire. */
 export function storedExpiration({ customMetadata }: ObjectRecord): number | undefined {
   const text = customMetadata.size === 0 ? undefined : customMetadata.get("expiration");
   return text === undefined ? undefined : Number(text);
 }
 
-/** Returns how many keys were removed. */
+/** Returns the number of removed keys. */
 export async function removeExpiredKeys(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after: Position | undefined;
@@ -35,7 +35,7 @@ export async function removeExpiredKeys(context: Context, bucket: string): Promi
       removed += await removeVersions(context, bucket, expired.slice(i, i + batchKeys));
     }
     after = page.next;
-    // Lets pending requests run between pages.
+    // Let pending requests run between pages.
     await new Promise((resolve) => setImmediate(resolve));
   } while (after !== undefined);
   return removed;

@@ -6,22 +6,27 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { ObjectBytes, Source } from "../engine.ts";
 import type { Totals } from "../records.ts";
 
-/** A missing namespace rejects with NoSuchBucket, an invalid argument with a KeyValueError. */
+/**
+ * A missing namespace rejects with NoSuchBucket; an invalid argument rejects with a KeyValueError.
+ */
 export interface KeyValues {
   createNamespace(name: string): Promise<NamespaceRecord>;
   namespace(name: string): Promise<NamespaceRecord | undefined>;
-  /** By name. */
+  /** Returns the namespaces sorted by name. */
   listNamespaces(): Promise<readonly NamespaceRecord[]>;
-  /** Rejects with BucketNotEmpty while the namespace holds a key that has not expired. */
+  /** Rejects with BucketNotEmpty if the namespace contains a key that has not expired. */
   deleteNamespace(name: string): Promise<void>;
-  /** Counts expired keys too, until they are removed. */
+  /** Expired keys are counted until they are removed. */
   totals(namespace: string): Promise<Totals>;
 
-  /** Undefined when the key is missing or has expired. The bytes are read once, or cancelled. */
+  /**
+   * Returns undefined if the key is missing or has expired. The caller must read or cancel the
+   * bytes.
+   */
   get(namespace: string, key: Key): Promise<KeyValueEntry | undefined>;
-  /** Reads the source to its end, or cancels it if nothing is stored. The last commit of a key wins. */
+  /** Reads the source to its end, or cancels it if nothing is stored. The last commit wins. */
   put(namespace: string, key: Key, source: Source, options?: KeyValuePutOptions): Promise<void>;
-  /** Missing keys are not an error. */
+  /** Deletes keys. A missing key is not an error. */
   delete(namespace: string, keys: readonly Key[]): Promise<void>;
   list(namespace: string, options?: KeyValueListOptions): Promise<KeyValueListing>;
 }
@@ -31,33 +36,33 @@ export type NamespaceRecord = Pick<BucketRecord, "name" | "created">;
 export interface KeyValueEntry {
   readonly record: ObjectRecord;
   readonly bytes: ObjectBytes;
-  /** JSON text. */
+  /** Metadata as JSON text. */
   readonly metadata: string | undefined;
-  /** Seconds since the epoch. */
+  /** Expiration in seconds since the epoch. */
   readonly expiration: number | undefined;
 }
 
 export interface KeyValuePutOptions extends ExpirationOptions {
-  /** JSON text. */
+  /** Metadata as JSON text. */
   readonly metadata?: string | undefined;
 }
 
 export interface KeyValueListOptions {
   readonly prefix?: string | undefined;
-  /** 1 to 1,000; default: 1,000. */
+  /** Maximum number of keys, from 1 to 1,000. Default: 1,000. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
 
 export interface KeyValueListing {
   readonly keys: readonly ListedKey[];
-  /** Present when keys may be left. */
+  /** Cursor of the next page. Undefined on the last page. */
   readonly cursor: string | undefined;
 }
 
 export interface ListedKey {
   readonly name: Key;
   readonly expiration: number | undefined;
-  /** JSON text. */
+  /** Metadata as JSON text. */
   readonly metadata: string | undefined;
 }

@@ -1,5 +1,5 @@
-// Key-value namespaces over objects: each namespace is a bucket, each key an object whose custom
-// metadata holds the key's metadata and expiration. Reads never return expired keys.
+// Key-value namespaces stored as objects: each namespace is a bucket, and each key an object whose
+// custom metadata contains the key's metadata and expiration. Reads never return expired keys.
 import { defaultAccount } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import {
@@ -107,7 +107,7 @@ function checkNamespaceName(name: string): void {
   });
 }
 
-/** An error about the bucket of a namespace names the namespace instead. */
+/** Replaces the bucket's name in an error with the name of the namespace. */
 function namespaceError(error: unknown, namespace: string): unknown {
   if (!(error instanceof StoreError)) return error;
   const { reason, action } = error;
@@ -132,7 +132,7 @@ function storedMetadata(context: Context, options: KeyValuePutOptions): Readonly
   return stored;
 }
 
-/** The stream fails once it exceeds the maximum size of a value. */
+/** Makes the stream fail if it exceeds the maximum size of a value. */
 function limitLength(source: Source): Source {
   if (source instanceof Uint8Array || source.length !== undefined) return source;
   const stream: ByteStream = {
@@ -150,7 +150,7 @@ function limitLength(source: Source): Source {
   return stream;
 }
 
-/** A listing that finds only expired keys ends after this many pages and returns a cursor. */
+/** A listing that finds only expired keys stops after this many pages and returns a cursor. */
 const maxPages = 20;
 
 async function list(
@@ -164,7 +164,7 @@ async function list(
   const live: ObjectRecord[] = [];
   let after = cursor === undefined ? undefined : decodeCursor(cursor);
   for (let page = 0; page < maxPages && live.length <= limit; page++) {
-    // One more than the limit: a cursor is needed only if another unexpired key follows.
+    // Request one more than the limit: a cursor is needed only if another unexpired key follows.
     const { entries, next } = await context.records.objects(bucket, {
       prefix,
       delimiter: "",

@@ -1,5 +1,6 @@
-// Applies lifecycle rules: deletes or moves objects whose age is reached, and aborts uploads. Each
-// change commits on the version that was evaluated, so a concurrent write is never lost.
+// Applies the lifecycle rules of buckets: expires or transitions objects and aborts uploads, by
+// age. Each change commits only if the object still has the evaluated version, so a concurrent
+// write is never lost.
 import type { LifecycleRule } from "../../model/lifecycle.ts";
 import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";
@@ -17,7 +18,7 @@ export type LifecycleCounts = {
 
 const intervalMilliseconds = 3600_000;
 
-/** True for the one process that runs the rules now. */
+/** Whether this process may run the rules now. Only one process gets true. */
 export async function claimLifecycleRun({ records, now }: Context): Promise<boolean> {
   const last = await records.documents.get("housekeeping", "lifecycle");
   if (last !== undefined && now() - Number(last.text) < intervalMilliseconds) return false;
@@ -95,7 +96,7 @@ async function* everyObject(context: Context, bucket: string, prefix: string): A
   } while (after !== undefined);
 }
 
-/** The shortest prefixes that cover all rules: none of them begins with another. */
+/** Returns the shortest prefixes that cover all rules. None of them starts with another. */
 function outermost(rules: readonly LifecycleRule[]): string[] {
   const prefixes = [...new Set(rules.map(({ prefix }) => prefix))];
   return prefixes.filter((prefix) => !prefixes.some((other) => other !== prefix && prefix.startsWith(other)));

@@ -1,18 +1,19 @@
-// Rate limit of a scrub: slow enough not to disturb requests, fast enough to finish within a week.
+// Rate limit of a scrub: slow enough not to slow down requests, fast enough to finish within a
+// week.
 import type { Context } from "../context.ts";
 
 const minBytesPerSecond = 16 * 1024 * 1024;
 const wholeStoreSeconds = 5 * 86_400;
-/** Minimum charge per object: small objects cost more than their bytes. */
+/** Minimum number of bytes charged per object, because a small object costs more than its bytes. */
 const objectBytes = 64 * 1024;
 const minPause = 20;
-/** Pauses are short, so that stopping a scrub does not take long. */
+/** Maximum pause in milliseconds: a scrub stops only between pauses. */
 const maxPause = 200;
 
 export interface RateLimit {
-  /** Charges the bytes that were read. */
+  /** Charges bytes that were read, and waits if the rate is exceeded. */
   consume(bytes: number): Promise<void>;
-  /** Charges one object. */
+  /** Charges one object, and waits if the rate is exceeded. */
   consumeObject(): Promise<void>;
 }
 
@@ -39,11 +40,11 @@ export function createRateLimit(
   return { consume: wait, consumeObject: () => wait(objectBytes) };
 }
 
-/** Total size of all buckets whose totals can be read. */
+/** Returns the total size of all buckets whose totals can be read. */
 export async function storedBytes({ records }: Pick<Context, "records">): Promise<number> {
   let bytes = 0;
   for (const { name } of await records.buckets("sound")) {
-    // A bucket that cannot be read is reported by the walk.
+    // Ignored here: the verification walk reports a bucket that cannot be read.
     bytes += await records.totals(name).then(
       (totals) => totals.bytes,
       () => 0,

@@ -1,5 +1,7 @@
-// Schedules maintenance: soon after writes that may leave garbage, every few minutes for expirations,
-// and on request. Sweeps run one at a time; a failure is logged once and retried later.
+// Schedules background maintenance: soon after writes that may leave garbage, every few minutes for
+// expirations, and on request. Sweeps run one at a time. A failure is logged once and retried
+// later.
+
 import { type Metrics, secondsBounds } from "../../metrics/metrics.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
@@ -10,13 +12,13 @@ import { removeGarbage, sweep } from "./sweep.ts";
 
 const soonMilliseconds = 20;
 const everyMilliseconds = 5 * 60_000;
-/** Delay of the cleanup after a crash, so that the first requests are not slowed down. */
+/** Delay of the cleanup after a crash, so that it does not slow down the first requests. */
 const afterOpeningMilliseconds = 500;
-/** Delay after a start, and then the interval, of the check whether a scrub is due. */
+/** Initial delay and interval of the check whether a scrub is due. */
 const scrubMilliseconds = 60_000;
 
 export interface Housekeeping {
-  /** Wraps an operation on a bucket, its first argument: its garbage is removed shortly after. */
+  /** Wraps an operation that takes a bucket first. The bucket's garbage is removed soon after. */
   sweepAfter<A extends [bucket: string, ...rest: never[]], R>(
     operation: (...args: A) => Promise<R>,
   ): (...args: A) => Promise<R>;
@@ -30,7 +32,7 @@ export interface Housekeeping {
 export function createHousekeeping(context: Context, metrics: Metrics): Housekeeping {
   const sweepMetrics = createSweepMetrics(metrics);
   const touched = new Set<string>();
-  /** Buckets whose space is being reclaimed; "again" when another pass must follow. */
+  /** Buckets whose space is being reclaimed. "again": another pass must follow. */
   const reclaimed = new Map<string, "once" | "again">();
   let reclaims: Promise<unknown> = Promise.resolve();
   let soonTimer: NodeJS.Timeout | undefined;
@@ -40,7 +42,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
   let scrubbing: Promise<unknown> | undefined;
   let scrubTimer: NodeJS.Timeout | undefined;
 
-  /** Runs one piece of work after the other, so that two sweeps never do the same work. */
+  /** Runs tasks one after another, so that two sweeps never do the same work. */
   function enqueue<T>(work: () => Promise<T>): Promise<T> {
     const run = last.then(work);
     last = run.catch(() => {});
@@ -51,7 +53,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     enqueue(work).catch(warn);
   }
 
-  /** Runs outside the queue: garbage must be removed while bodies are being moved. */
+  /** Runs outside the queue, because garbage must be removed while compaction moves bodies. */
   function reclaimSoon(name: string): void {
     if (context.blobs.reclaim === undefined || stopped) return;
     if (reclaimed.has(name)) {
@@ -104,7 +106,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     }
   }
 
-  /** One scrub at a time, outside the queue of sweeps, since it takes hours. */
+  /** Runs one scrub at a time, outside the queue of sweeps, because a scrub takes hours. */
   function scrubNow(options: ScrubOptions): Promise<ScrubOutcome> {
     const run = (scrubbing ?? Promise.resolve()).then(() => scrub(context, options, () => isStopping));
     scrubbing = run.catch(() => {});
@@ -131,7 +133,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
       const removed = (await removeGarbage(context, name).catch(ignoreGone)) ?? 0;
       sweepMetrics.countSwept({ blobsRemoved: removed });
       reclaimSoon(name);
-      // Lets pending requests run between buckets.
+      // Let pending requests run between buckets.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -166,7 +168,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
       clearInterval(sweepTimer);
       clearTimeout(crashTimer);
       clearTimeout(soonTimer);
-      // Removes recent garbage now instead of leaving it to the next process.
+      // Remove recent garbage now instead of leaving it to the next process.
       if (touched.size > 0) inBackground(removeTouched);
       await last;
       await reclaims;
@@ -175,7 +177,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
   };
 }
 
-/** A bucket that was deleted meanwhile took its garbage with it. */
+/** Ignores the error of a deleted bucket: its garbage was removed with it. */
 function ignoreGone(error: unknown): undefined {
   if (error instanceof StoreError && error.reason === "NoSuchBucket") return undefined;
   throw error;

@@ -2,7 +2,7 @@
 import type { Damage } from "../engine.ts";
 
 export interface ScrubReport {
-  /** Milliseconds since the epoch. */
+  /** End of the round in milliseconds since the epoch. */
   readonly ended: number;
   readonly objects: number;
   readonly bytes: number;
@@ -10,15 +10,15 @@ export interface ScrubReport {
 }
 
 export interface ScrubProgress {
-  /** Whether a process is running it now. */
+  /** Whether a process is running the scrub now. */
   readonly isRunning: boolean;
-  /** The current round; undefined between two rounds. */
+  /** The current round. Undefined between two rounds. */
   readonly round: Omit<ScrubReport, "ended"> | undefined;
   readonly last: ScrubReport | undefined;
 }
 
 export interface ScrubOptions {
-  /** Called once for each damage, not again in later rounds. */
+  /** Called once for each damage found; later rounds do not report it again. */
   readonly onDamage: (damage: Damage) => void;
   /** Time from the start of one round to the start of the next. */
   readonly everyMilliseconds?: number | undefined;

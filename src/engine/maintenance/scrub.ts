@@ -1,6 +1,6 @@
 // The scrub: verifies the whole store slowly in the background, once a week, so that damage is
-// found while backups still hold the data. A document records which process runs it and how far it
-// is: one process runs it, and another resumes it when that process ends.
+// found while backups still contain the data. A document records which process runs it and its
+// position. Only one process runs it; if that process ends, another process resumes it.
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
 import type { Damage } from "../engine.ts";
@@ -10,15 +10,15 @@ import { type WalkPosition, walkStore } from "./verify-walk.ts";
 
 const everyMilliseconds = 7 * 86_400_000;
 const savedMilliseconds = 10_000;
-/** A process without a heartbeat for this long is considered gone. */
+/** A process without a heartbeat for this long is considered dead. */
 const staleMilliseconds = 60_000;
-/** Damages remembered, so that each is reported once. */
+/** Maximum number of reported damages that are recorded, so that each is reported only once. */
 const maxFound = 1000;
 
 interface State {
-  /** Start of this round; the next is due a week later. */
+  /** Start of this round. The next round is due a week later. */
   readonly begun: number;
-  /** Last heartbeat of the process that runs the round; undefined when none does. */
+  /** Last heartbeat of the process that runs the round. Undefined if no process does. */
   readonly beat?: number;
   readonly at?: WalkPosition;
   readonly isEnded: boolean;
@@ -58,7 +58,7 @@ export async function scrubProgress(context: Context): Promise<ScrubProgress> {
   return { isRunning, round: { objects, bytes, damages: found.length }, last };
 }
 
-/** Resumes the current round, or starts one that is due. */
+/** Resumes the current round, or starts a new round if it is due. */
 export async function scrub(
   context: Context,
   options: ScrubOptions,
@@ -88,7 +88,7 @@ export async function scrub(
       if (!(await claim.save({ ...state, beat: savedAt }))) return "taken over";
     }
   } catch (error) {
-    // The engine is closing: the next scrub resumes from the saved position.
+    // The engine is closing: the next scrub resumes at the saved position.
     if (isStopped() && error instanceof StoreError) return "stopped";
     throw error;
   }
@@ -106,15 +106,15 @@ function damageId({ bucket, key, what }: Damage): string {
 
 interface ScrubClaim {
   readonly state: State;
-  /** False when another process took over. */
+  /** Returns false if another process has taken over the round. */
   save(state: State): Promise<boolean>;
 }
 
-/** Undefined when no round is due, or another process runs it. */
+/** Returns undefined if no round is due or another process is running it. */
 async function claimRound(context: Context, every: number): Promise<ScrubClaim | undefined> {
   const { state, revision } = await readState(context);
   const now = context.now();
-  // Clocks jump in both directions, so a time in the future counts as long ago.
+  // Clocks can jump in both directions, so a time in the future is treated as long ago.
   const isPast = (time: number, by: number) => Math.abs(now - time) >= by;
   if (state?.beat !== undefined && !isPast(state.beat, staleMilliseconds)) return undefined;
   if (state?.isEnded === true && !isPast(state.begun, every)) return undefined;

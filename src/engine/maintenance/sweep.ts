@@ -1,5 +1,6 @@
-// The sweep: aborts uploads that are due (spec 3: seven days), removes ended uploads and frees
-// garbage. It may run in several processes at once and be interrupted anywhere.
+// The sweep: aborts uploads that are due (spec 3: after seven days), removes ended uploads, and
+// removes garbage. Several processes can sweep concurrently, and each can be interrupted at any
+// point.
 import { StoreError } from "../../model/errors.ts";
 import { isNamespaceBucket } from "../../model/key-value.ts";
 import type { Context } from "../context.ts";
@@ -10,12 +11,14 @@ import { abort } from "../uploads/uploads.ts";
 import { claimLifecycleRun, runLifecycle } from "./lifecycle.ts";
 
 const batch = 256;
-/** As many entries as busy writers add during one commit. */
+/** About as many entries as busy writers add during one commit. */
 const garbageBatch = 512;
 
 type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
 
-/** Lifecycle rules read every object: "in turn" runs them in one process, once an hour. */
+/**
+ * Lifecycle rules read every object, so with "in turn" only one process runs them, once an hour.
+ */
 export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
   const runsLifecycle = lifecycle === "now" || (await claimLifecycleRun(context));
   const blobsRemoved = await context.blobs.recover();
@@ -42,7 +45,7 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
     ];
     for (const step of steps) {
       await step().catch((error: unknown) => {
-        // A bucket deleted meanwhile took its garbage with it; a damaged one must not block the
+        // The garbage of a deleted bucket was removed with it. A damaged bucket must not block the
         // others.
         if (!(error instanceof StoreError)) throw error;
         if (error.reason !== "NoSuchBucket") failures.push(error);
@@ -70,11 +73,13 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
   }
 }
 
-/** Removes garbage and acknowledges it. Blobs that a reader still uses wait for the next sweep. */
+/**
+ * Removes garbage and acknowledges it. Blobs that a reader still uses are left to the next sweep.
+ */
 export async function removeGarbage(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;
-  // During a backup nothing can be removed, and the queue may grow long.
+  // During a backup of the bucket nothing can be removed, and reading a long queue would be wasted.
   if (context.blobs.isLeased?.(bucket)) return removed;
   for (;;) {
     const garbage = await context.records.garbage(bucket, after, garbageBatch);
@@ -84,7 +89,7 @@ export async function removeGarbage(context: Context, bucket: string): Promise<n
   }
 }
 
-/** Returns how many blobs were removed. */
+/** Returns the number of removed blobs. */
 async function removeAll(
   context: Context,
   bucket: string,

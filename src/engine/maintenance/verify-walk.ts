@@ -1,5 +1,5 @@
-// Walks everything that is stored and continues after damage: records, their bytes and the
-// references between them. Verification runs it at full speed, the scrub with a rate limit.
+// Walks all stored data and continues after damage: records, their bytes, and the references
+// between them. `verify` walks at full speed, the scrub with a rate limit.
 import { createHash } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Key } from "../../model/key.ts";
@@ -9,13 +9,13 @@ import type { Damage } from "../engine.ts";
 import type { InspectedObject, ObjectWithBody } from "../records.ts";
 import { everyUpload } from "../uploads/listing.ts";
 
-/** One checked item: an object, a part, or a damage. */
+/** The result of one step of the walk: a checked object or part, or damage. */
 export interface Step {
   readonly isObject: boolean;
-  /** Bytes as stored. */
+  /** Number of stored bytes that were checked. */
   readonly stored: number;
   readonly damage?: Damage;
-  /** Position from which a later walk continues after this step. */
+  /** A later walk resumes after this step from this position. */
   readonly at: WalkPosition;
 }
 
@@ -27,9 +27,9 @@ export interface WalkPosition {
 
 export interface WalkOptions {
   readonly from?: WalkPosition | undefined;
-  /** "pages" also checks the structure of each database, in one long read. */
+  /** "pages" also checks the structure of each database, in one long read transaction. */
   readonly depth: "records" | "pages";
-  /** Awaited while bytes are read, to limit the rate. */
+  /** Called with the number of bytes read, and awaited, to limit the rate. */
   readonly throttle?: ((bytes: number) => Promise<void>) | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function* walkStore(
       yield* walkBucket(context, bucket, { after, depth, throttle });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // A bucket that was deleted meanwhile is not damage. An unreadable one must not block the
+      // A bucket deleted during the walk is not damage. An unreadable bucket must not block the
       // others.
       if (error.reason === "NoSuchBucket") continue;
       yield toDamageStep({ bucket }, error.detail);
@@ -74,7 +74,7 @@ async function* walkBucket(
       yield { isObject: true, stored, at, ...damage };
     }
   } catch (error) {
-    // An index that cannot be read to its end must not block the integrity check.
+    // If the objects cannot be listed completely, the integrity check must still run.
     if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
     yield toDamageStep(at, error.detail);
   }
@@ -107,16 +107,18 @@ async function verifyObject(
     return { stored: await readAll(context, bucket, found, throttle) };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    // Replaced or deleted while it was being read: the old version no longer matters.
+    // If the object was replaced or deleted while it was read, its old version no longer matters.
     const current = await context.records.objectWithBody(bucket, key);
     if (current?.record.version !== found.record.version) return { stored: 0 };
     if (error.reason !== "NoSuchKey") return { stored: 0, what: error.detail };
-    // The same version at another location: its bytes were moved.
+    // The same version has another location: its bytes were moved.
     return verifyObject(context, bucket, { key, found: current }, throttle);
   }
 }
 
-/** Reads and verifies every stored byte, and the etag where it is the hash of the stored bytes. */
+/**
+ * Reads and verifies every stored byte. Also verifies the etag if it is a hash of the stored bytes.
+ */
 async function readAll(
   context: Context,
   bucket: string,
@@ -161,7 +163,7 @@ async function* readBlobs(
   }
 }
 
-/** The parts of uploads in flight. */
+/** Verifies the parts of active uploads. */
 async function* verifyParts(
   context: Context,
   bucket: string,

@@ -1,4 +1,4 @@
-// Verification: walks everything that is stored at once and reports what is damaged.
+// Verification: walks all stored data at full speed and reports all damage.
 import type { Context } from "../context.ts";
 import type { Damage, VerifyOptions, VerifyReport } from "../engine.ts";
 import { lastScrub } from "./scrub.ts";
@@ -16,7 +16,7 @@ export async function verify(context: Context, { onProgress }: VerifyOptions = {
     onProgress?.({ objects, bytes });
   }
   const buckets = (await context.records.buckets("sound")).length;
-  // A damaged document was already reported by the walk.
+  // The walk has already reported a damaged document.
   const last = await lastScrub(context).catch(() => undefined);
   return { buckets, objects, bytes, damages, lastScrub: last };
 }

@@ -1,4 +1,4 @@
-// Completes an upload (spec 3): the given parts become the body of one object, in one commit.
+// Completes an upload (spec 3): one commit turns the given parts into the body of an object.
 import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksum.ts";
 import { type Condition, findFailedClause, findFailedClauseWhenMissing } from "../../model/condition.ts";
 import { combineChecksums } from "../../model/crc-combine.ts";
@@ -35,9 +35,9 @@ export async function complete(
       const object = await tryComplete(context, bucket, stored, parts, options);
       if (object !== undefined) return object;
     } catch (error) {
-      // The outcome of a failed commit may be unknown: trying again would only hide the failure.
+      // The outcome of a failed commit may be unknown, and a retry would hide the failure.
       if (isStorageFailure(error)) throw error;
-      // An error about the parts is valid only if the upload did not change meanwhile.
+      // An error about the parts is valid only if the upload has not changed since they were read.
       const now = await activeUpload(context, bucket, upload);
       if (now.revision === stored.revision) throw error;
     }
@@ -116,7 +116,7 @@ async function tryComplete(
   return outcome === "committed" ? object : undefined;
 }
 
-/** The requested parts, sorted by number. */
+/** Returns the requested parts, sorted by number. */
 function chooseParts(stored: readonly PartRecord[], requested: readonly PartName[]): PartRecord[] {
   if (requested.length === 0) throw new StoreError("InvalidPart");
   const byNumber = new Map(stored.map((part) => [part.number, part]));
@@ -137,7 +137,9 @@ function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | und
   return expected.value instanceof Uint8Array && Buffer.compare(expected.value, actual) === 0;
 }
 
-/** The object's checksum, made from those of the parts, verified against the expected value. */
+/**
+ * Computes the object's checksum from the parts' checksums and compares it with the expected value.
+ */
 function wholeChecksum(
   { checksum }: UploadRecord,
   parts: readonly PartRecord[],
@@ -154,7 +156,7 @@ function wholeChecksum(
   return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
 }
 
-/** Checks the condition and returns the check that the object still has this version. */
+/** Evaluates the condition. The commit fails by the returned check if the version has changed. */
 async function checkReplaced(
   context: Context,
   bucket: string,

@@ -1,4 +1,4 @@
-// Lists uploads in flight and their parts.
+// Lists active uploads and their parts.
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { isActive, type UploadRecord } from "../../model/upload.ts";
@@ -29,7 +29,7 @@ export async function listUploads(
     if (!isActive(upload, context.now())) continue;
     const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
     const group = at === -1 ? undefined : upload.key.slice(0, at + delimiter.length);
-    // After a cursor that is a group, the whole group is skipped.
+    // If the cursor is a group, skip the whole group.
     const isSeen = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
     if (!isSeen && uploads.length + prefixes.length >= maxEntries) return { uploads, prefixes, next: last };
     if (group === undefined) {
@@ -43,7 +43,9 @@ export async function listUploads(
   return { uploads, prefixes, next: undefined };
 }
 
-/** Every upload of a bucket, in flight or ended, or only those after `start` with the prefix. */
+/**
+ * Yields every upload of a bucket, active or ended, or only those after `start` with the prefix.
+ */
 export async function* everyUpload(
   { records }: Pick<Context, "records">,
   bucket: string,

@@ -1,26 +1,26 @@
 // Limits the number of open uploads per bucket. Counting reads all uploads page by page, so it is
-// rare: a count is reused until a share of the remaining number was created, and a full bucket is
-// counted at most once a second.
+// done rarely: a count is reused until a fraction of the remaining uploads was created, and a full
+// bucket is counted at most once per second.
 import { StoreError } from "../../model/errors.ts";
 import { isActive } from "../../model/upload.ts";
 import type { Context } from "../context.ts";
 
 export interface OpenUploads {
-  /** Called before an upload is created; rejects with TooManyUploads. */
+  /** Call before an upload is created. Rejects with TooManyUploads at the limit. */
   admit(bucket: string): Promise<void>;
 }
 
 interface Count {
-  /** How many more uploads were allowed at the time of the count. */
+  /** Number of uploads that could still be created at the time of the count. */
   readonly left: number;
   readonly time: number;
-  /** Uploads created since the count. */
+  /** Number of uploads created since the count. */
   created: number;
 }
 
 const pageUploads = 1000;
 const recountMilliseconds = 1000;
-/** Counts again after this share of the remaining number: other processes create uploads too. */
+/** Recounts after this fraction of the remaining uploads: other processes also create uploads. */
 const share = 1 / 16;
 const maxBuckets = 1000;
 
@@ -28,7 +28,7 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, max
   const counts = new Map<string, Count>();
   const counting = new Map<string, Promise<Count>>();
 
-  /** The scan is bounded: it skips at most as many ended uploads, which are kept for days. */
+  /** Counts the open uploads. The scan is limited: it skips at most `maxOpen` ended uploads. */
   async function countOpen(bucket: string): Promise<Count> {
     const time = context.now();
     const before = counts.get(bucket)?.created ?? 0;
@@ -39,10 +39,10 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, max
       for (const upload of page) if (isActive(upload, time)) open++;
       after = page.at(-1);
       if (page.length < pageUploads) break;
-      // Lets pending requests run between pages.
+      // Let pending requests run between pages.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // The scan may have missed uploads created meanwhile, so they are added.
+    // The scan may have missed uploads created during the scan, so add them.
     const created = (counts.get(bucket)?.created ?? 0) - before;
     const count = { left: maxOpen - open, time, created };
     if (counts.size >= maxBuckets) counts.clear();
@@ -50,7 +50,7 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, max
     return count;
   }
 
-  /** One count at a time per bucket. */
+  /** Runs one count at a time per bucket. */
   function recount(bucket: string): Promise<Count> {
     const running = counting.get(bucket) ?? countOpen(bucket).finally(() => counting.delete(bucket));
     counting.set(bucket, running);

@@ -1,5 +1,5 @@
-// Multipart uploads (spec 3): created, filled part by part, completed into an object or aborted.
-// Each part is a blob; completing moves no bytes, it only assigns the parts to an object.
+// Multipart uploads (spec 3): created, filled part by part, then completed into an object or
+// aborted. Each part is a blob. Completing moves no bytes; it only assigns the parts to an object.
 import { checksumNames, type ExpectedChecksum, type UploadChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
@@ -89,7 +89,7 @@ export function abort(context: Context, bucket: string, { record, revision }: St
   });
 }
 
-/** Aborts every upload in flight, before its bucket is deleted. */
+/** Aborts every active upload before its bucket is deleted. */
 export async function abortAll(context: Context, bucket: string): Promise<void> {
   for await (const { key, id } of everyUpload(context, bucket)) {
     const stored = await context.records.upload(bucket, key, id);
@@ -140,7 +140,7 @@ async function uploadPart(
   return part;
 }
 
-/** The checksums the sender declared, and the one of the upload. */
+/** Returns the checksums that the sender declared, and the checksum that the upload requires. */
 function partChecksums(
   { checksum }: UploadRecord,
   expected: readonly ExpectedChecksum[],
@@ -160,7 +160,7 @@ function pickChecksum(checksums: Checksums, { algorithm }: UploadChecksum): Chec
   return { [algorithm]: checksums[algorithm] };
 }
 
-/** Every part must use the key of the upload, or none when the upload has none. */
+/** Every part must use the upload's key, or no key if the upload has none. */
 function partKey(
   record: UploadRecord,
   customerKey: Uint8Array | undefined,

@@ -13,14 +13,16 @@ import type { Manifest, SealedManifest } from "./manifest.ts";
 
 const keyInfo = "store backup manifest 1";
 
-/** Over everything in the manifest but its own authentication and the checksum. */
+/** Computes an HMAC of all fields of the manifest, except `authentication` and `checksum`. */
 export function computeAuthentication(manifest: Manifest | SealedManifest, secretKey: Uint8Array): string {
   const { authentication: _, checksum: __, ...content } = manifest as SealedManifest;
   const key = Buffer.from(hkdfSync("sha256", secretKey, "", keyInfo, 32));
   return createHmac("sha256", key).update(JSON.stringify(content)).digest("hex");
 }
 
-/** How far the manifest can be trusted. Throws if a key is available that did not make it. */
+/**
+ * Returns how far the manifest can be trusted. Throws if an available key did not authenticate it.
+ */
 export async function authenticate(
   backup: BackupLayout,
   manifest: Manifest,
@@ -51,7 +53,7 @@ function matches(manifest: Manifest, secretKey: Uint8Array): boolean {
   return timingSafeEqual(expected, Buffer.from(manifest.authentication!, "hex"));
 }
 
-/** The key inside the backup, when it is there as the manifest describes it. */
+/** Reads the key file inside the backup. Undefined if it is missing or its digest is wrong. */
 async function companionKey(
   backup: BackupLayout,
   { snapshot, companions }: Manifest,
@@ -63,6 +65,6 @@ async function companionKey(
   createLinkCheck(backup.root)(path);
   if (!existsSync(path)) return undefined;
   const { sha256 } = await inspectFile(path, () => {});
-  // A mismatch is reported as damage when the file is read as part of the backup.
+  // A wrong digest is reported as damage when the file is read as part of the backup.
   return sha256 === entry.sha256 ? parseSecretKey(readFileSync(path, "utf8")) : undefined;
 }

@@ -1,5 +1,5 @@
 // Backs up one bucket: a snapshot of its records and every body they reference. The lease on the
-// bucket keeps all bodies until they are copied, whatever is overwritten or deleted meanwhile.
+// bucket keeps all bodies until they are copied, even if objects are overwritten or deleted.
 import { closeSync, existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./layout
 import type { BucketEntry } from "./manifest.ts";
 import { copyDatabase, listContents, openSnapshot } from "./sqlite-snapshot.ts";
 
-/** Files copied concurrently, so that the disk is busy while some wait for their sync. */
+/** Maximum number of files copied concurrently: the disk stays busy while some wait for a sync. */
 const fileConcurrency = 8;
 
 export interface BucketBackup {
@@ -27,11 +27,11 @@ export interface BucketBackup {
   readonly snapshot: SnapshotLayout;
   readonly watch: Watch;
   readonly counts: { copiedFiles: number; copiedBytes: number };
-  /** Damage found in the store itself. */
+  /** Damage found in the store, not in the backup. */
   readonly damages: string[];
 }
 
-/** The caller must hold a lease on the bucket. Undefined if the bucket was deleted. */
+/** Backs up a bucket that the caller has leased. Returns undefined if the bucket was deleted. */
 export async function backUpBucket(
   work: BucketBackup,
   bucket: RegisteredBucket,
@@ -59,12 +59,12 @@ export async function backUpBucket(
 async function copyRecords({ source, watch }: BucketBackup, id: string, to: string): Promise<void> {
   const from = bucketPaths(source, id).database;
   try {
-    // A snapshot must have the current schema, so opening the source migrates it first.
+    // The snapshot must have the current schema, so migrate the source by opening it.
     openBucketDatabase(from, "reader").close();
     await copyDatabase(from, to, watch);
   } catch (error) {
-    // A leased bucket that is deleted waits in the trash. If it was moved while SQLite opened it,
-    // the error can be of any kind.
+    // A deleted bucket with a lease is moved to the trash. If that happened while SQLite opened the
+    // database, the error can be of any kind.
     if (existsSync(from)) throw error;
     await copyDatabase(join(source.trash, id, "records.db"), to, watch);
   }

@@ -1,5 +1,6 @@
-// Completes a backup: copies the registry last, and the buckets created meanwhile. The registry is
-// locked and those buckets are leased, so none is deleted first, and this always ends.
+// Completes a backup: copies the registry last, then the buckets created since the backup started.
+// The registry is locked while it is copied and those buckets are leased, so none can be deleted
+// before its lease, and no further bucket needs a copy.
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ import { checkPages, copyDatabase, openSnapshot } from "./sqlite-snapshot.ts";
 export interface PreparedSnapshot {
   readonly pins: Pins;
   readonly companions: readonly string[];
-  /** Buckets that are copied already, by id. */
+  /** Buckets that are already copied, by id. */
   readonly buckets: ReadonlyMap<string, BucketEntry>;
 }
 
@@ -68,7 +69,7 @@ async function backUpRegistry(
   return [...copied.values()];
 }
 
-/** Deletes the buckets from the copied registry that were deleted before they could be copied. */
+/** Removes buckets from the copied registry that were deleted before they could be copied. */
 async function settleDeleted(
   snapshot: SnapshotLayout,
   all: readonly RegisteredBucket[],
@@ -85,7 +86,7 @@ async function settleDeleted(
     }
     for (const log of ["-wal", "-shm"]) await rm(snapshot.registry + log, { force: true });
   }
-  // Copies of buckets that were deleted before the registry was copied are removed, too.
+  // Also remove copies of buckets that were deleted before the registry was copied.
   for (const id of readdirSync(snapshot.buckets)) {
     if (!copied.has(id)) await rm(bucketPaths(snapshot, id).directory, { recursive: true, force: true });
   }
@@ -98,13 +99,13 @@ async function settleDeleted(
   }
 }
 
-/** Closing may run no checkpoint: the driver waits until all statements are garbage-collected. */
+/** Runs a checkpoint: closing may not, because the driver keeps databases open until GC. */
 function truncateLog(database: Database): void {
   const { busy } = database.prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
   invariant(busy === 0, "no other process uses the copy of the registry");
 }
 
-/** Copied after the registry: a key file exists before anything is sealed with it. */
+/** Copies key files, after the registry: every secret in the copied registry then has its key. */
 async function copyCompanions(source: Layout, to: string, names: readonly string[]) {
   const entries = [];
   for (const name of names) {

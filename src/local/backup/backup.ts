@@ -1,5 +1,6 @@
-// Backs up a data directory in use: bucket by bucket, the registry, and once everything is durable
-// the manifest that makes it current. What only the previous backup needed is removed last.
+// Backs up a data directory in use: each bucket, then the registry. When all files are durable, the
+// manifest is replaced, which makes this the current backup. Files that only the previous backup
+// needed are removed last.
 import { mkdir, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupError, type BackupOptions, type BackupReport } from "../../model/backup.ts";
@@ -28,11 +29,11 @@ export async function backUp(
   const source = dataLayout(resolve(directory));
   const backup = backupLayout(resolve(to));
   prepareBackupFolder(source, backup);
-  // Migrates the registry, as opening the directory does.
+  // Opening a data directory migrates its registry.
   prepareDirectory(source);
   const unlock = lockForWriting(backup);
   try {
-    // Other processes respect pins only while the process that made them holds its lock.
+    // Other processes respect a pin only while the process that created it holds its lock.
     const processLock = acquireProcessLock(source.processes);
     try {
       return await backUpLocked(source, backup, createPins(processLock.name), options);
@@ -81,7 +82,7 @@ async function backUpLocked(
     await removeUnreferenced(backup, manifest);
     return { ...toSummary(manifest), ...work.counts };
   } catch (error) {
-    // Copied bodies stay, so that the next run need not copy them again.
+    // The copied bodies stay: the next run reuses them.
     if (readManifest(backup)?.snapshot !== name) await rm(snapshot.root, { recursive: true, force: true });
     throw error;
   }
@@ -91,7 +92,7 @@ function authenticated(manifest: Manifest, key: Uint8Array | undefined): Manifes
   return key === undefined ? manifest : { ...manifest, authentication: computeAuthentication(manifest, key) };
 }
 
-/** Entries by bucket id, without buckets that were deleted meanwhile. */
+/** Returns the entries by bucket id, without buckets that were deleted during the backup. */
 async function backUpBuckets(
   work: BucketBackup,
   pins: Pins,
@@ -119,7 +120,7 @@ function leaseIfExists(pins: Pins, source: Layout, id: string): (() => void) | u
   }
 }
 
-/** Expected bytes, for the progress display: the totals of the buckets at the start. */
+/** Total size of the buckets at the start: the expected bytes of the progress display. */
 function bytesIn(source: Layout, buckets: readonly RegisteredBucket[]): number {
   let bytes = 0;
   for (const { id } of buckets) {
@@ -128,7 +129,7 @@ function bytesIn(source: Layout, buckets: readonly RegisteredBucket[]): number {
         database.prepare<{ bytes: number }>("SELECT bytes FROM bucket").get();
       bytes += readDatabase(bucketPaths(source, id).database, count)?.bytes ?? 0;
     } catch {
-      // Deleted meanwhile; other errors are reported when the bucket is copied.
+      // The bucket was deleted. Any other error is reported when the bucket is copied.
     }
   }
   return bytes;

@@ -1,5 +1,5 @@
-// Checks that the registry in a backup names the same buckets as the manifest. A restored registry
-// locates each bucket's files, so an id outside the manifest must never get into a store.
+// Checks that the registry in a backup lists the same buckets as the manifest. Bucket ids in a
+// restored registry become paths, so an id outside the manifest must never get into a store.
 import { StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
 import { createRegistryReader } from "../index/bucket-registry.ts";
@@ -9,7 +9,9 @@ import { createLinkCheck } from "./links.ts";
 import type { Manifest } from "./manifest.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 
-/** Describes the mismatch. Undefined also for a missing or damaged file: its copy reports that. */
+/**
+ * Describes a mismatch. Undefined also if the file is missing or damaged: copying it reports that.
+ */
 export async function findForeignBucket(
   backup: BackupLayout,
   manifest: Manifest,

@@ -18,15 +18,15 @@ const writeFile = promisify(write);
 const blockBytes = limits.blockBytes;
 const chunkBytes = 1024 * 1024;
 
-/** Called with the number of bytes processed; throws if the work was cancelled. */
+/** Called after each chunk with its number of bytes. Throws if the work was cancelled. */
 export type Watch = (bytes: number) => void;
 
-/** Writes and syncs a file that only its owner may read. */
+/** Writes and syncs a file that only its owner can read. */
 export async function writeWhole(path: string, bytes: Uint8Array): Promise<FileEntry> {
   return writeChunks(path, [bytes]);
 }
 
-/** Writes and syncs a file, replacing an existing one; the caller syncs the directory. */
+/** Writes and syncs a file, replacing an existing file. The caller syncs the directory. */
 async function writeChunks(
   path: string,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -55,7 +55,9 @@ export function copyWhole(from: string, to: string, watch: Watch): Promise<FileE
   return writeChunks(to, readChunks(from, watch));
 }
 
-/** Size and digest of a file; with `sync` it is durable when this resolves. */
+/**
+ * Returns size and digest of a file. With `sync`, the file is durable when the promise resolves.
+ */
 export async function inspectFile(path: string, watch: Watch, sync?: "sync"): Promise<FileEntry> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -97,7 +99,7 @@ export interface BlobSource {
   readonly start: number;
 }
 
-/** The bytes of a blob, each block verified. */
+/** Yields the bytes of a blob; each block is verified. */
 async function* blobChunks(source: BlobSource, { id, size }: StoredBlob, watch: Watch) {
   const seed = checksumSeed(id);
   const file = { ...source, size, blockBytes, name: `blob ${id}`, seed, spare: [] };
@@ -107,7 +109,7 @@ async function* blobChunks(source: BlobSource, { id, size }: StoredBlob, watch: 
   }
 }
 
-/** Copies and verifies a blob. The file gets its name when it is complete and synced. */
+/** Copies and verifies a blob. The file gets its final name when it is complete and synced. */
 export async function copyBlob(
   source: BlobSource,
   blob: StoredBlob,
@@ -120,7 +122,7 @@ export async function copyBlob(
   await rename(partial, to);
 }
 
-/** Copies a blob's file to its offset in a segment, which the first blob creates. */
+/** Copies a blob's file to its offset in a segment. The first blob creates the segment. */
 export async function copyIntoSegment(
   descriptor: number,
   blob: StoredBlob,
@@ -134,7 +136,7 @@ export async function copyIntoSegment(
   });
 }
 
-/** Reads a blob to its end; throws if it is damaged. */
+/** Reads a blob to its end. Throws if the blob is damaged. */
 export async function readBlob(path: string, blob: StoredBlob, watch: Watch, start = 0): Promise<void> {
   const descriptor = await openFile(path, "r");
   try {
@@ -144,7 +146,9 @@ export async function readBlob(path: string, blob: StoredBlob, watch: Watch, sta
   }
 }
 
-/** Whether a file of the blob's length exists. Files get their name only when they are complete. */
+/**
+ * Whether a file of the blob's length exists. A file gets its final name only when it is complete.
+ */
 export async function hasBlob(path: string, { size }: StoredBlob): Promise<boolean> {
   try {
     return (await stat(path)).size === storedBytes(size, blockBytes);

@@ -6,7 +6,7 @@ import { privateFolder } from "../disk/private-files.ts";
 
 export interface FolderMaker {
   make(folder: string): Promise<unknown>;
-  /** Also syncs folders that existed: the entries of an interrupted run may not be durable. */
+  /** Also syncs folders that already existed: an interrupted run may not have synced them. */
   sync(): Promise<void>;
 }
 

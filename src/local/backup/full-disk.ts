@@ -1,4 +1,4 @@
-// Maps a full disk to a BackupError; other errors pass unchanged.
+// Maps the error of a full disk to a BackupError; other errors are not changed.
 import { BackupError } from "../../model/backup.ts";
 import { sqliteCode, sqliteFull } from "../index/sqlite.ts";
 

@@ -1,9 +1,9 @@
-// Refuses symbolic links inside a backup: they could lead reads and writes elsewhere.
+// Refuses symbolic links inside a backup: a link could redirect reads and writes.
 import { lstatSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { BackupError } from "../../model/backup.ts";
 
-/** Throws if the path, or a folder between root and path, is a link. A missing path passes. */
+/** Throws if the path, or a folder between root and path, is a link. A missing path is accepted. */
 export function createLinkCheck(root: string): (path: string) => void {
   const folders = new Set<string>();
   return (path) => {

@@ -7,18 +7,18 @@ import type { BackupLayout } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
 import { requireManifest, type SealedManifest } from "./manifest.ts";
 
-/** Returns the unlock function. The kernel frees the lock when the process ends. */
+/** Returns the unlock function. The kernel releases the lock when the process ends. */
 export function lockForWriting({ lock, root }: BackupLayout): () => void {
   createLinkCheck(root)(lock);
   return tryLock(lock) ?? refuse(root);
 }
 
-/** Holds the lock while `work` runs. A backup on a read-only disk needs no lock. */
+/** Holds the lock while `work` runs. A backup on a read-only disk is read without a lock. */
 export async function withReadLock<T>(
   backup: BackupLayout,
   work: (manifest: SealedManifest) => Promise<T>,
 ): Promise<T> {
-  // Checked first, so that no lock file is created where there is no backup.
+  // Checked before locking, so that no lock file is created in a folder without a backup.
   requireManifest(backup);
   const unlock = lockIfPossible(backup);
   try {

@@ -1,5 +1,5 @@
 // The manifest of a backup: its files with their sizes and digests, then a checksum of the manifest
-// itself. It replaces the previous one in one step, when everything it names is durable.
+// itself. It atomically replaces the previous manifest when all listed files are durable.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
@@ -20,9 +20,9 @@ export interface BucketEntry {
   readonly name: string;
   readonly id: string;
   readonly objects: number;
-  /** Size of all objects together. */
+  /** Total size of all objects. */
   readonly bytes: number;
-  /** Number of files of bodies; `stored` is their size without checksums. */
+  /** Number of body files; `stored` is their total size without checksums. */
   readonly files: number;
   readonly stored: number;
   readonly database: FileEntry;
@@ -36,11 +36,11 @@ export interface Manifest {
   readonly companions: readonly (FileEntry & { readonly name: string })[];
   readonly elsewhere: readonly string[];
   readonly buckets: readonly BucketEntry[];
-  /** Made with the store's secret key, if it has one (authentication.ts). */
+  /** HMAC made with the store's secret key, if the store has a key (authentication.ts). */
   readonly authentication?: string;
 }
 
-/** The checksum distinguishes it from every other backup into the same folder. */
+/** The checksum distinguishes this manifest from every other manifest in the same folder. */
 export type SealedManifest = Manifest & { readonly checksum: string };
 
 function computeChecksum(manifest: Partial<Manifest>): string {
@@ -55,7 +55,7 @@ export async function writeManifest(backup: BackupLayout, manifest: Manifest): P
   await syncDirectory(backup.root);
 }
 
-/** Undefined if there is no manifest. */
+/** Returns undefined if there is no manifest. */
 export function readManifest(backup: BackupLayout): SealedManifest | undefined {
   let text: string;
   try {
@@ -68,7 +68,7 @@ export function readManifest(backup: BackupLayout): SealedManifest | undefined {
   return parseManifest(text, backup.manifest);
 }
 
-/** Throws an error that says why there is no manifest. */
+/** Returns the manifest. If there is none, throws an error that states the reason. */
 export function requireManifest(backup: BackupLayout): SealedManifest {
   const manifest = readManifest(backup);
   if (manifest !== undefined) return manifest;

@@ -1,5 +1,5 @@
-// Removes from a backup what the current manifest does not need: other snapshots, and bodies that
-// its records do not reference. Runs when that manifest is durable.
+// Removes from a backup the files that the current manifest does not need: other snapshots, and
+// bodies that its records do not reference. Runs after that manifest is durable.
 import { lstatSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { snapshotLayout } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 
-/** Removes all snapshots but `keep`, such as those of interrupted runs. */
+/** Removes all snapshots except `keep`, including snapshots of interrupted runs. */
 export async function clearSnapshots(backup: BackupLayout, keep: string | undefined): Promise<void> {
   for (const name of filesIn(backup.snapshots)) {
     if (name !== keep) await rm(join(backup.snapshots, name), { recursive: true, force: true });
   }
 }
 
-/** Errors are ignored: the backup is complete, and the next run tries again. */
+/** Errors are ignored: the backup is complete, and the next run retries. */
 export async function removeUnreferenced(backup: BackupLayout, manifest: Manifest): Promise<void> {
   await clearSnapshots(backup, manifest.snapshot).catch(() => {});
   const bucketIds = new Set(manifest.buckets.map(({ id }) => id));
@@ -41,7 +41,7 @@ async function removeUnknownBlobs(
     const { referencesBlob } = createQueries(database);
     for (const folder of filesIn(join(backup.blobs, bucketId))) {
       const directory = join(backup.blobs, bucketId, folder);
-      // Nothing is removed through a link.
+      // Do not follow a symbolic link: it could lead to files outside the backup.
       if (!lstatSync(directory).isDirectory()) continue;
       for (const file of filesIn(directory)) {
         if (!referencesBlob(blobId({ bucketId, folder, file })))

@@ -1,5 +1,5 @@
-// Reads a whole backup: verifies each file against the manifest and each record and block against
-// its checksum, and reports missing files. A visitor decides what is done with the files.
+// Reads a whole backup: verifies each file against the manifest, and each record and block against
+// its checksum, and reports missing files. A visitor decides what to do with the files.
 import { join, resolve } from "node:path";
 import { forEachLimit } from "../../async/for-each-limit.ts";
 import type { StoredBlob } from "../../engine/blobs.ts";
@@ -79,7 +79,7 @@ interface BucketWalk {
   readonly backup: BackupLayout;
   readonly entry: BucketEntry;
   readonly visitor: BackupVisitor;
-  /** Throws for a path that leads through a link. */
+  /** Throws if a folder on the path is a symbolic link. */
   readonly checkLinks: (path: string) => void;
 }
 
@@ -107,7 +107,7 @@ async function readBody(
   { backup, entry, visitor, checkLinks }: BucketWalk,
   { key, blob }: { readonly key: string; readonly blob: StoredBlob },
 ): Promise<void> {
-  // The id becomes a path, so it must be one of this bucket.
+  // The id becomes a path, so refuse an id that is malformed or of another bucket.
   if (!isValidBlobId(blob, entry.id)) {
     visitor.damage(`${formatSubject(entry, key)}: "${blob.id}" is not the id of a body in this bucket.`);
     return;
@@ -129,7 +129,7 @@ function formatSubject({ name }: BucketEntry, key: string | undefined): string {
   return key === undefined ? `Bucket "${name}"` : `"${name}/${key}"`;
 }
 
-/** Bytes of the bodies and databases of a backup. */
+/** Returns the total size of the bodies and databases of a backup. */
 export function totalBytes({ buckets, registry }: Manifest): number {
   return buckets.reduce((sum, { stored, database }) => sum + stored + database.bytes, registry.bytes);
 }
@@ -141,7 +141,7 @@ export function createWatch({ progress, signal }: BackupWork): Watch {
   };
 }
 
-/** Reads everything and collects all damage. */
+/** Reads the whole backup and reports all damage. */
 export async function verifyBackup(from: string, work: RestoreOptions = {}): Promise<VerifyBackupReport> {
   const backup = backupLayout(resolve(from));
   return withReadLock(backup, async (manifest) => {

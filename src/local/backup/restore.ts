@@ -1,5 +1,5 @@
-// Restores a backup into an empty directory and verifies every byte. A marker file keeps the
-// directory from being opened until everything is complete and durable.
+// Restores a backup into an empty directory and verifies every byte. A marker file prevents the
+// directory from being opened until all files are complete and durable.
 import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -65,7 +65,10 @@ export async function restore(
   }
 }
 
-/** Refuses a target that is not empty or an unfinished restore of this backup; returns its checksum. */
+/**
+ * Throws unless the target is empty or contains an unfinished restore of the same backup, which is
+ * then resumed. Returns the backup checksum from the marker file of that restore.
+ */
 async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
   const names = await namesIn(target.root);
   const startedChecksum = names.includes("restore.unfinished")
@@ -76,7 +79,7 @@ async function checkTarget(target: Layout, { checksum }: SealedManifest): Promis
       "Specify a new or empty folder for the data.",
     ]);
   }
-  // An incomplete marker is accepted as the only file: the restore stopped while writing it.
+  // Accept an incomplete marker if it is the only file: the restore stopped while writing it.
   if (startedChecksum !== undefined && startedChecksum !== checksum && names.length > 1) {
     throw new BackupError(`"${target.root}" holds a restore of another backup that was not finished.`, [
       "Remove the folder, or specify another one.",
@@ -85,7 +88,9 @@ async function checkTarget(target: Layout, { checksum }: SealedManifest): Promis
   return startedChecksum;
 }
 
-/** Must not replace a valid marker: while it is replaced the directory would look complete. */
+/**
+ * Never replaces a valid marker: until the new file is complete, the directory would look restored.
+ */
 async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
   const firstCreated = await mkdir(target.root, { recursive: true, mode: privateFolder });
   tightenDirectory(target);
@@ -162,7 +167,7 @@ async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Wa
   }
 }
 
-/** Restores a blob to its old offset; parts of the segment that the backup lacks stay holes. */
+/** Restores a blob to its original offset. Bytes that the backup does not contain stay a hole. */
 async function restoreIntoSegment(
   blob: StoredBlob,
   from: string,
@@ -178,7 +183,7 @@ async function restoreIntoSegment(
   }
 }
 
-/** Whether an interrupted run has already copied the blob. */
+/** Whether an interrupted run has already restored the blob. */
 async function isWhole(path: string, blob: StoredBlob): Promise<boolean> {
   return (await hasBlob(path, blob)) && isSound(path, blob, 0);
 }

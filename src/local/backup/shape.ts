@@ -1,5 +1,5 @@
-// Checks the shape of a backup's manifest. Its names and ids become paths, and an attacker who
-// changed the backup must not choose where files are written, so every field is checked first.
+// Checks the shape of a backup's manifest. Its names and ids become paths, so every field is
+// checked first: an attacker who changed the backup must not choose where files are written.
 import { BackupError } from "../../model/backup.ts";
 import { checkBucketName } from "../../model/bucket.ts";
 import { parseNamespaceBucket } from "../../model/key-value.ts";
@@ -7,11 +7,11 @@ import { isCount, isFields } from "../../model/shape.ts";
 import { isRandomName } from "../disk/layout.ts";
 import type { BucketEntry, FileEntry, Manifest } from "./manifest.ts";
 
-/** Companions are key files; no other file of a store has a name of this form. */
+/** Companions are key files; no other file of a store matches this pattern. */
 const companionName = /^[a-z][a-z0-9-]{0,31}\.key$/;
 const sha256Digest = /^[0-9a-f]{64}$/;
 
-/** Returns the manifest; throws if a field has the wrong shape. */
+/** Returns the value as a manifest. Throws if a field has the wrong shape. */
 export function checkManifestShape(value: unknown, path: string): Manifest {
   const wrong = (field: string) =>
     new BackupError(`The backup is not valid: "${field}" in "${path}" is not what Store writes there.`, [

@@ -1,5 +1,5 @@
-// Copies databases in use: page by page in one read transaction, which blocks no writer, needs
-// little memory and gives the state of one instant however long it takes.
+// Copies databases in use, page by page in one read transaction. The copy does not block writers,
+// needs little memory, and has the state of one instant no matter how long it takes.
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { backup, DatabaseSync } from "@photostructure/sqlite";
@@ -20,11 +20,12 @@ export async function copyDatabase(from: string, to: string, watch: Watch): Prom
   createPrivateFile(to);
   const source = openDatabase(from, { role: "reader" });
   try {
-    // The transaction begins with its first read. Without it each write of another process would
-    // restart the copy, which under constant writes would never end.
+    // The first read starts the transaction. Without a transaction each write of another process
+    // would restart the copy, which under constant writes would never end.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_schema").get();
-    // The driver's progress callback cannot throw, so a cancellation waits for the last page.
+    // The driver's progress callback cannot throw, so cancellation takes effect after the last
+    // page.
     await backup(source, to, { rate: pagesPerStep });
     source.exec("COMMIT");
   } finally {
@@ -33,7 +34,7 @@ export async function copyDatabase(from: string, to: string, watch: Watch): Prom
   watch(0);
 }
 
-/** Opens a database that no process writes to; creates no files beside it. */
+/** Opens a database that no process writes to, without creating WAL files. */
 export function openSnapshot(path: string): Database {
   const url = pathToFileURL(path);
   url.searchParams.set("mode", "ro");
@@ -58,7 +59,7 @@ function checkVersion(database: Database, path: string): void {
   ]);
 }
 
-/** Checks the structure of the pages; records are verified as they are read. */
+/** Checks the structure of the pages. Records are verified later, when they are read. */
 export function checkPages(database: Database): void {
   const found = pragma(database, "quick_check");
   if (found === "ok") return;
@@ -68,13 +69,13 @@ export function checkPages(database: Database): void {
   });
 }
 
-/** An object, a blob of a body or part, or damage, found in the snapshot of a bucket. */
+/** An object, a blob of a body or part, or damage found in the snapshot of a bucket. */
 export type SnapshotItem =
   | { readonly kind: "object"; readonly inline: number }
   | { readonly kind: "blob"; readonly key: string; readonly blob: StoredBlob }
   | { readonly kind: "damage"; readonly key: string | undefined; readonly what: string };
 
-/** Everything that a bucket's records reference, verified; damage is listed, too. */
+/** Yields every object and blob that a bucket's records reference, verified, and all damage. */
 export function* listContents(database: Database): Generator<SnapshotItem> {
   try {
     checkPages(database);
@@ -108,7 +109,8 @@ function* listObjects(queries: Queries): Generator<SnapshotItem> {
       else yield { kind: "damage", key: undefined, what: "A key of the index is invalid." };
     }
     const last = keys.at(-1);
-    // Keys out of order, which `checkPages` reports, could make this loop.
+    // Damaged keys can be out of order, which would make this loop forever; `checkPages` reports
+    // them.
     if (!(last instanceof Uint8Array) || (after !== undefined && Buffer.compare(last, after) <= 0)) return;
     after = last;
   }
@@ -137,7 +139,7 @@ function readObject(queries: Queries, key: string): SnapshotItem[] {
   }
 }
 
-/** The parts of uploads in flight. */
+/** Yields the blobs of the parts of active uploads. */
 function* listParts(queries: Queries): Generator<SnapshotItem> {
   const limit = 1000;
   let after: { key: string; id: string } | undefined;

@@ -1,4 +1,5 @@
-// Checks the target of a backup: not in the data, not among other files, not of another store.
+// Checks the target folder of a backup: it must not be in the data directory, contain other files,
+// or hold the backup of another store.
 import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { BackupError } from "../../model/backup.ts";
@@ -34,14 +35,14 @@ export function prepareBackupFolder(source: Layout, { root, blobs, snapshots, lo
   tightenBackup([root, blobs, snapshots, lock]);
 }
 
-/** Also for a path that does not exist yet: links in its parents are resolved. */
+/** Resolves links in the parents, so the path itself need not exist yet. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);
   return parent === path ? path : join(realPath(parent), basename(path));
 }
 
-/** Throws if the folder has the backup of another store, which would be replaced. */
+/** Throws if the folder contains the backup of another store, because it would be replaced. */
 export function checkSameStore(
   buckets: readonly RegisteredBucket[],
   earlier: Manifest | undefined,

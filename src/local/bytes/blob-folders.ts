@@ -1,5 +1,6 @@
-// Folders for new blobs, each of one process. A durable marker names a folder until every file of the
-// full folder is settled, so recovery finds orphans without a scan of the whole store.
+// Folders for new blobs. Each process writes into its own folder. A durable marker names the folder
+// before its first file is written, and is removed when every file of the full folder is settled.
+// After a crash, orphans are only in marked folders, so recovery need not scan the whole store.
 import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,13 +15,13 @@ export interface Slot {
   readonly path: string;
   /** Makes the file's entry in its folder durable. */
   sync(): Promise<void>;
-  /** The file is referenced by a record, or removed: recovery need not check it. */
+  /** Marks the file as referenced by a record or removed: recovery need not check it. */
   settle(): void;
 }
 
 export interface Folders {
   takeSlot(): Promise<Slot>;
-  /** Retires the current folder; recovery checks the files that are still unsettled. */
+  /** Closes the current folder to new files. Recovery checks files that are still unsettled. */
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-// Reads ranges of a blob in whole, verified blocks, so that damaged bytes are never returned.
+// Reads ranges of a blob in whole, verified blocks, so damaged bytes are never returned.
 import { read } from "node:fs";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
@@ -9,7 +9,7 @@ import { checksumBytes } from "./block-writer.ts";
 
 const readFile = promisify(read);
 
-/** Blocks in one read while few bodies are being read. */
+/** Number of blocks in one read while few bodies are being read. */
 const largeChunkBlocks = 8;
 
 /** A blob in an open file. */
@@ -21,23 +21,23 @@ export interface BlockFile {
   readonly size: number;
   /** Size of a block; each block has a checksum. */
   readonly blockBytes: number;
-  /** For error messages. */
+  /** Name of the blob in error messages. */
   readonly name: string;
   /** The initial value of a block's CRC. */
   readonly seed: (block: number) => number;
-  /** Released buffers for reuse: fresh pages cost as much as reading the bytes. */
+  /** Released buffers for reuse: allocating new memory costs as much as reading the bytes. */
   readonly spare: Uint8Array[];
 }
 
 const maxSpare = 4;
 
-/** Keeps the buffer of a chunk for reuse. */
+/** Keeps the buffer of a released chunk for reuse. */
 export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array, blockBytes: number): void {
   if (buffer.byteLength === chunkBytes(blockBytes) && spare.length < maxSpare)
     spare.push(new Uint8Array(buffer));
 }
 
-/** The verified bytes of the range; whole blocks of a large blob are read into `into`, if given. */
+/** Yields the verified bytes of the range. Whole blocks of a large blob are read into `into`. */
 export function readBlockFile(
   file: BlockFile,
   range: ByteRange,
@@ -47,7 +47,7 @@ export function readBlockFile(
   return isSmall ? readSmallFile(file, range) : readLargeFile(file, range, into);
 }
 
-/** Reads bytes and checksums with one call. */
+/** Reads all bytes and checksums of a small blob with one call. */
 async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
   const { blockBytes: block } = file;
   const offset = range.offset - (range.offset % block);
@@ -67,24 +67,26 @@ async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator
   yield bytes.subarray(range.offset - offset, end - offset);
 }
 
-/** Number of bodies being read, counted in open-blob.ts: it bounds the memory of all readers. */
+/** Number of bodies being read, counted in open-blob.ts. It limits the memory of all readers. */
 export const readers = { active: 0 };
 
 function chunkBytes(blockBytes: number): number {
   return readers.active <= 32 ? largeChunkBlocks * blockBytes : blockBytes;
 }
 
-/** Two reads in flight while few bodies are being read: fresh pages cost as much as the bytes. */
+/**
+ * Two concurrent reads while few bodies are being read; more readers would need too much memory.
+ */
 function readConcurrency(): number {
   return readers.active <= 8 ? 2 : 1;
 }
 
-/** With many readers, most wait for their receivers, and chunks read ahead would add up. */
+/** Whether chunks are read ahead. Many readers mostly wait for slow clients, and chunks add up. */
 function readsAhead(): boolean {
   return readers.active <= 64;
 }
 
-/** Reads the next chunks while one is in use, unless there are many readers. */
+/** Reads the next chunks while one chunk is in use, unless there are many readers. */
 async function* readLargeFile(
   file: BlockFile,
   range: ByteRange,
@@ -96,12 +98,12 @@ async function* readLargeFile(
   let position = range.offset - (range.offset % block);
   let next = position;
   const pendingReads: Promise<Uint8Array>[] = [];
-  /** A part of the receiver's buffer, unless the blocks extend beyond the range. */
+  /** Returns a part of `into`, or another buffer if the blocks extend beyond the range. */
   const takeBuffer = (offset: number, length: number) => {
     const start = offset - range.offset;
     const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
     if (isWithin) return into.subarray(start, start + length);
-    // A spare buffer of another size is from a time with fewer or more readers: drop it.
+    // Drop a spare buffer of another length: the chunk size depends on the number of readers.
     const spare = length === chunkBytes(block) ? file.spare.pop() : undefined;
     return spare?.length === length ? spare : Buffer.allocUnsafeSlow(length);
   };
@@ -109,7 +111,7 @@ async function* readLargeFile(
     while (pendingReads.length < readConcurrency() && next < end) {
       const length = Math.min(chunkBytes(block), Math.ceil(end / block) * block - next, file.size - next);
       const chunk = readVerified(file, checksums, next, takeBuffer(next, length));
-      // Awaited below, where a failure is thrown.
+      // The promise is awaited below, where a failure is thrown.
       chunk.catch(() => {});
       pendingReads.push(chunk);
       next += length;
@@ -125,7 +127,7 @@ async function* readLargeFile(
       yield first === 0 && last === bytes.length ? bytes : bytes.subarray(first, last);
     }
   } finally {
-    // The descriptor may be closed after this, so no read may be in flight.
+    // The caller may close the descriptor next, so no read may be in flight.
     await Promise.allSettled(pendingReads);
   }
 }
@@ -181,7 +183,7 @@ interface ChecksumTable {
   get(index: number): number | Promise<number>;
 }
 
-/** The checksums stored after the bytes, loaded in sections as the blocks are read. */
+/** Reads the checksums stored after the bytes, in sections, as the blocks are read. */
 function createChecksumTable(file: BlockFile): ChecksumTable {
   const sectionBlocks = 4096;
   let first = -1;

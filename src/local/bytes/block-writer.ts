@@ -14,10 +14,12 @@ export function storedBytes(size: number, blockBytes: number): number {
   return size + Math.ceil(size / blockBytes) * checksumBytes;
 }
 
-/** Long bodies are also synced in between, so that the last sync has less to wait for. */
+/** Long bodies are also synced every so many bytes, so that the last sync takes less time. */
 const syncEvery = 8 * 1024 * 1024;
 
-/** The initial CRC of a block depends on blob and index, so a misplaced block does not pass. */
+/**
+ * Returns the initial CRC of each block. It depends on blob and index, so a misplaced block fails.
+ */
 export function checksumSeed(id: string): (block: number) => number {
   const seed = crc32(id);
   return (index) => (seed + index) >>> 0;
@@ -26,13 +28,15 @@ export function checksumSeed(id: string): (block: number) => number {
 export interface BlockFileOptions {
   readonly seed: (block: number) => number;
   readonly blockBytes: number;
-  /** Offset in a shared file; default: a new file. */
+  /** Offset in a shared file. Default: a new file is created. */
   readonly start?: number;
-  /** Called with the duration of the last sync. */
+  /** Called after the last sync with its duration. */
   readonly onSynced?: (seconds: number) => void;
 }
 
-/** Returns the number of bytes without checksums. The caller syncs the directory. */
+/**
+ * Writes and syncs the file. Returns its size without checksums. The caller syncs the directory.
+ */
 export async function writeBlockFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -49,7 +53,7 @@ export async function writeBlockFile(
     for await (const chunk of chunks) {
       checksums.update(chunk);
       await inFlight.write;
-      // Written while the next chunk is fetched and hashed.
+      // The write runs while the next chunk is received and hashed.
       inFlight.write = writeAll(file, chunk, from + size);
       inFlight.write.catch(() => {});
       size += chunk.length;

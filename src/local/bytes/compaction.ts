@@ -1,5 +1,6 @@
-// Reclaims the space of removed bodies in segments: removes segments without live bodies, after
-// moving the live bodies of sparse ones. Files are removed whole, so readers are not affected.
+// Reclaims the space of removed bodies in segments: moves the live bodies out of sparse segments,
+// then removes segments without live bodies. Only whole files are removed, so open readers still
+// work.
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isStoreFault, StoreError } from "../../model/errors.ts";
@@ -22,15 +23,20 @@ import type { Relocator } from "./relocate.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 
 export interface Compaction {
-  /** A body is about to be removed from the records. */
+  /** Called before a body is removed from the records. */
   noteRemoved(blob: string): void;
-  /** Takes over a segment of a dead process; its marker is kept until the segment was checked. */
+  /**
+   * Takes over a segment of a dead process. Its marker stays until the segment has been checked.
+   */
   adopt(bucketId: string, segment: string): void;
-  /** Checks the segments from which enough was removed since their last count, or all. */
+  /** Checks all segments, or those with enough bytes removed since their last count ("touched"). */
   run(bucket: string, which: "touched" | "all"): Promise<void>;
-  /** Undefined within the space budget. Otherwise a new body waits until as many bytes are reclaimed. */
+  /**
+   * Undefined while the bucket's segments are within their space budget. Otherwise the promise
+   * resolves when compaction has reclaimed as many bytes, so that writers never outrun it.
+   */
   waitForSpace(bucketId: string, bytes: number): Promise<void> | undefined;
-  /** Bytes are being written into the bucket's segments. */
+  /** Called before bytes are written into the bucket's segments. */
   noteWritten(bucketId: string, bytes: number): void;
 }
 
@@ -57,31 +63,32 @@ interface Throttle {
 }
 
 /**
- * A segment with a smaller share of live bytes is compacted. At 0.4 all segments take less than
- * twice their live bytes, for two thirds of the moves.
+ * Segments with a smaller share of live bytes are compacted. The remaining bodies of a sparse
+ * segment are often removed soon, too: with 0.4 instead of 0.5, all segments take less than twice
+ * their live bytes with two thirds of the moves.
  */
 const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as const;
 /**
- * Size of all segments as a multiple of their live bytes. Above `compact` the emptiest are compacted,
- * even if none is sparse; above `throttle` new bodies wait.
+ * Maximum size of all segments as a multiple of their live bytes. Above `compact`, the emptiest
+ * segments are compacted even if none is sparse. Above `throttle`, new bodies wait.
  */
 const maxSpaceFactor = { compact: 1.7, throttle: 1.8 } as const;
-/** Maximum number of segments counted in one pass over all. */
+/** Maximum number of segments counted in one "all" run. */
 const maxSegmentsPerPass = 64;
 
 export function createCompaction(options: CompactionOptions): Compaction {
   const { layout, buckets, fileBytes, reserve, isLeased, findWriter, relocator } = options;
-  /** Removed bytes at which a segment is counted for the first time. */
+  /** A segment is counted for the first time when this many of its bytes were removed. */
   const firstDue = fileBytes / 32;
-  /** Removed bytes at which the segment that is being written is sealed. */
+  /** The segment being written is sealed when this many of its bytes were removed. */
   const sealedBytes = fileBytes / 2;
   const usage = createSegmentUsage(layout);
-  /** Buckets over their space budget, while they are compacted. */
+  /** Buckets that are over their space budget and being compacted, by id. */
   const throttles = new Map<string, Throttle>();
   let lastRun: Promise<unknown> = Promise.resolve();
   /** Names of the markers of adopted segments. */
   const adoptedMarkers = new Set<string>();
-  /** By bucket id: the segment at which the last pass over all ended. */
+  /** By bucket id: the last segment that the previous "all" run counted. */
   const passPositions = new Map<string, string>();
 
   const storedBytes = (id: string) => options.storedBytes(segmentBlobSize(parseBlobId(id)));
@@ -92,14 +99,14 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return usage.measure(bucketId).live * share + fileBytes;
   }
 
-  /** Called before a segment is compacted. */
+  /** Called before a segment is compacted: throttles writers if the bucket is over its budget. */
   function throttleIfOverBudget(bucketId: string): void {
     if (throttles.has(bucketId) || usage.measure(bucketId).total <= bound(bucketId, maxSpaceFactor.throttle))
       return;
     throttles.set(bucketId, { waiting: [], credit: 0 });
   }
 
-  /** Lets as many bytes be written as were reclaimed. */
+  /** Resumes waiting writers for as many bytes as were reclaimed. */
   function admit(bucketId: string, bytes: number): void {
     const throttle = throttles.get(bucketId);
     if (throttle === undefined) return;
@@ -117,7 +124,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     throttles.delete(bucketId);
   }
 
-  /** Blobs of the segment that are being removed but are still in the records. */
+  /** Returns blobs of the segment that are being removed but still have a record. */
   function findRemoving(bucketId: string, name: string, living: readonly SegmentBlob[]): Set<string> {
     const removing = bucketSegments(bucketId).get(name)?.removing ?? new Set<string>();
     return new Set(living.map(({ id }) => id).filter((id) => removing.has(id)));
@@ -148,7 +155,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     }
     const isBody = ({ id, key }: SegmentBlob) => read((queries) => isCurrentBody(queries, id, key));
     if (live > 0) await relocator.moveAll(bucketId, path, living, isBody);
-    // A backup that has leased the bucket meanwhile may need the bodies where they were.
+    // A backup that leased the bucket during the move may still read the bodies in this segment.
     const isEmpty = !isLeased(paths) && !read((queries) => queries.hasBlobsIn(bucketId, name));
     if (!isEmpty) {
       bucketSegments(bucketId).set(name, {
@@ -165,7 +172,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return (size ?? 0) - live;
   }
 
-  /** Moving needs space, if necessary the reserve. On a nearly full disk the limit is higher. */
+  /** Whether to move bodies now. May release the reserve. A nearly full disk has a higher limit. */
   function isWorthMoving(live: number, size: number, maxShare: number): boolean {
     const { bavail, bsize } = statfsSync(layout.root);
     const free = bavail * bsize;
@@ -175,7 +182,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return needed <= free + reserveBytes && reserve.release();
   }
 
-  /** The next segments in turn, since counting one reads the ids of all its bodies. */
+  /** Returns the next segments round-robin: counting a segment reads the ids of all its bodies. */
   function nextPass(bucketId: string, segments: readonly string[]): string[] {
     const from = passPositions.get(bucketId) ?? "";
     const names = segments.filter((name) => name > from).sort();
@@ -184,7 +191,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return pass;
   }
 
-  /** Seals the segment being written if it has no live body or half of its maximum was removed. */
+  /** Seals the segment being written if it has no live bodies or enough bytes were removed. */
   function sealIfSparse(bucket: string, bucketId: string, which: "touched" | "all"): void {
     const writer = findWriter(bucketId);
     const head = writer?.head();
@@ -204,7 +211,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
 
   function due(bucket: string, bucketId: string, which: "touched" | "all"): string[] {
     sealIfSparse(bucket, bucketId, which);
-    // Most removed bytes first: on a full disk these make space for the others.
+    // Most removed bytes first: on a full disk, removing these makes space to move other bodies.
     const names = [...bucketSegments(bucketId)]
       .filter(([, { removedBytes, due }]) => removedBytes >= due)
       .sort(([, first], [, second]) => second.removedBytes - first.removedBytes)
@@ -222,7 +229,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     maxShare: number,
   ) {
     if (names.length === 0) return;
-    // Skip segments that a process still writes into, or whose bodies are about to be committed.
+    // Skip segments that a process still writes into, or that have bodies about to be committed.
     const { open } = bucketPaths(layout, bucketId);
     const markers = filesIn(open).filter((marker) => !adoptedMarkers.has(marker));
     for (const name of names) {
@@ -236,8 +243,8 @@ export function createCompaction(options: CompactionOptions): Compaction {
       } catch (error) {
         if (isMissing(error)) continue;
         if (!(error instanceof StoreError)) throw error;
-        // No space to move bodies: segments without live bodies can still be removed. Damage: the
-        // segment stays, and `verify` reports it.
+        // Without space to move bodies, segments without live bodies can still be removed. A
+        // damaged segment stays, and `verify` reports it.
         if (error.reason !== "InsufficientStorage" && !isStoreFault(error)) throw error;
         bucketSegments(bucketId).delete(name);
       }
@@ -268,7 +275,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
       segments.set(folder, use);
     },
     run(bucket, which) {
-      // One run at a time: two would move the same bodies.
+      // One run at a time: two concurrent runs would move the same bodies.
       const current = lastRun.then(() => runNow(bucket, which));
       lastRun = current.catch(() => {});
       return current;

@@ -1,4 +1,4 @@
-// Opens bodies for reading: a file, a range of a segment, or the files of several parts in turn.
+// Opens bodies for reading: a file, a range of a segment, or one file after another for parts.
 import { closeSync, open } from "node:fs";
 import { promisify } from "node:util";
 import type { BlobReader, StoredBlob } from "../../engine/blobs.ts";
@@ -18,7 +18,7 @@ import { checksumSeed } from "./block-writer.ts";
 
 const openFile = promisify(open);
 
-/** Where blobs are stored, and in blocks of what size. */
+/** Where blobs are stored, and their block size. */
 export interface BlobStorage {
   readonly layout: Layout;
   readonly blockBytes: number;
@@ -54,7 +54,7 @@ export async function openBlob(
   };
 }
 
-/** Undefined if the file is neither in its bucket nor in the trash, where deleted buckets wait. */
+/** Opens a blob's file in its bucket, or in the trash if the bucket was deleted. */
 export async function openDescriptor(layout: Layout, location: BlobLocation): Promise<number | undefined> {
   for (const path of [blobPath(layout, location), trashedBlobPath(layout, location)]) {
     try {
@@ -79,7 +79,7 @@ export async function openParts(
   const first = blobs[0]!;
   const release = pins.pin(storage.layout, first.id);
   try {
-    // Checked after pinning: a removal that starts after this check sees the pin.
+    // Checked after pinning, so that a removal that starts later sees the pin.
     if (!(await isReferenced())) {
       release();
       return undefined;
@@ -102,7 +102,8 @@ export async function openParts(
     },
     release: (chunk) => current?.release?.(chunk),
     async close() {
-      // If the body was dropped half read, the `finally` of the generator does not run.
+      // A generator that is abandoned before its end does not run its `finally`, so close the file
+      // here.
       await current?.close();
       release();
     },

@@ -1,5 +1,5 @@
-// Moves live bodies out of a segment to where new ones are written. Each move is a change that has
-// no effect if the object has another body by then, so concurrent overwrites and deletes win.
+// Moves live bodies out of a segment into the segment being written. A move has no effect if the
+// object has another body by the time of the commit, so concurrent overwrites and deletes win.
 import { closeSync, openSync } from "node:fs";
 import { isOutcomeUnknown } from "../../model/errors.ts";
 import { moveBodyChange, type WireChange } from "../commit/change.ts";
@@ -10,7 +10,7 @@ import { checksumSeed } from "./block-writer.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 
 export interface Relocator {
-  /** Moves the blobs for which `isBody` still holds just before their move. */
+  /** Moves the blobs for which `isBody` returns true just before the move. */
   moveAll(
     bucketId: string,
     path: string,
@@ -25,20 +25,22 @@ export interface RelocatorOptions {
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
-/** Bodies moved together share a write and a commit; half of a group's buffer is for others. */
+/**
+ * Bodies moved together share a write and a commit. Half of a group's buffer stays for new bodies.
+ */
 const batchBytes = 2 * 1024 * 1024;
 
 export function createRelocator({ blockBytes, getWriter, commit }: RelocatorOptions): Relocator {
   async function move(bucketId: string, descriptor: number, { id, key }: SegmentBlob): Promise<void> {
     const bytes = await readWholeBody(descriptor, id);
     const staged = await getWriter(bucketId).stage(bytes.length, (target) => target.set(bytes));
-    // Other writers use all buffers: a later run moves this body.
+    // Other writers use all buffers: leave this body to a later run.
     if (staged === undefined) return;
     try {
       await commit(bucketId, moveBodyChange(key!, id, staged.id));
       staged.keep();
     } catch (error) {
-      // With an unknown outcome the bytes must stay: the move may have been committed.
+      // If the outcome is unknown, keep the bytes: the move may have been committed.
       if (!isOutcomeUnknown(error)) await staged.discard();
       throw error;
     }

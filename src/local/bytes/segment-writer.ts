@@ -1,5 +1,5 @@
-// Batches medium-sized bodies: those that arrive in one turn of the event loop and during the last
-// sync form a group, which is stored in a segment with one write and one sync.
+// Batches medium-sized bodies. Bodies that arrive in one turn of the event loop, or during the last
+// sync, form a group, which is stored in a segment with one write and one sync.
 import { crc32 } from "@node-rs/crc32";
 import type { StagedBlob } from "../../engine/blobs.ts";
 import { writeError } from "../disk/errors.ts";
@@ -19,11 +19,14 @@ export interface SegmentSizes {
 export const defaultSegmentSizes: SegmentSizes = { bodyBytes: 256 * 1024, fileBytes: 8 * 1024 * 1024 };
 
 export interface SegmentWriter {
-  /** `fill` copies the body; durable when this resolves. Undefined if no buffer is free. */
+  /**
+   * Stores a body of `size` bytes, which `fill` copies into the given buffer. The body is durable
+   * when the promise resolves. If `fill` throws, nothing is stored. Undefined if no buffer is free.
+   */
   stage(size: number, fill: (target: Uint8Array) => void): Promise<StagedBlob | undefined>;
   /** The segment being written, and the number of its reserved bytes. */
   head(): Pick<Segment, "name" | "end"> | undefined;
-  /** Seals the open segments; the next body opens a new one. */
+  /** Seals the open segments. The next body is written into a new segment. */
   seal(): Promise<void>;
 }
 
@@ -36,7 +39,7 @@ export interface SegmentWriterOptions {
   readonly memory: GroupMemory;
   readonly writeStop: WriteStop;
   readonly metrics: Pick<LocalMetrics, "bodySync">;
-  /** Called with the size of each body on disk. */
+  /** Called after each body is stored, with the number of bytes it uses on disk. */
   readonly onStored: (bytes: number) => void;
 }
 
@@ -57,9 +60,9 @@ const idleMilliseconds = 5_000;
 export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { bucketId, paths, processName, blockBytes, sizes, memory, writeStop, metrics } = options;
   let head: Segment | undefined;
-  /** The next segment, created before it is needed because that takes two syncs. */
+  /** The next segment, created before it is needed because creating it takes two syncs. */
   let next: Promise<Segment> | undefined;
-  /** Groups that are not written yet; the last one is still being filled. */
+  /** Groups that are not written yet. The last group is still being filled. */
   const groups: Group[] = [];
   let isWriting = false;
   let idle: NodeJS.Timeout | undefined;
@@ -74,11 +77,12 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     return opening;
   }
 
-  /** Replaces a full segment by the next one. */
+  /** Replaces a full segment with the next segment. */
   async function replaceHead(full: Segment | undefined): Promise<void> {
     const prepared = prepareNext();
     const opened = await prepared;
-    // Of several waiting callers only the first installs it, unless it was sealed meanwhile.
+    // Only the first of several waiting callers installs the segment, unless it was sealed
+    // meanwhile.
     if (head !== full || next !== prepared) return;
     next = undefined;
     full?.seal();
@@ -118,7 +122,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     isWriting = false;
   }
 
-  /** After a failed write or sync the segment is sealed, and the bytes of the group are cut off. */
+  /** Seals the segment after a failed write or sync, and truncates the bytes of the group. */
   async function fail({ segment, at, bodies }: Group, error: unknown): Promise<void> {
     if (head === segment) void seal();
     const isLast = !groups.some((group) => group.segment === segment);
@@ -129,7 +133,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     }
   }
 
-  /** Waits for the end of the turn: written at once, the first of many bodies would go alone. */
+  /** Waits for the end of the turn, so that all bodies that arrive in it form one group. */
   function writeSoon(): void {
     if (isWriting) return;
     isWriting = true;
@@ -143,7 +147,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     head = undefined;
     const prepared = next;
     next = undefined;
-    // A segment that could not be created has left nothing.
+    // A segment whose creation failed has left no files.
     await prepared?.then((segment) => segment.seal()).catch(() => {});
   }
 
@@ -204,7 +208,9 @@ function toStagedBlob(segment: Segment, id: string, size: number): StagedBlob {
   return { id, size, keep: () => settle("referenced"), discard: async () => settle("dropped") };
 }
 
-/** Buffers for the groups of all buckets, reused because fresh pages cost as much as the bytes. */
+/**
+ * Buffers for the groups of all buckets, reused because allocating memory costs as much as copying.
+ */
 export interface GroupMemory {
   take(): Uint8Array | undefined;
   release(bytes: Uint8Array): void;

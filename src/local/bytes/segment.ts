@@ -1,5 +1,6 @@
 // A segment: one file shared by many bodies, so that one write and one sync make all of them
-// durable. Only its creator appends to it, until it is full or idle; a marker shows this.
+// durable. Only the process that created it appends to it, until it is full or idle. A marker
+// exists meanwhile.
 import { close, constants, fdatasync, ftruncate, open, rmSync, write } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,17 +18,17 @@ const truncateFile = promisify(ftruncate);
 
 export interface Segment {
   readonly name: string;
-  /** The number of reserved bytes. */
+  /** Number of reserved bytes. */
   readonly end: number;
-  /** Reserves bytes for one body after those already reserved. */
+  /** Reserves bytes for one body after the bytes that are already reserved. */
   reserve(bytes: number): void;
   /** Writes and syncs a group of bodies at this offset. */
   append(bytes: Uint8Array, at: number): Promise<void>;
-  /** Cuts the file off at this offset after a failed write. */
+  /** Truncates the file to this offset after a failed write. */
   truncate(at: number): Promise<void>;
-  /** A body with reserved bytes is referenced by a record now, or never will be. */
+  /** Reports that a record references the body, or that the body was dropped. */
   settle(fate: "referenced" | "dropped"): void;
-  /** Ends reservations. When all bodies are settled, the marker and an unused file are removed. */
+  /** Refuses new reservations. When all bodies are settled, removes marker and unused file. */
   seal(): void;
 }
 
@@ -48,7 +49,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
 
   function endWriting(): void {
     if (!sealed || unsettled > 0 || writing > 0) return;
-    // Everything is synced already, so the close need not be awaited.
+    // All bytes are already synced, so the close need not be awaited.
     closeFile(file).catch(() => {});
     if (referencedBodies === 0) rmSync(path, { force: true });
     rmSync(marker, { force: true });
@@ -116,7 +117,8 @@ async function createFile(paths: BucketPaths, path: string): Promise<number> {
     return await openFile(path, flags, privateFile);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    // Earlier versions had no folder for segments. Without its own folder the bucket was deleted.
+    // Earlier versions had no folder for segments. If the bucket's folder is missing, it was
+    // deleted.
     await mkdir(paths.segments, { mode: privateFolder }).catch((reason: NodeJS.ErrnoException) => {
       if (reason.code !== "EEXIST") throw reason;
     });

@@ -3,7 +3,7 @@ import { type SettingName, settingNames } from "../../model/bucket.ts";
 import type { PartRow } from "../index/object-row.ts";
 import { type Database, prepareArrays } from "../index/sqlite.ts";
 
-/** An object's row with its inline body: reading the body by itself would cost as much again. */
+/** An object's row with its inline body: a second query for the body would double the cost. */
 type FoundRow = readonly [
   version: string,
   size: number,

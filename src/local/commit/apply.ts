@@ -1,5 +1,6 @@
-// Applies changes inside the writer's transaction: first all checks of a change, then its mutations.
-// Blobs that lose their last reference go into the garbage queue.
+// Applies changes to a bucket's database inside the writer's transaction. All checks of a change
+// run first; its mutations are applied only if all checks hold. Blobs that lose their last
+// reference are added to the garbage queue.
 import { blobContext, verifyBytes, verifyText, withTextChecksum } from "../index/checksum.ts";
 import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
 import { existenceKey } from "../index/existence-index.ts";
@@ -20,7 +21,7 @@ export function createApplier(database: Database): Applier {
   const sql = prepareApplyStatements(database);
   let objects = 0;
   let bytes = 0;
-  /** A damaged row was overwritten, so the totals must be counted again. */
+  /** Whether a damaged row was overwritten, so that the totals must be counted again. */
   let isUncertain = false;
 
   function insertExistence(indexKey: Uint8Array): boolean {
@@ -35,7 +36,8 @@ export function createApplier(database: Database): Applier {
     if (check.kind === "object") {
       const row = sql.findVersion.get(check.key);
       if (row !== undefined) return row.version === check.version;
-      // A lost row is not absent. The conflict makes the caller read again, which reports the loss.
+      // A key in the existence index without a row was lost. Report a conflict: the caller then
+      // reads again and gets the damage error.
       return (
         check.version === undefined && sql.findExistence.get(existenceKey.object(check.key)) === undefined
       );
@@ -52,7 +54,10 @@ export function createApplier(database: Database): Applier {
     return { version, size, inline, blob, stored, manifest, record, bytes };
   }
 
-  /** A damaged row may name the blobs of another object, so those stay. */
+  /**
+   * Adds the blobs of a replaced or deleted object to the garbage queue. A damaged row may name the
+   * blobs of another object, so its blobs stay.
+   */
   function release(key: Uint8Array, row: ObjectRow): void {
     if (!isSoundRow(key, row)) {
       isUncertain = true;
@@ -87,7 +92,10 @@ export function createApplier(database: Database): Applier {
     deleteBlob(from);
   }
 
-  /** The caller may have read the body's location before a move: then the checksum is adapted. */
+  /**
+   * Updates the record. If compaction has moved the body since the caller read it, the checksum is
+   * computed for the new location.
+   */
   function restateObject({ key, record, blob, stored }: WireObject): void {
     const row = blob === undefined ? undefined : findObject(key);
     const isMoved = row !== undefined && row.blob !== blob;
@@ -97,7 +105,8 @@ export function createApplier(database: Database): Applier {
   function putObject(put: WireObject): void {
     const replaced = findObject(put.key);
     if (replaced !== undefined) release(put.key, replaced);
-    // If table and existence index disagreed, this put repairs both; the totals need a recount.
+    // If table and existence index disagree, this put repairs both, and the totals must be
+    // recounted.
     const isNew = insertExistence(existenceKey.object(put.key));
     if (isNew !== (replaced === undefined)) isUncertain = true;
     const inline = putInline(put.inline, replaced);
@@ -127,7 +136,7 @@ export function createApplier(database: Database): Applier {
     return body === undefined ? null : emptyBody;
   }
 
-  /** The row of the inline body; null if damage has changed the id to that of another body. */
+  /** The row id of the inline body. Null if damage changed it to the id of another body. */
   function ownBody({ inline, version, bytes }: FoundObject): number | null {
     if (inline === null || inline === emptyBody) return null;
     try {
@@ -222,7 +231,7 @@ export function createApplier(database: Database): Applier {
       return isDeleted;
     },
     apply(changes) {
-      // A transaction that failed may have left counts.
+      // Reset the counts: an earlier transaction may have failed halfway.
       objects = 0;
       bytes = 0;
       isUncertain = false;
@@ -240,7 +249,7 @@ export function createApplier(database: Database): Applier {
 
 type BodyLocation = { readonly blob: string | null | undefined; readonly stored: number | null | undefined };
 
-/** The same record with the checksum for another location of its body. */
+/** Returns the record with its checksum computed for another location of the body. */
 function rebindChecksum(record: string, from: BodyLocation, to: BodyLocation): string {
   const text = verifyText(record, "a record whose body is moved", blobContext(from.blob, from.stored));
   return withTextChecksum(text, blobContext(to.blob, to.stored));

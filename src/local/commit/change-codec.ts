@@ -1,5 +1,6 @@
-// Packs changes into bytes for the committer: cloning objects costs both sides more than all other
-// work. A put of one object is laid out field by field; v8 serializes other changes.
+// Packs changes into bytes for the committer: a structured clone of the objects would cost more
+// than all other work on them. The most common change, a put of one object, is encoded field by
+// field; all other changes are serialized by v8.
 import { deserialize, serialize } from "node:v8";
 import type { WireChange, WireMutation, WireObject } from "./change.ts";
 
@@ -19,7 +20,7 @@ export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer>
   const parts = changes.map((change) => asPlainPut(change) ?? serialize(change));
   let size = 0;
   for (const part of parts) size += 1 + ("kind" in part ? plainPutSize(part) : lengthBytes + part.length);
-  // Not from the shared pool, so that the buffer can be transferred to another thread.
+  // Not allocated from the shared pool, so that the buffer can be transferred to another thread.
   const packed = Buffer.allocUnsafeSlow(size);
   let at = 0;
   for (const part of parts) {
@@ -29,7 +30,9 @@ export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer>
   return packed;
 }
 
-/** A serialized value may be anything: `checkOther` throws if it is not a change. */
+/**
+ * Decodes changes. A serialized value can be anything; `checkOther` throws if it is not a change.
+ */
 export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown) => void): WireChange[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const changes: WireChange[] = [];

@@ -1,4 +1,4 @@
-// The encoded form of changes: made on the serving thread, applied by the writer thread.
+// Changes in encoded form: created on the serving thread, applied by the writer thread.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import type { SettingName } from "../../model/bucket.ts";
@@ -54,10 +54,10 @@ export type WireMutation =
       readonly kind: "add event";
       readonly rule: string;
       readonly event: string;
-      /** The key of an object without which the event is not added. */
+      /** If set, the event is added only if an object with this key exists. */
       readonly ifExists: Uint8Array | undefined;
     }
-  /** Moves a body to another blob; has no effect if the object has another body by now. */
+  /** Moves a body to another blob. Has no effect if the object has another body by the commit. */
   | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
   | { readonly kind: "ack events"; readonly entries: readonly number[] }
   | { readonly kind: "ack garbage"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
@@ -65,7 +65,7 @@ export type WireMutation =
 export interface WireChange {
   readonly checks: readonly WireCheck[];
   readonly mutations: readonly WireMutation[];
-  /** Such a change may use the space reserve on a full disk. */
+  /** Whether the change only frees space. If so, it may use the space reserve on a full disk. */
   readonly onlyFreesSpace: boolean;
 }
 
@@ -74,7 +74,7 @@ export function wireChange(change: Change): WireChange {
   return {
     checks: (change.checks ?? []).map(wireCheck),
     mutations,
-    // The event of a delete takes less space than the delete frees.
+    // The event of a delete takes less space than the delete frees, so it counts as freeing space.
     onlyFreesSpace: change.mutations.every((mutation) => freesSpace(mutation) || isDeleteEvent(mutation)),
   };
 }
@@ -91,7 +91,7 @@ export function ackGarbageChange(entries: readonly number[], blobs: readonly str
   return { checks: [], mutations: [{ kind: "ack garbage", entries, blobs }], onlyFreesSpace: true };
 }
 
-/** Frees space: the segment that the body leaves is removed afterwards. */
+/** Counts as freeing space, because the segment that the body leaves is removed afterwards. */
 export function moveBodyChange(key: Uint8Array, from: string, to: string): WireChange {
   return { checks: [], mutations: [{ kind: "move body", key, from, to }], onlyFreesSpace: true };
 }
@@ -165,7 +165,7 @@ function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blo
   return { ...none, inline: body.bytes.length === 0 ? body.bytes : withChecksum(version, body.bytes) };
 }
 
-/** All blobs that the change references for the first time. */
+/** Returns all blobs that the change references for the first time. */
 export function referencedBlobs(change: Change): string[] {
   return change.mutations.flatMap((mutation) => {
     if (mutation.kind === "put part") return [mutation.part.blob];

@@ -7,7 +7,7 @@ import { createFrameDecoder, encodeFrame, maxFrameBytes } from "./framing.ts";
 import { isReply, isValidResult } from "./message-shapes.ts";
 import type { Committer, Job } from "./messages.ts";
 
-/** Undefined if no process commits for others in this directory. */
+/** Returns undefined if no process commits for others in this directory. */
 export async function connectToWriter(layout: Layout): Promise<Committer | undefined> {
   const path = readSocketPath(layout);
   const socket = path === undefined ? undefined : await connectSocket(path);
@@ -30,7 +30,7 @@ function createCommitClient(socket: Socket): Committer {
   let isOpen = true;
   let isClosing = false;
 
-  /** A commit in flight keeps the process alive, an idle connection does not. */
+  /** Lets the process exit while the connection is idle. A commit in flight keeps it alive. */
   function goIdle(): void {
     if (isClosing) socket.destroy();
     else socket.unref();

@@ -1,5 +1,6 @@
-// Commits for other processes over a socket, so that their changes share a sync and none waits for a
-// lock. A file has the path of the socket; a process that cannot connect commits for itself.
+// Commits for other processes over a socket: one process of a server commits for all, so that their
+// changes share a sync and no process waits for a lock. A file in the data directory contains the
+// path of the socket. A process that cannot connect commits by itself.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,20 +13,20 @@ import { type ClientRequest, readRequest } from "./message-shapes.ts";
 import type { Reply } from "./messages.ts";
 
 export interface CommitServer {
-  /** Accepts no more connections and closes the open ones. */
+  /** Refuses new connections and closes the open ones. */
   close(): void;
 }
 
-/** The socket is not in the data directory, whose path may be too long for a socket. */
+/** Prefix of the socket's folder. A path in the data directory may be too long for a socket. */
 const folderPrefix = "store-writer-";
 
-/** Far more than the processes of a server and the commands that run beside it. */
+/** Maximum number of clients, far more than a server and concurrent commands need. */
 const maxClients = 128;
-/** Bytes of incomplete messages, of all clients together. */
+/** Maximum number of buffered bytes of incomplete messages, for all clients together. */
 const maxBufferedBytes = 4 * maxFrameBytes;
-/** Bytes of replies that a client has not read. */
+/** Maximum number of reply bytes that a client has not read yet. */
 const maxUnreadBytes = 8 * 1024 * 1024;
-/** Requests of a client without a reply; at this limit no more are read from it. */
+/** Maximum number of unanswered requests of a client. At this limit, reading from it is paused. */
 const maxUnanswered = 1024;
 
 export function openCommitServer(
@@ -65,14 +66,14 @@ export function openCommitServer(
       }
       if (totalBufferedBytes() > maxBufferedBytes) disconnect(client, "too much is being sent at once");
     });
-    // The client was killed; its requests are carried out anyway.
+    // The client was killed. Its pending requests are still carried out.
     client.on("error", () => client.destroy());
     client.on("close", () => clients.delete(client));
   }
 
   const server = createServer(receive);
   server.maxConnections = maxClients;
-  // Without a server every process commits for itself.
+  // Without a commit server, every process commits by itself.
   server.on("error", close);
   server.on("drop", () => warn(`more than ${maxClients} processes want to commit through this one`));
   server.listen(path);
@@ -88,7 +89,7 @@ export function openCommitServer(
   return { close };
 }
 
-/** Closes this connection only: the client notices and commits for itself. */
+/** Closes only this connection. The client notices and commits by itself. */
 function disconnect(client: Socket, why: string): void {
   client.destroy();
   warn(`the connection of a process that commits through this one was closed, because ${why}`);
@@ -98,7 +99,7 @@ function warn(what: string): void {
   process.emitWarning(`${what[0]!.toUpperCase()}${what.slice(1)}.`, "StoreWarning");
 }
 
-/** The path may be stale: the process that opened the socket may have been killed. */
+/** Returns the socket's path, which is stale if the process that opened the socket was killed. */
 export function readSocketPath(layout: Layout): string | undefined {
   try {
     return readFileSync(layout.commitServerFile, "utf8");

@@ -1,4 +1,5 @@
-// Chooses what commits for this process: its own writer thread, or another process that offers it.
+// Chooses the committer of this process: its own writer thread, or a process that commits for
+// others.
 import { Worker } from "node:worker_threads";
 import type { StoreError } from "../../model/errors.ts";
 import type { WriteStop } from "../disk/write-stop.ts";
@@ -6,11 +7,15 @@ import { connectToWriter } from "./commit-client.ts";
 import type { Committer, Reply, WriterData } from "./messages.ts";
 
 export interface ChosenCommitter extends Omit<Committer, "isOpen"> {
-  /** Makes this process's own thread commit for other processes, too. */
+  /** Makes the writer thread of this process also commit for other processes. */
   startServer(): Promise<void>;
 }
 
-/** Connects to a committing process or starts a thread, at the first job and when the other one ends. */
+/**
+ * Connects to a process that commits for others, otherwise starts a writer thread. The choice is
+ * made at the first job, so a process that only reads starts no thread, and again when the other
+ * process ends.
+ */
 export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenCommitter {
   let own: Committer | undefined;
   let chosen: Promise<Committer> | undefined;
@@ -42,7 +47,7 @@ export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenC
   };
 }
 
-/** Starts the thread. If it ends before `close`, all writes are stopped. */
+/** Starts the writer thread. If the thread exits before `close`, all writes are stopped. */
 function startThread(data: WriterData, writeStop: WriteStop): Committer {
   const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: data });
   const pending = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
@@ -68,14 +73,14 @@ function startThread(data: WriterData, writeStop: WriteStop): Committer {
   thread.on("exit", (code) => onExit(new Error(`The writer thread ended with code ${code}.`)));
 
   return {
-    // A thread that has ended has stopped all writes, so no job reaches it.
+    // Always true: an exited thread has stopped all writes, so it gets no more jobs.
     isOpen: () => true,
     submit(job) {
       return new Promise((resolve, reject) => {
-        // A batch that is sent after the thread has ended would get no reply.
+        // A batch sent after the thread has exited would never get a reply.
         if (exitError !== undefined) throw exitError;
         const id = nextId++;
-        // A commit in flight keeps the process alive, an idle writer does not.
+        // A commit in flight keeps the process alive; an idle writer thread does not.
         thread.ref();
         pending.set(id, { resolve, reject });
         const bytes = job.kind === "commit" ? job.groups.map(({ changes }) => changes.buffer) : [];

@@ -1,9 +1,9 @@
-// Frames messages on a byte stream: the length, which is bounded, then the serialized message.
+// Frames messages on a byte stream: a length, which is limited, then the serialized message.
 import { deserialize, serialize } from "node:v8";
 
 const lengthBytes = 4;
 
-/** Far more than a batch of inline bodies or a list of 10,000 parts needs. */
+/** Maximum length of a message, far more than a batch of inline bodies or 10,000 parts needs. */
 export const maxFrameBytes = 64 * 1024 * 1024;
 
 export function encodeFrame(message: unknown): Buffer {
@@ -15,9 +15,11 @@ export function encodeFrame(message: unknown): Buffer {
 }
 
 export interface FrameDecoder {
-  /** Throws for an invalid or too long message: the rest of the stream is then unreadable. */
+  /**
+   * Throws if a message is invalid or too long, because the rest of the stream is then unreadable.
+   */
   push(chunk: Buffer): void;
-  /** Bytes of an incomplete message. */
+  /** Number of bytes buffered for an incomplete message. */
   readonly bufferedBytes: number;
 }
 

@@ -1,5 +1,5 @@
-// Group commit, on the serving thread: sends the changes of one turn of the event loop together.
-// The writer commits all that arrived during its last sync at once, so groups need no timer.
+// Group commit on the serving thread: the changes of one turn of the event loop are sent together.
+// The writer commits all changes that arrived during its last sync together, so no timer is needed.
 import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { LocalMetrics } from "../disk/metrics.ts";
@@ -17,7 +17,7 @@ export interface Writer {
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
   putDocument(write: DocumentWrite): Promise<"committed" | "conflict">;
   deleteDocument(kind: string, name: string): Promise<boolean>;
-  /** Makes this process commit for other processes that open the directory, too. */
+  /** Makes this process also commit for other processes that have the directory open. */
   startServer(): Promise<void>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function createWriter(
   const committer = chooseCommitter(data, writeStop);
   let queue = new Map<string, PendingChange[]>();
   let queued = 0;
-  /** How long the last batch took, in milliseconds. */
+  /** Duration of the last batch in milliseconds. */
   let lastMilliseconds = 0;
   const inFlight = new Set<Promise<void>>();
 
@@ -51,7 +51,8 @@ export function createWriter(
       const begin = performance.now();
       const outcomes = (await committer.submit({ kind: "commit", groups })) as Outcome[][];
       lastMilliseconds = performance.now() - begin;
-      // Map all results before settling any: if the disk failed one bucket, acknowledge none.
+      // Map all results before settling any: if the disk failed for one bucket, acknowledge no
+      // change.
       const results = outcomes.map((group) => group.map((outcome) => toResult(outcome, writeStop)));
       writeStop.check();
       for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, results[i]!);
@@ -70,7 +71,7 @@ export function createWriter(
     }
   }
 
-  /** Submits a job that is not a commit: these are rare and not batched. */
+  /** Submits a job that is not a commit. Such jobs are rare and not batched. */
   async function submit<T>(job: Job): Promise<T> {
     writeStop.check();
     const result = await committer.submit(job);
@@ -114,7 +115,10 @@ export function createWriter(
   };
 }
 
-/** Sent before the turn ends, so that the writer works meanwhile; slow commits get all together. */
+/**
+ * This many changes are sent before the turn ends: the writer commits them while this thread
+ * prepares more. If commits are slow, all changes of the turn are sent together instead.
+ */
 const pipelineThreshold = 16;
 const slowMilliseconds = 4;
 
@@ -140,7 +144,7 @@ function toError({ failure, message, code }: Failure, writeStop: WriteStop): Sto
     return new StoreError("ServiceUnavailable", {
       detail: "Other processes kept the bucket's database locked for too long. Please try again.",
       cause,
-      // The lock is taken before any change is made.
+      // The lock is acquired before any change is made.
       notDone: true,
     });
   }

@@ -1,5 +1,5 @@
-// Checks the shape of requests and replies between a process and the one that commits for it.
-// Scripts run as the same user and may send anything, so no unchecked value is used.
+// Checks the shape of requests and replies between a process and the process that commits for it.
+// Scripts run as the same user and can send anything, so every value is checked before use.
 import { settingNames } from "../../model/bucket.ts";
 import { storageClasses } from "../../model/object.ts";
 import { type Fields, isCount, isFields } from "../../model/shape.ts";
@@ -29,7 +29,7 @@ function hasShape(value: unknown, shape: Readonly<Record<string, Check>>): value
   return isFields(value) && Object.entries(shape).every(([name, check]) => check(value[name]));
 }
 
-/** Whether the value has the shape that belongs to its `kind`. */
+/** Whether the value has the shape that its `kind` requires. */
 function hasKind(value: unknown, shapes: Readonly<Record<string, Readonly<Record<string, Check>>>>): boolean {
   if (!isFields(value) || typeof value.kind !== "string" || !Object.hasOwn(shapes, value.kind)) return false;
   return hasShape(value, shapes[value.kind]!);
@@ -103,7 +103,9 @@ export function readRequest(message: unknown): ClientRequest {
 const groupShape = { bucketId: isRandomName as Check, count: isCount, changes: isBytes };
 const documentShape = { kind: isText, name: isText, text: isText, expectedRevision: optional(isCount) };
 
-/** Unpacked puts have the right fields with any values: checks the sizes and the blob's bucket. */
+/**
+ * Checks sizes and the blob's bucket: an unpacked put has the right fields, but with any values.
+ */
 function isInBucket(mutation: WireMutation, bucketId: string): boolean {
   if (mutation.kind !== "put object") return true;
   const { size, stored, blob } = mutation;
@@ -122,18 +124,18 @@ function isChange(change: unknown, shapes: ReturnType<typeof mutationShapes>): b
   });
 }
 
-/** The engine checks bucket names; they never become paths. */
+/** Bucket names are not checked here: the engine checks them, and they never become paths. */
 function isBucketRecord(value: unknown): boolean {
   const isClass: Check = (name) => storageClasses.some((other) => other === name);
   return hasShape(value, { name: isText, created: isNumber, storageClass: isClass, account: isText });
 }
 
-/** Checks the id only; `isValidResult` checks the result. */
+/** Checks only the id; `isValidResult` checks the result. */
 export function isReply(message: unknown): message is Reply {
   return hasShape(message, { id: isCount });
 }
 
-/** Whether the job can have this result. */
+/** Whether the result has the shape that this kind of job returns. */
 export function isValidResult(job: Job, result: unknown): result is Reply["result"] {
   if (isFailure(result)) return job.kind !== "commit";
   switch (job.kind) {

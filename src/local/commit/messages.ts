@@ -1,4 +1,4 @@
-// Messages of the serving thread and of other processes to the writer thread, and its replies.
+// Messages from the serving thread and other processes to the writer thread, and its replies.
 import type { BucketRecord } from "../../model/bucket.ts";
 import type { Layout } from "../disk/layout.ts";
 import type { DocumentWrite } from "../documents.ts";
@@ -6,13 +6,13 @@ import type { DocumentWrite } from "../documents.ts";
 export interface WriterData {
   readonly layout: Layout;
   readonly processName: string;
-  /** Shared memory for its metrics (disk/metrics.ts). */
+  /** Shared memory for the thread's metrics (disk/metrics.ts). */
   readonly metricsBuffer: SharedArrayBuffer;
-  /** How long a commit waits for the write lock of another process. */
+  /** Maximum time that a commit waits for the write lock of another process. */
   readonly busyMilliseconds: number;
 }
 
-/** Changes to one bucket that are committed together, each with an outcome of its own. */
+/** Changes to one bucket that are committed together. Each change has its own outcome. */
 export interface Group {
   readonly bucketId: string;
   readonly count: number;
@@ -35,16 +35,16 @@ export type Job =
   | { readonly kind: "delete bucket"; readonly name: string }
   | { readonly kind: "put document"; readonly write: DocumentWrite }
   | { readonly kind: "delete document"; readonly documentKind: string; readonly name: string }
-  /** Makes the thread commit for other processes, too. */
+  /** Makes the thread also commit for other processes. */
   | { readonly kind: "start server" }
   | { readonly kind: "close" };
 
 export type Request = Job & { readonly id: number };
 
-/** The writer thread of this process, or of another process. */
+/** The writer thread of this process, or a connection to that of another process. */
 export interface Committer {
   submit(job: Job): Promise<unknown>;
-  /** False once it accepts no more jobs. */
+  /** Returns false if the committer accepts no more jobs. */
   isOpen(): boolean;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The writer thread commits for its process, and on request for others. All changes that have
-// arrived for a bucket go into one transaction, so that they share one sync.
+// The writer thread commits for its process and, on request, for other processes. All pending
+// changes of a bucket are committed in one transaction, so that they share one sync.
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
@@ -47,7 +47,10 @@ const vacuum = createVacuum(() =>
     .map(({ database, checkpoint }) => ({ database, checkpoint: () => runCheckpoint(checkpoint) })),
 );
 
-/** SQLite acknowledges the first commit even if the sync of the log's directory entry fails. */
+/**
+ * Opening the database creates a missing log. SQLite syncs the log's directory entry at the first
+ * commit, but acknowledges that commit even if the sync fails, so the entry is synced here first.
+ */
 function withDurableLog(path: string, database: Database): Database {
   try {
     syncDirectorySync(dirname(path));
@@ -64,7 +67,7 @@ function openBucket(id: string) {
   return { database, applier: createApplier(database), checkpoint: createCheckpoint(database) };
 }
 
-/** The first failure of the disk: requests that arrive later are refused. */
+/** The first failure of the disk. All later requests are refused with it. */
 let diskFailure: Failure | undefined;
 
 function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[] {
@@ -85,12 +88,13 @@ function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[
     if (code === sqliteFull) return commitOnFullDisk(bucketId, changes, error);
     const all = changes.length === 1 || code === sqliteIoError || code === sqliteBusy;
     if (all) return changes.map(() => failure("failed", error));
-    // A change that SQLite refuses must not fail the others, so each is committed alone.
+    // A change that SQLite refuses must not fail the other changes, so commit each change
+    // separately.
     return changes.flatMap((change) => commitGroup(bucketId, [change]));
   }
 }
 
-/** Commits the changes that only free space, with the reserve if needed; refuses the others. */
+/** Commits the changes that only free space, using the reserve if needed. Refuses all others. */
 function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], error: unknown): Outcome[] {
   const freeing = changes.filter((change) => change.onlyFreesSpace);
   if (freeing.length === 0) return changes.map(() => failure("full", error));
@@ -118,7 +122,8 @@ function failure(kind: Failure["failure"], error: unknown): Failure {
   const code = sqliteCode(error);
   const message = isDamage(code) ? `The stored data is damaged: ${words}.` : words;
   const result: Failure = { failure: kind, message, code };
-  // The same rule as in group-commit.ts: neither a full disk nor a change that SQLite refuses.
+  // Only a disk failure stops writes, not a full disk or a change that SQLite refuses (as in
+  // group-commit.ts).
   if (kind === "failed" && (result.code === undefined || result.code === sqliteIoError))
     diskFailure ??= result;
   return result;
@@ -167,25 +172,29 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
   }
 }
 
-/** The driver closes late, without a checkpoint. A failed commit in the log could reappear after a crash. */
+/**
+ * Truncates the log. Closing runs no checkpoint, because the driver closes a database only when its
+ * statements are garbage-collected, and a failed commit left in the log could reappear after a
+ * crash.
+ */
 function truncateLog(database: Database): void {
   try {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
-    // The disk failed or is full: the log stays, as after a crash.
+    // The disk failed or is full: the log stays and is recovered at the next opening.
   }
 }
 
 interface PendingRequest<R extends Request = Request> {
   readonly request: R;
-  /** Only for a commit of another process: its changes by group, already checked. */
+  /** Set only for a commit of another process: the checked changes of each group. */
   readonly changes?: readonly (readonly WireChange[])[];
   reply(reply: Reply): void;
 }
 
 type CommitRequest = Extract<Request, { kind: "commit" }>;
 
-/** Maximum number of changes in one transaction; the rest waits for the next. */
+/** Maximum number of changes in one transaction. Further changes wait for the next transaction. */
 const maxChanges = 1024;
 
 /** Commits the requests bucket by bucket and replies to each with its own outcomes. */
@@ -209,18 +218,18 @@ function commitAll(commits: readonly PendingRequest<CommitRequest>[]): void {
   for (const bucketId of changes.keys()) runCheckpoint(() => buckets.get(bucketId).checkpoint());
 }
 
-/** Runs after the replies, which need not wait for it. A failed sync stops further commits. */
+/** Runs after the replies are sent, so that they do not wait. A failed sync stops all commits. */
 function runCheckpoint(checkpoint: () => void): void {
   if (diskFailure !== undefined) return;
   try {
     checkpoint();
   } catch (error) {
-    // The bucket was deleted meanwhile, and its log with it.
+    // This error means that the bucket and its log were deleted meanwhile.
     if (sqliteCode(error) !== sqliteCannotOpen) failure("failed", error);
   }
 }
 
-/** Requests without a reply, in the order of their arrival. */
+/** Requests without a reply, in order of arrival. */
 const pending: PendingRequest[] = [];
 
 function takeArrived(): void {
@@ -235,7 +244,7 @@ function replyToOwner(reply: Reply): void {
   port.postMessage(reply);
 }
 
-/** The commits at the head of the queue that go into one transaction. */
+/** Takes the commits at the head of the queue that fit into one transaction. */
 function takeCommits(): PendingRequest<CommitRequest>[] {
   let count = 0;
   let changes = 0;
@@ -264,7 +273,7 @@ function work(): void {
     }
     takeArrived();
   }
-  // After a failed sync this thread commits no more; others must find another committer.
+  // After a failed sync this thread refuses to commit; clients must find another committer.
   if (diskFailure !== undefined) server?.close();
   vacuum.whenIdle();
 }
@@ -274,7 +283,7 @@ let server: CommitServer | undefined;
 function startServer(): void {
   server ??= openCommitServer(layout, ({ request, changes }, reply) => {
     pending.push({ request, changes, reply });
-    // Deferred, so that requests that other clients have already sent share the transaction.
+    // Deferred, so that requests already sent by other clients join the same transaction.
     if (pending.length === 1) setImmediate(work);
   });
 }

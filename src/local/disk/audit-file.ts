@@ -1,5 +1,5 @@
 // The audit log of a data directory: a file of JSON lines, each appended and synced. The file is
-// opened for every entry, so after a rename (log rotation) the next entry starts a new file.
+// opened for every entry, so after log rotation renames it, the next entry creates a new file.
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -13,7 +13,7 @@ export function createAuditFile(path: string): AuditLog {
       const isNew = !(await exists(path));
       const file = await open(path, "a", 0o600);
       try {
-        // One write, so that entries of other processes are never mixed in.
+        // A single write, so that entries of concurrent processes are not interleaved.
         await file.appendFile(`${JSON.stringify(entry)}\n`);
         await file.datasync();
       } finally {
@@ -46,7 +46,7 @@ async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-/** Whole lines only: a line without a newline is still being written, or a crash cut it off. */
+/** Yields complete lines only: a crash or a write in progress leaves a last line incomplete. */
 async function* readLines(path: string, start: number): AsyncGenerator<{ line: string; end: number }> {
   if (!(await exists(path))) return;
   let rest = Buffer.alloc(0);
@@ -61,7 +61,7 @@ async function* readLines(path: string, start: number): AsyncGenerator<{ line: s
   }
 }
 
-/** Undefined for a line that a crash cut off and to which the next entry was appended. */
+/** Returns undefined for an invalid line: a crash cut an entry, and the next was appended to it. */
 function parseEntry(line: string): AuditEntry | undefined {
   try {
     return JSON.parse(line) as AuditEntry;

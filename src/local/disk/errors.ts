@@ -11,7 +11,9 @@ function systemError(error: unknown): { code: string; syscall: string } | undefi
 
 const quotaErrno = -constants.errno.EDQUOT;
 
-/** The disk is full or the user's quota is used up. Node may give the quota error no code. */
+/**
+ * Whether the disk is full or the user's quota is used up. Node has no code for some quota errors.
+ */
 export function isNoSpace(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errno } = error as NodeJS.ErrnoException;
@@ -22,14 +24,17 @@ export function isMissing(error: unknown): boolean {
   return systemError(error)?.code === "ENOENT";
 }
 
-/** Maps an error of writing a blob. Errors thrown by the source of the bytes pass unchanged. */
+/**
+ * Maps an error of writing a blob. Errors thrown by the source of the bytes are returned unchanged.
+ */
 export function writeError(error: unknown, writeStop: WriteStop): unknown {
   const system = systemError(error);
   if (system === undefined) return error;
   const { code, syscall } = system;
-  // The only folder that can be missing is that of a bucket that was deleted meanwhile.
+  // Only the folder of a deleted bucket can be missing.
   if (code === "ENOENT") return new StoreError("NoSuchBucket", { cause: error });
-  // A full disk may show only at fdatasync. Writes need not stop: the file is discarded.
+  // A full disk may be reported only by fdatasync. Writes can continue, because the file is
+  // discarded.
   if (isNoSpace(error) && syscall !== "fsync") return new StoreError("InsufficientStorage", { cause: error });
   if (syscall === "fsync" || syscall === "fdatasync") return writeStop.trip(error);
   return new StoreError("ServiceUnavailable", {

@@ -1,5 +1,5 @@
-// Makes directory entries durable. A synced file is still lost in a power cut if the directory that
-// names it was not synced.
+// Makes directory entries durable: after a power cut, a synced file is lost if the directory that
+// contains it was not synced.
 import { closeSync, fsync, fsyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -16,14 +16,14 @@ export function syncDirectorySync(path: string): void {
   }
 }
 
-/** Makes the entries of `directory` and its new ancestors durable, from `firstCreated` down. */
+/** Makes the entries of `directory` and its new ancestors durable, starting at `firstCreated`. */
 export function syncAncestors(directory: string, firstCreated = directory): void {
   const parent = dirname(directory);
   if (directory !== firstCreated && parent !== directory) syncAncestors(parent, firstCreated);
   try {
     syncDirectorySync(parent);
   } catch (error) {
-    // A parent that this user cannot read was not created here, so it is durable already.
+    // A parent that this user cannot read was not created here, so it is already durable.
     if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
   }
 }

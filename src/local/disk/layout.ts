@@ -24,7 +24,7 @@ export interface Layout {
   readonly trash: string;
   readonly reserve: string;
   readonly restoreMarker: string;
-  /** Named by protocol version: a process with another version does not find it. */
+  /** The name contains the protocol version, so processes with another version do not connect. */
   readonly commitServerFile: string;
   readonly auditLog: string;
 }
@@ -71,24 +71,24 @@ export function randomName(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** A file in a bucket's folder `open`: the process may still write into the folder or segment. */
+/** Name of a marker in a bucket's `open` folder: the process may write to the folder or segment. */
 export function markerName(folder: string, processName: string): string {
   return `${folder}.${processName}`;
 }
 
 const namePattern = /^[0-9a-f]{16}$/;
 
-/** Whether `randomName` can have made it: only such names may become parts of paths. */
+/** Whether the name has the form of `randomName`. Only such names may become parts of paths. */
 export function isRandomName(name: unknown): name is string {
   return typeof name === "string" && namePattern.test(name);
 }
 
-/** Encoded in a blob's id. A bucket id is never used again, even if the bucket's name is. */
+/** Location of a blob, encoded in its id. Bucket ids are never reused, even if bucket names are. */
 export interface BlobLocation {
   readonly bucketId: string;
-  /** The folder of the blob's file, or the segment that holds the blob. */
+  /** The folder of the blob's file, or the segment that contains the blob. */
   readonly folder: string;
-  /** The number of the file; in a segment, the blob's offset and size. */
+  /** The file's number in its folder. In a segment: the blob's offset and size. */
   readonly file: string;
 }
 
@@ -96,7 +96,7 @@ export function blobId({ bucketId, folder, file }: BlobLocation): string {
   return `${bucketId}.${folder}.${file}`;
 }
 
-/** The offset has a fixed number of digits, so that ids sort by offset. */
+/** Formats offset and size. The offset has a fixed number of digits, so that ids sort by offset. */
 export function segmentFile(offset: number, size: number): string {
   return `${offset.toString(16).padStart(8, "0")}-${size}`;
 }
@@ -111,7 +111,7 @@ export function parseBlobId(id: string): BlobLocation {
   return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
 }
 
-/** Whether the id is well formed, belongs to the bucket, and matches the blob's size if given. */
+/** Whether the id is well formed, belongs to the bucket, and has the given size, if any. */
 export function isValidBlobId(
   blob: { readonly id: string; readonly size?: number },
   bucketId: string,
@@ -122,12 +122,12 @@ export function isValidBlobId(
   return !isSegmentFile(file) || blob.size === undefined || Number(file.slice(9)) === blob.size;
 }
 
-/** The offset of the blob in its file. */
+/** Returns the offset of the blob in its file. */
 export function blobOffset({ file }: BlobLocation): number {
   return isSegmentFile(file) ? Number.parseInt(file.slice(0, 8), 16) : 0;
 }
 
-/** Size of a blob in a segment, without checksums. */
+/** Returns the size of a blob in a segment, without checksums. */
 export function segmentBlobSize({ file }: BlobLocation): number {
   return Number(file.slice(9));
 }

@@ -1,4 +1,5 @@
-// A bounded cache of values that are costly to open. The least recently used one is closed first.
+// A bounded cache of values that are costly to open. At the limit, the least recently used is
+// closed.
 
 export interface Lru<T> {
   get(key: string): T;

@@ -1,14 +1,14 @@
-// Metrics of commits and syncs. The writer thread counts in shared memory, which the serving thread
-// can read at any time, also while the writer thread waits for the disk.
+// Metrics of commits and syncs. The writer thread counts in shared memory, so the serving thread
+// can read the metrics even while the writer thread waits for the disk.
 import { type Counter, type Histogram, type Metrics, observe, secondsBounds } from "../../metrics/metrics.ts";
 
 export interface LocalMetrics {
-  /** Changes that wait to be committed, here or by another process. */
+  /** Changes waiting to be committed by this process or another process. */
   readonly queue: Counter;
   readonly wait: Histogram;
-  /** How long the sync of a body's file took. */
+  /** Duration of the sync of a body's file. */
   readonly bodySync: Histogram;
-  /** Passed to `createWriterMetrics` in the writer thread. */
+  /** Memory that is passed to `createWriterMetrics` in the writer thread. */
   readonly sharedBuffer: SharedArrayBuffer;
 }
 
@@ -42,7 +42,7 @@ export function createLocalMetrics(metrics: Metrics): LocalMetrics {
 }
 
 export interface WriterMetrics {
-  /** Records a transaction: its number of changes, and the duration of COMMIT, which syncs. */
+  /** Records a transaction: the number of changes, and the duration of its COMMIT, which syncs. */
   recordCommit(changes: number, seconds: number): void;
 }
 

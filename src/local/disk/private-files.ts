@@ -1,5 +1,5 @@
-// Keeps data directories and backups readable by their owner only, databases included: they contain
-// small bodies.
+// Makes data directories and backups readable only by their owner, including the databases, which
+// contain small bodies.
 import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
 import { bucketPathsIn, type Layout } from "./layout.ts";
 
@@ -7,16 +7,22 @@ export const privateFile = 0o600;
 export const privateFolder = 0o700;
 const others = 0o077;
 
-/** SQLite gives its log the same mode. Never opens an existing file: closing it would free its locks. */
+/**
+ * Creates an empty file for SQLite, which gives its log and WAL index the same mode. Never opens an
+ * existing file, because closing it would release this process's locks on it. SQLite reports
+ * errors.
+ */
 export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", privateFile));
   } catch {
-    // The file exists, or SQLite will fail to create it, too.
+    // The file exists, or SQLite will also fail to create it and report the error.
   }
 }
 
-/** Removes permissions of group and others, which earlier versions set. True if there were any. */
+/**
+ * Removes permissions of group and others, which earlier versions granted. True if there were any.
+ */
 function tighten(path: string): boolean {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
@@ -25,7 +31,7 @@ function tighten(path: string): boolean {
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Another owner, or a file system without permissions: leave the path as it is.
+    // The path has another owner or a file system without permissions: leave it unchanged.
     if (code === "EPERM" || code === "EROFS" || code === "ENOENT" || code === "ENOTSUP") return false;
     throw error;
   }
@@ -35,14 +41,14 @@ function tightenDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) tighten(path + suffix);
 }
 
-/** Only the top of a data directory: its folders protect everything below them. */
+/** Only changes the top level of a data directory: its folders protect everything below them. */
 export function tightenDirectory(layout: Layout): void {
   const { root, processes, buckets, trash, registry, reserve, commitServerFile } = layout;
   for (const path of [root, processes, buckets, trash, reserve, commitServerFile]) tighten(path);
   tightenDatabase(registry);
 }
 
-/** The bucket's folder comes last: after a crash in between, the next opening starts again. */
+/** Changes the bucket's folder last: if a crash interrupts this, the next opening repeats it. */
 export function tightenBucket(directory: string): void {
   const found = lstatSync(directory, { throwIfNoEntry: false });
   if (found === undefined || (found.mode & others) === 0) return;
@@ -51,7 +57,7 @@ export function tightenBucket(directory: string): void {
   for (const path of [blobs, segments, open, pins, directory]) tighten(path);
 }
 
-/** For an existing backup: its folder and the entries at its top. */
+/** Changes the folder of an existing backup and its top-level entries. */
 export function tightenBackup(paths: readonly string[]): void {
   for (const path of paths) tighten(path);
 }

@@ -1,5 +1,6 @@
-// Shows which processes are alive: each locks a file of its own, and the kernel frees the lock when
-// the process ends. Unlike heartbeats and process ids, this is not misled by pauses or reused ids.
+// Shows which processes are alive: each process locks its own file, and the kernel releases the
+// lock when the process ends. Unlike heartbeats and process ids, this works despite pauses and
+// reused ids.
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -21,14 +22,14 @@ export function acquireProcessLock(directory: string): ProcessLock {
     const path = join(directory, name + suffix);
     createPrivateFile(path);
     const lock = new DatabaseSync(path, { timeout: 1000 });
-    // Before the lock was taken, a recovery may have removed the file as that of a dead process.
+    // Between creation and locking, recovery may have removed the file as that of a dead process.
     const exists = () => statSync(path, { throwIfNoEntry: false }) !== undefined;
     try {
       lock.exec("BEGIN EXCLUSIVE");
     } catch (error) {
       const wasRemoved = !exists();
       lock.close();
-      // SQLite reports an I/O error when its file was removed.
+      // SQLite reports an I/O error if its file was removed.
       if (wasRemoved) continue;
       throw error;
     }
@@ -72,7 +73,7 @@ function tryLock(path: string, onFree: (path: string) => void): boolean {
   try {
     lock = new DatabaseSync(url, { timeout: 0 });
   } catch {
-    // Free if another process removed the file. With any other error the lock may be held.
+    // If another process removed the file, the lock is free. After any other error it may be held.
     return statSync(path, { throwIfNoEntry: false }) === undefined;
   }
   try {

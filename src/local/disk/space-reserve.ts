@@ -1,5 +1,5 @@
-// Disk space kept in reserve: on a full disk a delete needs space for its own commit before it
-// frees any. While the reserve is used up, only changes that free space are accepted.
+// Disk space kept in reserve: on a full disk, a delete needs space for its commit before it frees
+// any. While the reserve is used up, only changes that free space are accepted.
 import {
   closeSync,
   existsSync,
@@ -17,13 +17,15 @@ import { privateFile } from "./private-files.ts";
 export const reserveBytes = 4 * 1024 * 1024;
 
 export interface Reserve {
-  /** Whether the reserve exists; allocates it again if it was used and the disk has space. */
+  /** Whether the reserve exists. A used reserve is allocated again if the disk has space. */
   ensureReserved(): boolean;
-  /** Frees the reserved space; false if it was already used. */
+  /** Frees the reserved space. False if it was already freed. */
   release(): boolean;
 }
 
-/** `owner` is part of the partial file's name: recovery removes the file if that process died. */
+/**
+ * The partial file's name contains `owner`: recovery removes the file if that process has ended.
+ */
 export function createReserve(path: string, owner: string): Reserve {
   return {
     ensureReserved: () => existsSync(path) || allocate(path, `${path}.${owner}`),
@@ -45,7 +47,7 @@ function allocate(path: string, partial: string): boolean {
     closeSync(descriptor);
     rmSync(partial, { force: true });
     const { syscall } = error as NodeJS.ErrnoException;
-    // Too little space is an expected outcome; a failed sync is a failure of the disk.
+    // A lack of space is expected here; a failed sync means that the disk failed.
     if (syscall !== "write" || !isNoSpace(error)) throw error;
     return false;
   }

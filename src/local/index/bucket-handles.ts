@@ -1,5 +1,5 @@
-// Open databases of buckets for reading, on the serving thread. Another process may delete a bucket
-// at any time, so a read that finds nothing checks whether the bucket of its handle still exists.
+// Open databases of buckets for reading, on the serving thread. Another process can delete a bucket
+// at any time, so a read that finds nothing checks whether its bucket still exists.
 import { existsSync } from "node:fs";
 import { StoreError } from "../../model/errors.ts";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
@@ -23,17 +23,21 @@ export interface OpenBucket {
   readonly bucket: RegisteredBucket;
   readonly database: Database;
   readonly queries: Queries;
-  /** Read cache in front of `queries`. */
+  /** Caches the results of `queries`. */
   readonly cache: ReadCache;
 }
 
 export interface Buckets {
   readonly registry: Database;
-  /** Whether the registry may have changed. */
+  /** Reports whether the registry may have changed. */
   readonly changeCounter: WalChangeCounter;
-  /** Throws NoSuchBucket. The bucket of a returned handle may just have been deleted. */
+  /** Throws NoSuchBucket. The bucket may be deleted by another process at any time after this. */
   open(name: string): OpenBucket;
-  /** A found object proves that the bucket exists; any other read is repeated if it was deleted. */
+  /**
+   * Reads through the bucket's handle. A found object proves that the bucket exists, because only
+   * an empty bucket can be deleted. Without this proof, the read is repeated if the bucket was
+   * deleted.
+   */
   read<T>(
     name: string,
     read: (queries: Queries, open: OpenBucket) => T,
@@ -41,10 +45,10 @@ export interface Buckets {
   ): T;
   /** Closes the handle of a deleted bucket. */
   drop(name: string): void;
-  /** Sorted by name. A damaged entry throws; with "sound" it is left out. */
+  /** Returns the buckets sorted by name. A damaged entry throws; with "sound" it is skipped. */
   all(which?: "sound"): RegisteredBucket[];
   close(): void;
-  /** Must come last, after the writer thread has closed its databases. */
+  /** Call this last, after the writer thread has closed its databases. */
   closeChangeCounters(): void;
 }
 
@@ -52,8 +56,8 @@ export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
   const changeCounters = createWalChangeCounters(layout.root);
   const changeCounter = changeCounters.open(layout.registry);
-  // Statements are prepared for each of the rare uses: the driver keeps the files of a closed
-  // database open as long as one of its statements is referenced.
+  // Statements are prepared for each use, which is rare: a referenced statement would keep the
+  // files of a closed database open.
   function readRegistry<T>(ask: (reader: RegistryReader) => T): T {
     try {
       return ask(createRegistryReader(registry));
@@ -72,7 +76,7 @@ export function createBuckets(layout: Layout): Buckets {
       const bucket = readRegistry((reader) => reader.find(name));
       if (bucket === undefined) throw new StoreError("NoSuchBucket");
       const opened = tryOpen(bucket);
-      // Deleted between the two reads: by now the registry has no such bucket, or a new one.
+      // If undefined, the bucket was deleted between the two reads: read the registry again.
       if (opened !== undefined) return opened;
       const now = readRegistry((reader) => reader.find(name));
       if (now?.id !== bucket.id) continue;

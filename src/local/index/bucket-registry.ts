@@ -1,5 +1,5 @@
-// The registry lists the buckets. A bucket's name points to a folder with a random name, so a
-// bucket that is deleted and created again has another folder, and the two are never confused.
+// The registry lists the buckets. It maps a bucket's name to a folder with a random name, so a
+// bucket that is deleted and created again has a different folder.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { BackupError } from "../../model/backup.ts";
 import type { BucketRecord } from "../../model/bucket.ts";
@@ -19,7 +19,7 @@ import { type Database, inTransaction, openDatabase, sqliteCode, sqliteCorrupt }
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
-  /** Its deletion has begun; after a crash the next opening completes it. */
+  /** Whether its deletion has started. After a crash, the next opening completes the deletion. */
   readonly isDeleting: boolean;
 }
 
@@ -44,7 +44,7 @@ export function prepareDirectory(layout: Layout): void {
     registry.close();
   }
   syncDirectorySync(layout.root);
-  // Also for an existing folder: the process that created it may have been killed before its sync.
+  // Also sync an existing folder: the process that created it may have been killed before its sync.
   if (isNew) syncAncestors(layout.root, firstCreated);
 }
 
@@ -61,23 +61,23 @@ interface RegistryRow extends BucketRow {
 
 export interface RegistryReader {
   find(name: string): RegisteredBucket | undefined;
-  /** Sorted by name. A damaged entry throws; with "sound" it is left out. */
+  /** Returns the buckets sorted by name. A damaged entry throws; with "sound" it is skipped. */
   all(which?: "sound"): RegisteredBucket[];
-  /** All ids in the registry and its existence index, also those in damaged rows. */
+  /** Returns all ids in the registry and its existence index, including ids in damaged rows. */
   ids(): Set<string>;
 }
 
 const columns = "SELECT name, id, created, storage_class, account, deleting, checksum FROM buckets";
 
 export function createRegistryReader(registry: Database): RegistryReader {
-  // One statement, so that table and existence index are read in one snapshot.
+  // A single statement, so that table and existence index are read in one snapshot.
   const find = registry.prepare<RegistryRow>(
     `${columns} WHERE name = ? UNION ALL SELECT NULL, id, 0, '', '', 0, '' FROM witness WHERE place = ?`,
   );
   const all = registry.prepare<RegistryRow>(`${columns} ORDER BY name`);
   return {
     find(name) {
-      // The driver cuts text at NUL, and would find a bucket with the shortened name.
+      // The driver truncates text at NUL and would find a bucket with the shortened name.
       if (name.includes("\0")) return undefined;
       const [row] = find.all(name, existenceKey.bucket(name));
       if (row !== undefined && row.name === null) throw lostError(`bucket "${name}"`);
@@ -97,7 +97,7 @@ export function createRegistryReader(registry: Database): RegistryReader {
 }
 
 function isSound(row: RegistryRow): boolean {
-  // The checksum is not keyed, so the form of the id, which becomes a path, is checked as well.
+  // The checksum is not keyed, so also check the form of the id, which becomes a path.
   return (
     row.checksum === bucketChecksum(row) &&
     isRandomName(row.id) &&
@@ -112,7 +112,7 @@ function toRegisteredBucket(row: RegistryRow): RegisteredBucket {
   return { name, id, created, storageClass: storage_class as StorageClass, account, isDeleting };
 }
 
-/** Completes the folder before it registers the name; the registry's lock keeps recovery away. */
+/** Creates the folder, then registers the name, under a lock that excludes recovery. */
 export function createBucket(layout: Layout, registry: Database, bucket: BucketRecord): boolean {
   finishDeletions(layout, registry);
   return inTransaction(registry, () => {
@@ -144,7 +144,7 @@ function register(registry: Database, id: string, bucket: BucketRecord): void {
 
 /**
  * Marks the bucket as deleting in the registry, then as deleted in its own database, where every
- * process sees it with its next transaction, then removes the name. A later opening can resume this.
+ * process sees it in its next transaction, then removes the name. A later opening can resume this.
  */
 export function deleteBucket(
   layout: Layout,
@@ -160,7 +160,7 @@ export function deleteBucket(
   });
   if (bucket === undefined) return "missing";
   const isEmpty = inTransaction(registry, () => {
-    // Between the transactions other processes may have deleted and recreated the bucket.
+    // Between the two transactions, other processes may have deleted and recreated the bucket.
     if (find()?.id !== bucket.id) return true;
     const outcome = markDeleted(layout, bucket.id);
     if (outcome !== true) {
@@ -174,11 +174,11 @@ export function deleteBucket(
   if (isEmpty === false) return "not empty";
   if (isEmpty !== true) throw isEmpty;
   discardFolder(layout, bucket.id);
-  // Of several concurrent deletes only the first returns "deleted".
+  // Only the first of several concurrent deletes returns "deleted".
   return bucket.isDeleting ? "missing" : "deleted";
 }
 
-/** False if the bucket has objects; the error if damage hides whether it has any. */
+/** Returns false if the bucket has objects. An error if damage hides whether it has any. */
 function markDeleted(layout: Layout, id: string): boolean | Error {
   const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
   try {
@@ -202,7 +202,7 @@ export function finishDeletions(layout: Layout, registry: Database): void {
     try {
       deleteBucket(layout, registry, name);
     } catch (error) {
-      // A damaged bucket stays and does not block the others.
+      // A damaged bucket stays, and the deletion of other buckets continues.
       const isDamageError = error instanceof StoreError || sqliteCode(error) === sqliteCorrupt;
       if (!isDamageError) throw error;
       process.emitWarning(`Bucket "${name}" could not be deleted: ${String(error)}`, "StoreWarning");
@@ -211,7 +211,7 @@ export function finishDeletions(layout: Layout, registry: Database): void {
 }
 
 /**
- * Removes folders that unfinished creations and deletions of buckets left: those that are empty and
+ * Removes folders left by unfinished creations and deletions of buckets: folders that are empty and
  * in neither the registry nor its existence index. `verify` reports other unknown folders.
  */
 export function clearUnregistered(layout: Layout, registry: Database): void {

@@ -1,11 +1,11 @@
-// Appends checksums to records and bytes and verifies them, so that damage is never returned.
+// Appends checksums to records and bytes and verifies them, so that damaged data is never returned.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 
 const checksumBytes = 4;
 const checksumDigits = 8;
 
-/** The text followed by its checksum in hex. */
+/** Returns the text followed by its checksum in hex. */
 export function withTextChecksum(text: string, context = ""): string {
   return text + textChecksum(text, context);
 }
@@ -15,12 +15,12 @@ function textChecksum(text: string, context: string): string {
   return crc32(text, start).toString(16).padStart(checksumDigits, "0");
 }
 
-/** The checksum also covers `context`, other columns of the row: they cannot change unnoticed. */
+/** Returns the text without its checksum, which also covers `context`: other columns of the row. */
 export function verifyText(checked: unknown, what: string, context = ""): string {
   // A column of a damaged row may have any type.
   if (typeof checked !== "string") throw damagedError(what);
   const text = checked.slice(0, -checksumDigits);
-  // Compared as text: parsed as a number, a hex digit changed to upper case would pass.
+  // Compared as text: parsed as a number, a hex digit damaged into upper case would be accepted.
   if (!checked.endsWith(textChecksum(text, context))) throw damagedError(what);
   return text;
 }
@@ -34,7 +34,9 @@ export function partContext(uploadId: string, number: number, blob: string): str
   return `${uploadId} ${number} ${blob}`;
 }
 
-/** The checksum also covers the version, so that the body of another object does not pass. */
+/**
+ * Appends a checksum that also covers the version, so that the body of another object is refused.
+ */
 export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
   const checked = Buffer.allocUnsafe(bytes.length + checksumBytes);
   checked.set(bytes);

@@ -35,7 +35,9 @@ export function garbageBlobChecksum(blob: string): string {
   return withTextChecksum("", blob);
 }
 
-/** Covers the version that owned the list of parts, so that another object's list is noticed. */
+/**
+ * Covers the version of the object that owned the list of parts, so that another list is refused.
+ */
 export function garbageManifestChecksum(manifest: number, version: string): string {
   return withTextChecksum(version, String(manifest));
 }

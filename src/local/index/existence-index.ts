@@ -1,5 +1,6 @@
-// The existence index names everything in a database a second time, ordered by a hash, so that one
-// damaged page never hides a row in both. A row that only this index has was lost.
+// The existence index: a second table with the key of every row of a database, ordered by a hash,
+// so that one damaged page never hides a row in both tables. A key only in this index belongs to a
+// lost row, which is an error; a key in neither table does not exist.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import type { Database } from "./sqlite.ts";
@@ -18,7 +19,7 @@ export type ExistenceKind = keyof typeof kindBytes;
 const hashBytes = 4;
 const prefixBytes = hashBytes + 1;
 
-/** A key of the index. Only the group is hashed, so that the members of a group are adjacent. */
+/** Encodes a key of the index. Only the group is hashed, so the members of a group are adjacent. */
 function encodeKey(kind: ExistenceKind, group: Uint8Array, member: Uint8Array = noBytes): Buffer {
   const encoded = Buffer.allocUnsafe(prefixBytes + group.length + member.length);
   encoded[hashBytes] = kindBytes[kind];
@@ -32,23 +33,23 @@ const noBytes = new Uint8Array();
 
 export const existenceKey = {
   object(key: Uint8Array) {
-    // Grouped by the prefix up to the last slash: keys written in order share a page, as their
-    // records do.
+    // Grouped by the prefix up to the last slash: entries of keys written in order share a page,
+    // like their records.
     const end = key.lastIndexOf(slash) + 1;
     return encodeKey("object", key.subarray(0, end), key.subarray(end));
   },
   upload: (key: Uint8Array, id: string) => encodeKey("upload", Buffer.from(`${id}\n`), key),
   part: (uploadId: string, number: number) =>
     encodeKey("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
-  /** The first key after those of all parts of an upload. */
+  /** The first key after the keys of all parts of an upload. */
   afterParts: (uploadId: string) =>
     encodeKey("part", Buffer.from(`${uploadId}\n`), Buffer.concat([twoBytes(0xffff), nul])),
   blob(id: string) {
-    // Grouped by folder, which one process fills file by file: its entries then share a page.
+    // Grouped by folder, which one process fills file by file, so that its entries share a page.
     const end = id.lastIndexOf(".");
     return encodeKey("blob", Buffer.from(id.slice(0, end)), Buffer.from(id.slice(end)));
   },
-  /** The range of the keys of a segment's blobs; it contains no other keys. */
+  /** The range of the index keys of a segment's blobs. It contains no other keys. */
   blobsIn(bucketId: string, segment: string): [from: Buffer, to: Buffer] {
     const group = Buffer.from(`${bucketId}.${segment}`);
     return [encodeKey("blob", group, Buffer.from(".")), encodeKey("blob", group, Buffer.from("/"))];
@@ -74,7 +75,7 @@ export type ExistenceEntry =
   | { readonly kind: "bucket"; readonly name: string }
   | { readonly kind: "document"; readonly documentKind: string; readonly name: string };
 
-/** Undefined for a damaged key: one that `existenceKey` does not make. */
+/** Returns undefined for a damaged key, which `existenceKey` cannot have made. */
 export function parseExistenceKey(encoded: Uint8Array): ExistenceEntry | undefined {
   const kind = (Object.keys(kindBytes) as ExistenceKind[]).find(
     (kind) => kindBytes[kind] === encoded[hashBytes],
@@ -86,7 +87,7 @@ export function parseExistenceKey(encoded: Uint8Array): ExistenceEntry | undefin
 }
 
 function parseEntry(kind: ExistenceKind, name: Buffer): ExistenceEntry | undefined {
-  // Ids contain no newline; keys may.
+  // Ids do not contain newlines; keys may.
   const idEnd = name.indexOf(10);
   const id = name.subarray(0, Math.max(0, idEnd)).toString();
   switch (kind) {
@@ -126,7 +127,7 @@ function toExistenceKey(entry: ExistenceEntry): Buffer {
   }
 }
 
-/** Reads table and index in one snapshot: a commit may come between two separate statements. */
+/** Runs `read` in one snapshot: a commit between two separate statements would look like damage. */
 export function inSnapshot<T>(database: Database, read: () => T): T {
   database.exec("BEGIN");
   try {
@@ -142,7 +143,7 @@ export function lostError(what: string): StoreError {
   });
 }
 
-/** For a row without an entry in the existence index: its loss would go unnoticed. */
+/** The error for a row that is missing in the existence index: its loss would go unnoticed. */
 export function unindexedError(what: string): StoreError {
   return new StoreError("Damaged", {
     detail: `The stored data is damaged: ${what} is missing from the existence index.`,

@@ -1,8 +1,8 @@
 // Migrates databases of earlier schemas when they are opened, each in one transaction. If several
-// processes open one at the same time, the first migrates it.
+// processes open a database at the same time, the first process migrates it.
 //
 // Schema 1 had no existence index, and checksums only on records of objects and uploads. Schema 2
-// had no outbox, and two settings of a bucket. Schema 3 had no segments.
+// had no outbox and lacked two bucket settings. Schema 3 had no segments.
 import { dirname } from "node:path";
 import { tightenBucket } from "../disk/private-files.ts";
 import { verifyText } from "./checksum.ts";
@@ -35,13 +35,13 @@ const registrySteps: readonly ((registry: Database) => void)[] = [
   () => {},
 ];
 
-/** The steps from the database's version to the current one; none for an unknown version. */
+/** Returns the steps from the database's version to the current version; none if it is unknown. */
 function pendingSteps<T>(steps: readonly T[], database: Database): readonly T[] {
   const found = Number(pragma(database, "user_version"));
   return found >= 1 && found < schemaVersion ? steps.slice(found - 1) : [];
 }
 
-/** Opens a bucket's database, migrated to the current schema. */
+/** Opens a bucket's database and migrates it to the current schema. */
 export function openBucketDatabase(path: string, role: DatabaseOptions["role"]): Database {
   tightenBucket(dirname(path));
   const database = openDatabase(path, { role });

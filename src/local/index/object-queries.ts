@@ -1,4 +1,4 @@
-// Reads of a bucket's database: statements are prepared once, checksums of records verified.
+// Queries of a bucket's database. Statements are prepared once; checksums of records are verified.
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
 import type { Body, BodyPart, GarbageEntry, ObjectWithBody, Totals } from "../../engine/records.ts";
 import { type BucketSettings, type SettingName, settingNames } from "../../model/bucket.ts";
@@ -18,19 +18,21 @@ import { afterAllKeys, createUploadQueries, successor, type UploadQueries } from
 export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
   isDeleted(): boolean;
   totals(): Totals;
-  /** Undefined for a bucket that was deleted. */
+  /** Returns undefined if the bucket was deleted. */
   settings(): BucketSettings | undefined;
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
-  /** The next batch of keys after `after`, unverified: a damaged one may have any type. */
+  /**
+   * Returns the next batch of keys after `after`, not verified: a damaged key may have any type.
+   */
   keys(after: Uint8Array | undefined): unknown[];
   /** Throws if the version column does not match the record. */
   checkVersion(key: Uint8Array): void;
-  /** Verifies record, columns and existence index; undefined if the key is in neither. */
+  /** Verifies record, columns and existence index. Undefined if neither table has the key. */
   inspect(key: Uint8Array): ObjectWithBody | undefined;
   garbage(after: number, limit: number): GarbageEntry[];
-  /** Whether a commit has referenced this blob and no sweep has removed it since. */
+  /** Whether a commit has referenced this blob and no sweep has removed it since then. */
   referencesBlob(id: string): boolean;
 }
 
@@ -53,14 +55,14 @@ type GarbageRow = readonly [
   parts: string | null,
 ];
 
-/** Rows in the first batch of a scan, and in the largest. */
+/** Number of rows in the first batch of a scan, and below, in its largest batch. */
 const firstBatchRows = 4;
 const maxBatchRows = 1001;
 
 export function createQueries(database: Database): Queries {
   const sql = prepareStatements(database);
 
-  /** Reads in growing batches: a skipped folder costs few rows, a long run of keys few queries. */
+  /** Reads in growing batches: skipping a folder reads few rows, a long run needs few queries. */
   function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
     const start = keyBytes(prefix);
     const end = successor(start) ?? afterAllKeys;
@@ -72,7 +74,7 @@ export function createQueries(database: Database): Queries {
         const record = decodeObject(verifyText(text, "a listed record", blobContext(blob, stored)));
         if (Buffer.compare(keyBytes(record.key), key) !== 0)
           throw damagedError(`the key of "${record.key}" in the index`);
-        // Rows out of order may be incomplete, and a listing that goes back would never end.
+        // Rows out of order are damage. A listing that goes back could also loop forever.
         if (Buffer.compare(key, from) < 0) throw damagedError("the order of the index");
         from = Buffer.concat([key, nul]);
         yield record;
@@ -81,12 +83,12 @@ export function createQueries(database: Database): Queries {
     }
   }
 
-  /** For a row that was not found: throws if the existence index has its key. */
+  /** Throws if the existence index has the key of a row that was not found: the row was lost. */
   function throwIfLost(key: string, find: (key: Uint8Array) => unknown): void {
     const bytes = keyBytes(key);
     const indexKey = existenceKey.object(bytes);
     if (sql.existence.get(indexKey) === undefined) return;
-    // A commit may have come between the two reads, so read again in one snapshot.
+    // A commit may have happened between the two reads, so read again in one snapshot.
     inSnapshot(database, () => {
       if (find(bytes) === undefined && sql.existence.get(indexKey) !== undefined)
         throw lostError(`the record of "${key}"`);
@@ -126,7 +128,7 @@ export function createQueries(database: Database): Queries {
     },
     objects(scan) {
       const batch = scan.delimiter === "" ? Math.min(scan.limit + 1, maxBatchRows) : firstBatchRows;
-      // One snapshot and one lock for the whole page, not one for each seek.
+      // One snapshot and one lock for the whole page instead of one per seek.
       return inSnapshot(database, () => collectPage((prefix, after) => seek(prefix, after, batch), scan));
     },
     keys(after) {
@@ -206,7 +208,7 @@ function toBody(record: ObjectRecord, [, blob, stored, inline, bytes, manifest]:
   return { storage: "inline", bytes: verifyBytes(version, bytes, `the body of "${key}"`) };
 }
 
-/** A stored list of parts begins with the version that owns it. */
+/** Parses a stored list of parts, which starts with the version of the object that owns it. */
 function ownedParts(manifest: string, what: string): [version: string, parts: BodyPart[]] {
   const text = verifyText(manifest, what);
   return [text.slice(0, versionDigits), decodeManifest(text.slice(versionDigits))];
@@ -214,7 +216,7 @@ function ownedParts(manifest: string, what: string): [version: string, parts: Bo
 
 const versionDigits = 32;
 
-/** A damaged entry may name the blob of another object, so it names none; `verify` reports it. */
+/** A damaged entry may name the blob of another object, so return no blobs; `verify` reports it. */
 function toGarbageEntry([entry, blob, checksum, manifest, parts]: GarbageRow): GarbageEntry {
   try {
     if (blob !== null) {
@@ -230,7 +232,7 @@ function toGarbageEntry([entry, blob, checksum, manifest, parts]: GarbageRow): G
   }
 }
 
-/** The first possible key after a position. */
+/** Returns the first possible key after a position. */
 function startAfter({ kind, value }: Position): Uint8Array {
   const bytes = keyBytes(value);
   if (kind === "key") return Buffer.concat([bytes, Buffer.alloc(1)]);

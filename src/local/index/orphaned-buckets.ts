@@ -1,5 +1,5 @@
-// Decides which bucket folders are orphaned. The registry may have lost the name of a bucket, so a
-// folder is orphaned only if it is empty or its bucket was deleted.
+// Decides which bucket folders are orphaned. A missing registry entry is not enough, because damage
+// may have removed it: the bucket must also be empty or marked as deleted.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
@@ -9,7 +9,7 @@ import { openBucketDatabase } from "./migrations.ts";
 import { parseDeletedMark } from "./schema.ts";
 import { corruptionError, type Database } from "./sqlite.ts";
 
-/** For a folder unknown to the registry: whether its bucket was never used or was deleted. */
+/** Whether a folder missing in the registry has a bucket that was never used or was deleted. */
 export function isOrphaned(layout: Layout, id: string): boolean {
   const { database: path, blobs, segments } = bucketPaths(layout, id);
   if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedDeleted(path)) return false;
@@ -25,7 +25,7 @@ function isMarkedDeleted(path: string): boolean {
   });
 }
 
-/** Created but never registered, so nothing was ever stored in it. */
+/** Whether nothing was ever stored in the bucket, which was then created but never registered. */
 function isEmpty(path: string): boolean {
   if (hasNoTables(path)) return true;
   return readDatabase(path, (database) =>
@@ -35,7 +35,7 @@ function isEmpty(path: string): boolean {
   );
 }
 
-/** A crash came before the tables, perhaps even before `openDatabase` accepts the file. */
+/** Whether a crash came before the tables were created. `openDatabase` may refuse such a file. */
 function hasNoTables(path: string): boolean {
   return attempt(() => {
     const database = new DatabaseSync(path);
@@ -58,7 +58,7 @@ function readDatabase(path: string, ask: (database: Database) => boolean): boole
   });
 }
 
-/** A database that cannot be read does not count as empty. */
+/** Returns false if the database cannot be read: it may not be empty. */
 function attempt(ask: () => boolean): boolean {
   try {
     return ask();
@@ -67,7 +67,9 @@ function attempt(ask: () => boolean): boolean {
   }
 }
 
-/** Throws if the table is empty but the existence index has objects: damage hides them. */
+/**
+ * Whether the bucket has objects. Throws if only the existence index has any: damage hides them.
+ */
 export function hasObjects(database: Database): boolean {
   if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
   const keys = database.prepare<{ place: Uint8Array }>("SELECT place FROM witness");

@@ -1,4 +1,4 @@
-// Reads of a bucket's outbox: the events that are still to be delivered.
+// Queries of a bucket's outbox: the events that are not delivered yet.
 import type { EventCount, OutboxEvent } from "../../engine/records.ts";
 import { verifyText } from "./checksum.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
@@ -6,7 +6,7 @@ import { type Database, prepareArrays } from "./sqlite.ts";
 export interface OutboxQueries {
   outboxEvents(rule: string, limit: number): OutboxEvent[];
   eventCounts(): EventCount[];
-  /** Damaged entries among the next `limit` after `after`; `last` is undefined at the end. */
+  /** Finds damage in the next `limit` entries after `after`. `last` is undefined at the end. */
   damagedEvents(
     after: number,
     limit: number,
@@ -18,7 +18,7 @@ type EventRow = readonly [entry: number, event: unknown, rule: string];
 const columns = "SELECT entry, event, rule FROM outbox";
 
 export function createOutboxQueries(database: Database): OutboxQueries {
-  // Statements are prepared on use: most buckets have no rules.
+  // Statements are prepared on first use: most buckets have no notification rules.
   return {
     outboxEvents(rule, limit) {
       const find = prepareArrays<EventRow>(database, `${columns} WHERE rule = ? ORDER BY entry LIMIT ?`);
@@ -38,7 +38,7 @@ export function createOutboxQueries(database: Database): OutboxQueries {
   };
 }
 
-/** Undefined if damaged: such an event must not block the delivery of later ones. */
+/** Returns undefined for a damaged event: it must not block the delivery of later events. */
 function eventText([, event, rule]: EventRow): string | undefined {
   try {
     return verifyText(event, "an event", rule);

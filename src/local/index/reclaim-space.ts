@@ -3,7 +3,7 @@ import type { Reserve } from "../disk/space-reserve.ts";
 import { type Database, sqliteBusy, sqliteCode, sqliteFull } from "./sqlite.ts";
 import { releasePagesNow, truncateLog } from "./vacuum.ts";
 
-/** Whether the reserve exists. Releases free pages of the database to make space for it. */
+/** Whether the reserve exists. To make space for it, free pages of the database are released. */
 export function ensureReserve(reserve: Reserve, database: Database): boolean {
   const steps = 8;
   for (let step = 0; step < steps; step++) {
@@ -19,8 +19,9 @@ export function ensureReserve(reserve: Reserve, database: Database): boolean {
 }
 
 /**
- * For changes that only free space; false if none was found. The database takes in the pages of the
- * log with the space of the reserve; if the log used the reserve, neither could grow.
+ * Makes space for changes that only free space. Returns false if no space was found. The reserve is
+ * released for a checkpoint, which then truncates the log. If the log grew into the reserve
+ * instead, the checkpoint would lack space.
  */
 export function reclaimSpace(reserve: Reserve, database: Database): boolean {
   const hadReserve = reserve.release();

@@ -1,4 +1,4 @@
-// The tables and their schema version. Earlier versions are migrated, newer ones refused.
+// The tables and their schema version. Older versions are migrated; newer versions are refused.
 import { settingNames } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { withTextChecksum } from "./checksum.ts";
@@ -7,10 +7,12 @@ import { pragma } from "./sqlite.ts";
 
 export const schemaVersion = 4;
 
-/** Marks a deleted bucket. It differs from 0 in many bits, so no flipped bit can set it. */
+/**
+ * Marks a deleted bucket. It differs from 0 in many bits, so a single flipped bit cannot set it.
+ */
 export const deletedMark = 0x6f9a_3c5d_71;
 
-/** Whether the bucket was deleted; undefined for a damaged mark. */
+/** Whether the bucket was deleted. Undefined if the mark is damaged. */
 export function parseDeletedMark(mark: unknown): boolean | undefined {
   if (mark === 0) return false;
   return mark === deletedMark ? true : undefined;
@@ -21,7 +23,7 @@ export const existenceTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WIT
 export const registryExistenceTable =
   "CREATE TABLE witness (place BLOB PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID";
 
-/** Entry numbers are never used again: they distinguish later events of a key from earlier ones. */
+/** Entry numbers are never reused, so that later events of a key differ from earlier events. */
 export const outboxTable = `
   CREATE TABLE outbox (entry INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, event TEXT NOT NULL);
   CREATE INDEX outbox_rule ON outbox (rule)`;
@@ -52,7 +54,7 @@ export const registrySchema = `
 /** The value of `inline` for an empty body, which has no row in `bodies`. */
 export const emptyBody = 0;
 
-/** Stored for a setting that is not set: an empty column could also be damage. */
+/** Text stored for a setting that is not set, because an empty column could also be damage. */
 export function noSetting(name: string): string {
   return withTextChecksum("", name);
 }
@@ -112,7 +114,7 @@ export function checkSchemaVersion(database: Database, path: string): void {
   const found = pragma(database, "user_version");
   if (found === schemaVersion) return;
   const mismatch = `"${path}" has schema version ${String(found)}, this Store knows ${schemaVersion}`;
-  // Lower versions were migrated before this check, so any other number is damage.
+  // Older versions were already migrated, so any other number is damage.
   const advice = Number(found) > schemaVersion ? "Use a newer Store" : "It is damaged";
   throw new StoreError("InternalError", { detail: `${mismatch}. ${advice}.` });
 }

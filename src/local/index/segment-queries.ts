@@ -1,9 +1,9 @@
-// Reads which blobs a segment contains, from the table of blobs and from the existence index.
+// Queries which blobs a segment contains, in the table of blobs and in the existence index.
 import { existenceKey, parseExistenceKey } from "./existence-index.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
 
 export interface SegmentQueries {
-  /** The blobs of a segment that a commit has referenced and no sweep has removed, by offset. */
+  /** Blobs of a segment that a commit has referenced and no sweep has removed, sorted by offset. */
   blobsIn(bucketId: string, segment: string): SegmentBlob[];
   hasBlobsIn(bucketId: string, segment: string): boolean;
   /** Whether this blob is the current body of the object. */
@@ -12,7 +12,7 @@ export interface SegmentQueries {
 
 export interface SegmentBlob {
   readonly id: string;
-  /** The key of its object, if known. */
+  /** The key of the blob's object, if known. */
   readonly key: Uint8Array | undefined;
 }
 
@@ -37,7 +37,7 @@ export function createSegmentQueries(database: Database): SegmentQueries {
   };
 }
 
-/** The range of the ids of a segment's blobs; it contains no other ids. */
+/** Returns the range of the ids of a segment's blobs. It contains no other ids. */
 function idRange(bucketId: string, segment: string): [from: string, to: string] {
   return [`${bucketId}.${segment}.`, `${bucketId}.${segment}/`];
 }

@@ -1,5 +1,6 @@
-// Estimates how much of a bucket's segments is live: the last count of each segment minus what this
-// process has removed since. This decides which segments to compact and whether writers wait.
+// Estimates the live bytes of a bucket's segments: the last count of each segment minus the bytes
+// that this process has removed since then. Decides which segments to compact and whether writers
+// wait.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
@@ -8,15 +9,15 @@ import { filesIn } from "../recovery/recover.ts";
 export interface SegmentUse {
   /** Bytes removed since the last count. */
   removedBytes: number;
-  /** Removed bytes at which the segment is counted again. */
+  /** The segment is counted again when `removedBytes` reaches this value. */
   due: number;
-  /** Blobs being removed: the records may still have them at the next count. */
+  /** Blobs being removed, which may still have records at the next count. */
   readonly removing: Set<string>;
-  /** Size and live bytes at the last count; undefined before the first. */
+  /** Size and live bytes at the last count. Undefined before the first count. */
   readonly counted?: { readonly size: number; readonly live: number };
 }
 
-/** Bytes of all segments of a bucket together. */
+/** Total bytes and live bytes of all segments of a bucket. */
 export interface Usage {
   total: number;
   live: number;
@@ -24,17 +25,23 @@ export interface Usage {
 
 export interface SegmentUsage {
   bucketSegments(bucketId: string): Map<string, SegmentUse>;
-  /** The last measurement plus own changes; measuring again takes at most a hundredth of the time. */
+  /**
+   * Returns the last measurement plus this process's changes since then. It is repeated to include
+   * changes of other processes, but rarely: measuring takes at most 1% of the time.
+   */
   measure(bucketId: string): Readonly<Usage>;
-  /** Adds what this process has written or removed, in bytes. */
+  /** Adds the bytes that this process has written or removed. */
   change(bucketId: string, change: Partial<Usage>): void;
-  /** The emptiest segments, enough to reduce the total to `maxBytes`; none that is nearly full. */
+  /**
+   * Returns the emptiest segments, enough to reduce the total to `maxBytes`. Skips nearly full
+   * ones.
+   */
   emptiest(bucketId: string, maxBytes: number): string[];
 }
 
-/** Time between two measurements, as a multiple of the duration of one. */
+/** Pause between two measurements, as a multiple of the duration of a measurement. */
 const measurePause = 100;
-/** Segments with a larger share of live bytes are not chosen. */
+/** Segments with a larger share of live bytes are not compacted. */
 const maxLiveShare = 0.75;
 
 export function createSegmentUsage(layout: Layout): SegmentUsage {
@@ -58,7 +65,7 @@ export function createSegmentUsage(layout: Layout): SegmentUsage {
       total += size;
       live += liveBytes(uses.get(name), size);
     }
-    // Removed by another process.
+    // Forget segments that another process has removed.
     for (const name of uses.keys()) if (!names.has(name)) uses.delete(name);
     return { total, live };
   }

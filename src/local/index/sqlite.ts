@@ -1,4 +1,4 @@
-// Opens SQLite databases with the settings that durability and measured speed require.
+// Opens SQLite databases with the settings needed for durability and speed.
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { invariant, StoreError } from "../../model/errors.ts";
@@ -6,7 +6,7 @@ import { createPrivateFile } from "../disk/private-files.ts";
 
 type SqlValue = string | number | bigint | Uint8Array | null;
 
-/** A prepared statement. `Row` is what its SQL text selects; this interface alone asserts that. */
+/** A prepared statement. `Row` is the type of a selected row; it is not checked at run time. */
 export interface Statement<Row> {
   get(...values: readonly SqlValue[]): Row | undefined;
   all(...values: readonly SqlValue[]): Row[];
@@ -19,7 +19,7 @@ export type Database = { prepare<Row = unknown>(sql: string): Statement<Row> } &
   typeof DatabaseSync
 >;
 
-/** Rows as arrays: naming the columns of each row costs more than reading them. */
+/** Prepares a statement that returns rows as arrays, which are faster to create than objects. */
 export function prepareArrays<Row extends readonly unknown[]>(
   database: Database,
   sql: string,
@@ -32,7 +32,7 @@ export function prepareArrays<Row extends readonly unknown[]>(
 export interface DatabaseOptions {
   /** Readers serve requests; the writer commits. */
   readonly role: "reader" | "writer";
-  /** Creates a missing file; otherwise a missing file is an error. */
+  /** Whether to create a missing file. Default: a missing file is an error. */
   readonly create?: "when missing";
 }
 
@@ -45,15 +45,17 @@ export function openDatabase(path: string, { role, create }: DatabaseOptions): D
   const database = new DatabaseSync(url, { timeout: busyMilliseconds });
   try {
     if (create !== undefined) {
-      // Must come before the first table: vacuum.ts releases free pages in small steps.
+      // Must be set before the first table is created: vacuum.ts releases free pages in small
+      // steps.
       database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
     }
-    // This build's default syncs only at checkpoints, so a power cut would lose acknowledged
-    // commits. Its automatic checkpoints hide a failed sync, so `createCheckpoint` replaces them.
+    // By default, this build of SQLite syncs only at checkpoints, so a power cut would lose
+    // acknowledged commits. Its automatic checkpoints hide a failed sync, so `createCheckpoint`
+    // replaces them.
     database.exec(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
     );
-    // The largest memory map that this build allows: reads then copy no pages.
+    // The largest memory map that this build of SQLite allows, so that reads copy no pages.
     database.exec(
       `PRAGMA mmap_size = 2147418112; PRAGMA cache_size = ${role === "writer" ? -65536 : -16384}`,
     );
@@ -74,7 +76,7 @@ export function pragma(database: Database, name: string): unknown {
 const retryMilliseconds = 0.2;
 const sleepBuffer = new Int32Array(new SharedArrayBuffer(4));
 
-/** Polls for the lock: SQLite's own wait sleeps ever longer, and most commits take less time. */
+/** Polls for the lock: the pauses of SQLite's own wait get longer than most commits take. */
 function takeWriteLock(database: Database, maxMilliseconds: number): void {
   const end = performance.now() + maxMilliseconds;
   database.exec("PRAGMA busy_timeout = 0");
@@ -94,13 +96,13 @@ function takeWriteLock(database: Database, maxMilliseconds: number): void {
 }
 
 export interface TransactionOptions {
-  /** Called with the duration of COMMIT, which syncs. */
+  /** Called after COMMIT, which syncs, with its duration. */
   readonly onSynced?: (seconds: number) => void;
-  /** How long to wait for the write lock of another process. */
+  /** Maximum time to wait for the write lock of another process. */
   readonly busyMilliseconds?: number;
 }
 
-/** Runs the work in one transaction that holds the write lock from its start. */
+/** Runs `work` in one transaction that holds the write lock from its start. */
 export function inTransaction<T>(database: Database, work: () => T, options: TransactionOptions = {}): T {
   takeWriteLock(database, options.busyMilliseconds ?? busyMilliseconds);
   try {
@@ -115,10 +117,10 @@ export function inTransaction<T>(database: Database, work: () => T, options: Tra
   }
 }
 
-/** Pages of a log at which a checkpoint runs: with a longer log it would delay some puts. */
+/** A checkpoint runs when the log has this many pages. A longer log would delay some puts. */
 const longLogPages = 1000;
 
-/** Runs a checkpoint when the log is long. Throws errors of the disk, except that it is full. */
+/** Runs a checkpoint if the log is long. Throws errors of the disk, except for a full disk. */
 export function createCheckpoint(database: Database): () => void {
   const readLogSize = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)");
   const runCheckpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
@@ -127,7 +129,7 @@ export function createCheckpoint(database: Database): () => void {
     try {
       runCheckpoint.get();
     } catch (error) {
-      // The log stays and grows; on a full disk the next commit reports it.
+      // The log stays and grows. If the disk is full, the next commit reports it.
       const code = sqliteCode(error);
       if (code !== sqliteFull && code !== sqliteBusy) throw error;
     }
@@ -138,12 +140,12 @@ export function createCheckpoint(database: Database): () => void {
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error) return Number(error.errcode) & 0xff;
-  // Errors of `all` and `iterate` have a message but no result code.
+  // Errors thrown by `all` and `iterate` have a message but no result code.
   if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR") return undefined;
   return codesByMessage.find(([words]) => error.message.includes(words))?.[1] ?? sqliteError;
 }
 
-/** Maps a failed read to damage or to an unreadable disk. Other errors pass unchanged. */
+/** Maps a failed read to a damage error or a disk error. Other errors are returned unchanged. */
 export function toReadError(error: unknown, what: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
@@ -154,19 +156,19 @@ export function toReadError(error: unknown, what: string): unknown {
   return new StoreError("ServiceUnavailable", { detail, cause: error, notDone: true });
 }
 
-/** Like `toReadError`, but every other error counts as damage: a row that cannot be decoded. */
+/** Like `toReadError`, but maps every other error to a damage error: the row cannot be decoded. */
 export function toDamageError(error: unknown, what: string): StoreError {
   const mapped = toReadError(error, what);
   if (mapped instanceof StoreError) return mapped;
   return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.`, cause: mapped });
 }
 
-/** SQLite also uses these codes for a database that the disk fails to read. */
+/** Whether the code means damage. SQLite also uses these codes if the disk fails to read. */
 export function isDamage(code: number | undefined): boolean {
   return code === sqliteCorrupt || code === sqliteNotADatabase;
 }
 
-/** Damage found by our own checks, in the form of an error of SQLite. */
+/** Creates an error like SQLite's for damage that Store's own checks have found. */
 export function corruptionError(what: string): Error {
   return Object.assign(new Error(`${what} is damaged`), { errcode: sqliteCorrupt });
 }

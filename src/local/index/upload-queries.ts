@@ -1,4 +1,4 @@
-// Reads of uploads and their parts in a bucket's database.
+// Queries of uploads and their parts in a bucket's database.
 import { decodePart, decodeUpload } from "../../engine/codec/record-codec.ts";
 import type { StoredUpload, UploadScan } from "../../engine/records.ts";
 import { compareKeys, keyBytes } from "../../model/key.ts";
@@ -34,7 +34,7 @@ export function createUploadQueries(database: Database): UploadQueries {
       if (row !== undefined) return { record: toUpload(row), revision: row[1] };
       const indexKey = existenceKey.upload(bytes, id);
       if (sql.existence.get(indexKey) === undefined) return undefined;
-      // A commit may have come between the two reads, so read again in one snapshot.
+      // A commit may have happened between the two reads, so read again in one snapshot.
       return inSnapshot(database, () => {
         const again = find();
         if (again !== undefined) return { record: toUpload(again), revision: again[1] };
@@ -45,7 +45,8 @@ export function createUploadQueries(database: Database): UploadQueries {
     uploads({ prefix, after, limit }) {
       const start = keyBytes(prefix);
       const end = successor(start) ?? afterAllKeys;
-      // Without an id, start after all uploads of the key: ids are hex, so "~" sorts after each.
+      // Without an id, start after all uploads of the key: ids are hex digits, which sort before
+      // "~".
       const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
       const uploads = sql.uploads.all(start, end, key, id, limit).map(toUpload);
       for (const [i, upload] of uploads.entries()) {
@@ -56,7 +57,7 @@ export function createUploadQueries(database: Database): UploadQueries {
     },
     dueUploads(now, limit) {
       const rows = sql.dueUploads.all(now, limit);
-      // The index by time may be damaged, so the record decides.
+      // The index by time may be damaged, so check the time in the record.
       return rows.map(toUpload).filter(({ due }) => due <= now);
     },
     parts(uploadId) {
@@ -71,7 +72,7 @@ export function createUploadQueries(database: Database): UploadQueries {
   };
 }
 
-/** Without an id, the uploads of the key itself do not count as after it. */
+/** Whether the upload sorts after the position. Without an id, uploads of the key itself do not. */
 function isAfter(upload: UploadRecord, { key, id }: { key: string; id?: string }): boolean {
   const order = compareKeys(upload.key, key);
   return order > 0 || (order === 0 && id !== undefined && upload.id > id);
@@ -97,7 +98,10 @@ function toPart(uploadId: string, [number, blob, record]: PartRow): PartRecord {
   return decodePart(number, blob, text);
 }
 
-/** The first byte string after all with this prefix. UTF-8 has no byte 0xff that could overflow. */
+/**
+ * The first byte string after all strings with this prefix. Null if the prefix is empty. The last
+ * byte cannot overflow, because UTF-8 has no byte 0xff.
+ */
 export function successor(prefix: Uint8Array): Uint8Array | null {
   if (prefix.length === 0) return null;
   const end = Uint8Array.from(prefix);
@@ -105,7 +109,7 @@ export function successor(prefix: Uint8Array): Uint8Array | null {
   return end;
 }
 
-/** Sorts after every key: UTF-8 has no byte 0xff. */
+/** A key that sorts after every other key, because UTF-8 has no byte 0xff. */
 export const afterAllKeys = Uint8Array.of(0xff);
 
 function prepareStatements(database: Database) {

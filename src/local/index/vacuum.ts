@@ -3,19 +3,19 @@ import { type Database, pragma, sqliteBusy, sqliteCode, sqliteFull } from "./sql
 
 const idleMilliseconds = 100;
 const stepPages = 512;
-/** A smaller share of free pages is kept for the next puts. */
+/** Pages are released only above this share of free pages; fewer are kept for the next puts. */
 const minFreeShare = 0.2;
 const minFreePages = 2048;
 
 export interface Vacuum {
-  /** Starts a step after a short time without requests. */
+  /** Schedules a step after a short time without requests. */
   whenIdle(): void;
   stop(): void;
 }
 
 export interface VacuumTarget {
   readonly database: Database;
-  /** Runs a checkpoint if the log is long: only that shortens the file. */
+  /** Runs a checkpoint if the log is long. Only a checkpoint shortens the database file. */
   checkpoint(): void;
 }
 
@@ -24,7 +24,7 @@ export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
 
   function step(): void {
     timer = undefined;
-    // One step at a time, so that a commit that has arrived goes first.
+    // One step at a time, so that a waiting commit goes first.
     const released = opened().find(({ database }) => releaseSparePages(database));
     if (released === undefined) return;
     released.checkpoint();
@@ -39,20 +39,24 @@ export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
   return { whenIdle, stop: () => clearTimeout(timer) };
 }
 
-/** Releases a bounded number of free pages, whatever their share; false if there were none. */
+/**
+ * Releases a limited number of free pages, even if their share is small. False if there are none.
+ */
 export function releasePagesNow(database: Database): boolean {
   if (Number(pragma(database, "freelist_count")) === 0) {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return false;
   }
-  // Checkpoints before and after: each of the two files gets shorter only at a checkpoint.
+  // Checkpoints before and after, because log and database file are shortened only by checkpoints.
   database.exec(
     `PRAGMA wal_checkpoint(TRUNCATE); PRAGMA incremental_vacuum(${stepPages}); PRAGMA wal_checkpoint(TRUNCATE)`,
   );
   return true;
 }
 
-/** Checkpoints and truncates the log; false if it was empty or a checkpoint is not possible now. */
+/**
+ * Checkpoints and truncates the log. False if the log is empty or no checkpoint is possible now.
+ */
 export function truncateLog(database: Database): boolean {
   const { log } = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)").get()!;
   if (log <= 0) return false;
@@ -65,7 +69,7 @@ export function truncateLog(database: Database): boolean {
   }
 }
 
-/** Locked by another process, or the disk is full. */
+/** Whether the database was locked by another process or the disk is full. */
 function isRetryable(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === sqliteBusy || code === sqliteFull;
@@ -79,7 +83,7 @@ function releaseSparePages(database: Database): boolean {
     database.exec(`PRAGMA incremental_vacuum(${stepPages})`);
     return true;
   } catch (error) {
-    // Releasing space can wait for the next idle time.
+    // Retried at the next idle time.
     if (!isRetryable(error)) throw error;
     return false;
   }

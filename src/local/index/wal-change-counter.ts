@@ -1,22 +1,24 @@
-// Detects commits to a database without a query: every commit changes the header of the WAL index,
-// and reading its few bytes costs a fifth of the smallest query (SQLite WAL-mode format, 2.2).
+// Detects commits to a database without a query: every commit changes the header of the WAL index
+// (SQLite WAL-mode format, 2.2). Reading the header costs a fifth of the smallest query.
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 export interface WalChangeCounter {
-  /** True on the first call, and if any process may have committed since the last call. */
+  /** Whether any process may have committed since the last call. The first call returns true. */
   hasChanged(): boolean;
 }
 
-/** Both copies of the header. */
+/** Size of both copies of the header. */
 const headerBytes = 96;
 
 export interface WalChangeCounters {
   open(databasePath: string): WalChangeCounter;
-  /** Called when all databases of the directory are closed, also in the writer thread. */
+  /**
+   * Call this when all databases of the directory are closed, including those of the writer thread.
+   */
   close(): void;
 }
 
-/** The change counters of one open data directory. */
+/** Creates the change counters of one open data directory. */
 export function createWalChangeCounters(root: string): WalChangeCounters {
   openCounts.set(root, (openCounts.get(root) ?? 0) + 1);
   let isClosed = false;
@@ -34,7 +36,7 @@ export function createWalChangeCounters(root: string): WalChangeCounters {
   };
 }
 
-/** The database must stay open in this process: its log is then neither replaced nor removed. */
+/** The database must stay open in this process, so that its log is not replaced or removed. */
 function createWalChangeCounter(databasePath: string): WalChangeCounter {
   const last = Buffer.alloc(headerBytes);
   const now = Buffer.alloc(headerBytes);
@@ -61,11 +63,12 @@ function createWalChangeCounter(databasePath: string): WalChangeCounter {
 }
 
 /**
- * Kept open while SQLite may use the file: closing any descriptor of a file frees all locks of the
- * process on it (fcntl(2)), also those that SQLite holds in another thread.
+ * One descriptor per file, kept open while SQLite may use the file: when a process closes any
+ * descriptor of a file, it loses all its locks on the file (fcntl(2)), including SQLite's locks in
+ * another thread.
  */
 const descriptors = new Map<string, number>();
-/** How often a data directory is open in this process. */
+/** Number of times that each data directory is open in this process. */
 const openCounts = new Map<string, number>();
 const maxDescriptors = 256;
 
@@ -82,7 +85,7 @@ function openDescriptor(path: string): number {
   return opened;
 }
 
-/** A removed file keeps its inode number while it is open, so a new file cannot have the same. */
+/** Whether the path still names the open file. The inode number of an open file is not reused. */
 function isSameFile(descriptor: number, path: string): boolean {
   const current = statSync(path, { throwIfNoEntry: false });
   const opened = fstatSync(descriptor);

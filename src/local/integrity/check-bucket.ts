@@ -1,5 +1,5 @@
-// Compares a bucket's tables with its existence index in both directions. Works in small batches,
-// each in one snapshot, so that a store in use is not held up.
+// Compares a bucket's tables with its existence index in both directions. Reads in small batches,
+// each in one snapshot, so that a store in use is not blocked.
 import type { Finding } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
 import {
@@ -29,7 +29,7 @@ export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Ge
   }
 }
 
-/** An unreadable table is a finding, too, and the other tables are still checked. */
+/** Reports an unreadable table as a finding, so that the other tables are still checked. */
 function attempt(find: () => Finding[]): Finding[] {
   try {
     return find();
@@ -66,7 +66,7 @@ function* walkOutbox(read: BucketReader): Generator<Finding> {
     after = undefined;
     yield* attempt(() => {
       const { damaged, last } = read((queries) => queries.damagedEvents(from, batch));
-      // Damage may break the order, so the walk ends instead of going back.
+      // Damage may break the order of keys. End the walk instead of going back.
       after = last !== undefined && last > from ? last : undefined;
       return damaged.map((entry) => ({
         what: `The stored data is damaged: entry ${entry} of the outbox of events.`,
@@ -90,7 +90,7 @@ function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
         }),
       ),
     );
-    // Damage may break the order, so the walk ends instead of going back.
+    // Damage may break the order of keys. End the walk instead of going back.
     if (last === undefined || Buffer.compare(last, after) <= 0) return;
     after = last;
   }
@@ -144,7 +144,7 @@ interface Table {
   readonly key: readonly string[];
   readonly first: readonly (string | number | Uint8Array)[];
   indexKey(row: Row): Uint8Array;
-  /** Reads the whole row, of which the walk reads only the key. */
+  /** Verifies the whole row, of which the walk reads only the key. */
   verify?(queries: Queries, row: Row): unknown;
   describe(row: Row): Finding;
 }
@@ -181,7 +181,7 @@ const blobs: Table = {
   describe: ({ id }) => ({ what: describeUnindexed(`blob ${id}`) }),
 };
 
-/** Finds rows without an index entry, and damaged rows. */
+/** Finds damaged rows and rows without an index entry. */
 function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
   const { name, key, first, indexKey, describe } = table;
   const columns = key.join(", ");
@@ -212,7 +212,7 @@ function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
     }
     if (last === undefined) return;
     after = key.map((column) => last![column]!);
-    // Damage could make the walk loop, so it ends at the first repeated key.
+    // Damage could make the walk loop, so end it at the first repeated key.
     const at = JSON.stringify(after);
     if (seen.has(at)) return;
     seen.add(at);
@@ -225,7 +225,7 @@ const databaseChecks: readonly ((database: Database) => Finding[])[] = [
   (database) => checkPageIntegrity(database),
 ];
 
-/** One statement, so that both sides are read in one snapshot. */
+/** Uses a single statement, so that totals and rows are read in one snapshot. */
 function checkTotals(database: Database): Finding[] {
   const row = database
     .prepare<{ hold: number }>(

@@ -1,4 +1,4 @@
-// Compares the registry with its existence index in both directions, and with bucket folders.
+// Compares the registry with its existence index in both directions, and with the bucket folders.
 import { readdirSync } from "node:fs";
 import type { Finding } from "../../engine/records.ts";
 import type { Layout } from "../disk/layout.ts";
@@ -86,7 +86,7 @@ function checkRevisions(registry: Database): Finding[] {
   return row?.hold === 1 ? [] : [{ what: "The stored data is damaged: the counter of revisions." }];
 }
 
-/** Finds buckets that the registry does not name; empty folders left by a crash do not count. */
+/** Finds bucket folders that are not in the registry, except empty folders left by a crash. */
 function checkFolders(layout: Layout, registry: Database): Finding[] {
   const before = new Set(readdirSync(layout.buckets));
   const registeredIds = createRegistryReader(registry).ids();

@@ -1,5 +1,6 @@
-// Pins protect bodies of several files while they are read: later files are opened only when reached.
-// A pin file is visible to all processes. A backup leases its bucket: that pins all bodies.
+// Pins protect bodies of several files while they are read. An open file stays readable after its
+// removal, but later files of the body are opened only when they are reached. A pin file, visible
+// to all processes, prevents their removal. A backup leases its bucket, which pins all its bodies.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../disk/errors.ts";
@@ -7,18 +8,18 @@ import { bucketPaths, type Layout, parseBlobId } from "../disk/layout.ts";
 import { privateFile } from "../disk/private-files.ts";
 
 export interface Pins {
-  /** Pins the body whose first blob this is. Returns the release function. */
+  /** Pins the body whose first blob is `blob`. Returns the release function. */
   pin(layout: Layout, blob: string): () => void;
-  /** Pins every body of the bucket: blobs that become garbage stay until the release. */
+  /** Pins every body of the bucket. Garbage stays until the returned function is called. */
   lease(layout: Layout, bucketId: string): () => void;
   /** Whether any process has leased the bucket. */
   isLeased(directory: string): boolean;
-  /** Whether any process has leased the bucket or pinned the body whose first blob this is. */
+  /** Whether any process has leased the bucket or pinned the body whose first blob is `blob`. */
   isPinned(directory: string, blob: string): boolean;
 }
 
 const separator = "@";
-/** In a pin's name instead of a blob id: every blob of the bucket. */
+/** Replaces the blob id in the name of a pin that protects every blob of the bucket. */
 const everyBlob = "all";
 
 export function createPins(processName: string): Pins {
@@ -40,7 +41,7 @@ export function createPins(processName: string): Pins {
       } else {
         counts.delete(path);
         rmSync(path, { force: true });
-        // A bucket that was deleted meanwhile took its pins to the trash.
+        // If the bucket was deleted meanwhile, its pins were moved to the trash.
         rmSync(join(layout.trash, bucketId, "pins", name), { force: true });
       }
     };
@@ -65,7 +66,7 @@ function hasPin(directory: string, pinned: readonly string[]): boolean {
   try {
     return readdirSync(directory).some((name) => pinned.some((blob) => name.startsWith(blob + separator)));
   } catch (error) {
-    // The bucket was deleted meanwhile, so nothing in it needs a pin.
+    // The bucket was deleted meanwhile, so it needs no pins.
     if (isMissing(error)) return false;
     throw error;
   }

@@ -1,5 +1,5 @@
-// Recovery removes the orphaned files of dead processes. It looks only at folders and segments that
-// still have a marker of a dead process, and asks the records which files they reference.
+// Removes the orphaned files of dead processes. Recovery checks only folders and segments with a
+// marker of a dead process, and queries the records for which files are referenced.
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../../model/errors.ts";
@@ -16,11 +16,17 @@ export interface RecoveryOptions {
   readonly hasBlobsIn: (segment: string) => boolean;
   /** The name of this process. */
   readonly ownProcess: string;
-  /** Takes over a dead process's segment. Its marker stays until compaction has checked the segment. */
+  /**
+   * Takes over a segment of a dead process that still has live bodies. Its marker is renamed to
+   * this process and stays until compaction has checked the segment, so that a crash does not lose
+   * it.
+   */
   readonly adopt: (segment: string) => void;
 }
 
-/** Returns the number of removed files. If the bucket is deleted meanwhile, recovery just ends. */
+/**
+ * Returns the number of removed files. Ends without an error if the bucket is deleted meanwhile.
+ */
 export function recoverBucket(options: RecoveryOptions): number {
   const { bucketId, paths, isGone, referencesBlob, hasBlobsIn } = options;
   let removed = 0;
@@ -44,7 +50,7 @@ export function recoverBucket(options: RecoveryOptions): number {
   } catch (error) {
     const isStoreError = error instanceof StoreError;
     if (!isStoreError && !isMissing(error)) throw error;
-    // Without readable records any file may be referenced, so files and marker stay.
+    // If the records cannot be read, any file may be referenced, so files and marker stay.
     if (isStoreError && error.reason !== "NoSuchBucket")
       process.emitWarning(`Recovery of bucket ${bucketId} is postponed: ${error.message}`, "StoreWarning");
   }
@@ -72,7 +78,7 @@ export function filesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    // A marker is created before its folder, and a sweep removes empty folders.
+    // The folder can be missing: its marker is created first, and a sweep removes empty folders.
     if (isMissing(error)) return [];
     throw error;
   }

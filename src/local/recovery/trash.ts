@@ -1,4 +1,4 @@
-// Deleted buckets: moved to the trash in one step, removed when no reader has a pin in them.
+// Deleted buckets: moved to the trash with one rename, removed when no reader has a pin in them.
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../disk/errors.ts";
@@ -6,7 +6,7 @@ import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { clearPins } from "./pins.ts";
 import { filesIn } from "./recover.ts";
 
-/** Renamed before removal, so that no process opens a database in a half-removed folder. */
+/** First moves the folder to the trash, so that no process opens a half-removed bucket. */
 export function discardFolder(layout: Layout, id: string): void {
   try {
     renameSync(bucketPaths(layout, id).directory, join(layout.trash, id));

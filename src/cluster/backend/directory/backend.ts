@@ -1,5 +1,6 @@
-// Blobs in a shared directory: <directory>/<bucket id>/<first 2 of the name>/<name>. Created under
-// final names: on CephFS, a renamed file takes seconds to appear on another machine.
+// Blobs in a shared directory: <directory>/<bucket id>/<first 2 digits of the name>/<name>. Files
+// are created under their final names, because on CephFS a renamed file takes seconds to appear on
+// another machine. Node cannot cancel file system calls, so calls block while a mount hangs.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +27,7 @@ export async function openDirectoryBackend({
   const chunkPool = createChunkPool();
   const folders = createFolderManager(directory, checkMarker);
 
-  /** Called when a file is missing. Throws when the mount itself is missing or another one. */
+  /** Called when a file is missing. Throws if the directory is not mounted or is the wrong one. */
   async function checkMarker(): Promise<void> {
     if ((await openMarker(storedMarker, "expect", directory)) === id) return;
     throw new StoreError("ServiceUnavailable", {
@@ -105,7 +106,7 @@ export async function openDirectoryBackend({
       } catch (error) {
         throw directoryError(error, directory, "read");
       }
-      // The listing may be short because the directory was unmounted.
+      // An unmounted directory would also give a short listing, so check the marker.
       await checkMarker();
     },
 
@@ -131,10 +132,10 @@ function undefinedIfMissing(error: unknown): undefined {
 }
 
 const folderPattern = /^[0-9a-f]{2}$/;
-/** Skips files that the file system itself creates. */
+/** Matches the names of blobs, but not of files that the file system itself creates. */
 const blobPattern = /^[0-9a-f]{32}$/;
 
-/** Lists matching names in no particular order; a missing folder is empty. */
+/** Lists matching names in no particular order. A missing folder is treated as empty. */
 async function* listNames(folder: string, pattern: RegExp): AsyncGenerator<string> {
   const entries = await opendir(folder).catch(undefinedIfMissing);
   if (entries === undefined) return;
@@ -170,7 +171,7 @@ function directoryMarker(directory: string): StoredMarker {
   };
 }
 
-/** The directory is never created: it may be a mount point that is not mounted. */
+/** Throws if the directory is missing. It is never created: it may be an unmounted mount point. */
 async function checkDirectory(directory: string): Promise<void> {
   const found = await stat(directory).catch(undefinedIfMissing);
   if (found?.isDirectory()) return;

@@ -12,10 +12,10 @@ import {
 } from "../block-format.ts";
 import type { ChunkPool } from "../chunk-pool.ts";
 
-/** Long bodies are synced while they arrive, which keeps the last sync short. */
+/** A long body is synced each time this many bytes were written, so that its last sync is short. */
 const syncEvery = 8 * 1024 * 1024;
 
-/** Writes, syncs and closes the file; reads the next chunk meanwhile. Returns the body's size. */
+/** Writes, syncs and closes the file, reading the next chunk meanwhile. Returns the body's size. */
 export async function writeBlocks(
   file: FileHandle,
   name: string,
@@ -48,7 +48,7 @@ export async function writeBlocks(
     await file.datasync();
     return size;
   } finally {
-    // The descriptor must not be closed during a write.
+    // The descriptor must not be closed while a write is in flight.
     await writing.catch(() => {});
     await file.close();
   }
@@ -102,7 +102,7 @@ export async function* readBlocks(
     for (let at = offset; at < offset + length; at += step) {
       const bytes = await reading;
       const next = at + step;
-      // Two buffers alternate: the decoder copies the bytes before the buffer is used again.
+      // Two buffers alternate: the decoder copies the bytes before a buffer is used again.
       if (next < offset + length) {
         const free = other ?? allocateBuffer();
         other = current;

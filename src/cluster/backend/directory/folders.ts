@@ -6,20 +6,22 @@ import { createSharedRun } from "../../../async/shared-run.ts";
 import { errorCode, isMissing } from "./errors.ts";
 
 export interface FolderManager {
-  /** Runs `work`, and creates the folder if `work` finds it missing. */
+  /** Runs `work`. If the folder is missing, creates it and runs `work` again. */
   withFolder<T>(folder: string, work: () => Promise<T>): Promise<T>;
   /** Makes the current entries of the folder durable. */
   sync(folder: string): Promise<void>;
-  /** Drops the cached state of a removed bucket. */
+  /** Forgets the cached folders of a removed bucket. */
   evictBucket(bucket: string): void;
 }
 
 /** The cache of durable folders is cleared when it reaches this size. */
 const maxDurableFolders = 100_000;
 
-/** `checkMarker` throws when the directory itself is missing. */
+/** `checkMarker` throws if the directory itself is missing. */
 export function createFolderManager(directory: string, checkMarker: () => Promise<void>): FolderManager {
-  /** Folders whose entry this process has synced, also those that another machine created. */
+  /**
+   * Folders whose entries this process has synced, including folders that other machines created.
+   */
   const durableFolders = new Set<string>();
   const syncing = new Map<string, () => Promise<void>>();
 

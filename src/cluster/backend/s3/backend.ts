@@ -1,6 +1,6 @@
-// Blobs on an S3 service. A blob is one object, or several when it is longer than one piece:
+// Blobs on an S3 service. A blob is one object, or several objects if it is longer than one piece:
 //   <prefix><bucket id>/<name>          the first piece
-//   <prefix><bucket id>/<name>.000001   the next ones
+//   <prefix><bucket id>/<name>.000001   the second piece, and so on
 import { randomBytes } from "node:crypto";
 import { forEachLimit } from "../../../async/for-each-limit.ts";
 import { sha256 } from "../../../http/sigv4.ts";
@@ -22,14 +22,14 @@ import { createPieceBufferPool, type PieceLimits } from "./piece-buffer-pool.ts"
 
 export interface S3BackendOptions {
   readonly client: S3Client;
-  /** The location without secrets, for error messages. */
+  /** The location without secrets, used in error messages. */
   readonly where: string;
   readonly marker: MarkerMode;
   readonly pieces?: PieceLimits | undefined;
 }
 
 const deleteConcurrency = 8;
-/** The next piece is requested when this much of the current one is left. */
+/** The next piece is requested when this many bytes of the current piece are left. */
 const readAheadBytes = 1024 * 1024;
 
 export async function openS3Backend(options: S3BackendOptions): Promise<BlobBackend> {
@@ -47,7 +47,7 @@ export async function openS3Backend(options: S3BackendOptions): Promise<BlobBack
     } while (after !== undefined);
   }
 
-  /** Requests the next piece before the last bytes of the current one have arrived. */
+  /** Requests the next piece before the last bytes of the current piece have arrived. */
   async function* storedBytes(parts: readonly PieceRange[]): AsyncGenerator<Uint8Array> {
     const open: S3Body[] = [];
     const openNext = () => {
@@ -111,7 +111,7 @@ export async function openS3Backend(options: S3BackendOptions): Promise<BlobBack
       const missing = new Map(pieceRanges(blob).map(({ key, range }) => [key, range.total]));
       if (missing.size === 1) {
         const length = await client.head(blobKey(blob));
-        // HEAD answers 404 for a missing bucket, too. The listing throws in that case.
+        // HEAD also returns 404 if the bucket is missing. In that case the listing throws.
         if (length === undefined) await client.list(blobKey(blob), { limit: 1 });
         return length === storedSize(blob.size);
       }
@@ -132,7 +132,7 @@ export async function openS3Backend(options: S3BackendOptions): Promise<BlobBack
 
     async *all(bucket) {
       let found: BackendBlob | undefined;
-      // The pieces of a blob are adjacent: their keys begin with the blob's key.
+      // The pieces of a blob are adjacent in the listing: their keys start with the blob's key.
       for await (const { key, size: stored } of listEntries(`${bucket}/`)) {
         const name = /^([0-9a-f]{32})(?:\.\d{6})?$/.exec(key.slice(bucket.length + 1))?.[1];
         if (name === undefined) continue;
@@ -148,7 +148,7 @@ export async function openS3Backend(options: S3BackendOptions): Promise<BlobBack
       if (found !== undefined) yield found;
     },
 
-    // S3 has no folders.
+    // Nothing to remove: S3 has no folders.
     removeBucket: async () => {},
 
     async close() {
@@ -170,7 +170,7 @@ interface PieceRange {
   readonly range: S3Range;
 }
 
-/** The pieces that contain a range of a blob, with their ranges. An empty blob has one piece. */
+/** Returns the pieces, with ranges, that contain a range of a blob. An empty blob has one piece. */
 function pieceRanges(blob: BackendBlob, range: ByteRange = { offset: 0, length: blob.size }): PieceRange[] {
   const whole = storedSize(blob.size);
   const pieceBytes = blob.pieceBlocks === 0 ? whole : blob.pieceBlocks * storedBlockBytes;

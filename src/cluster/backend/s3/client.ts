@@ -1,5 +1,6 @@
-// A small S3 client with the requests that the blob backend needs. Every request may be retried: a
-// key is only ever written with the same bytes.
+// A small S3 client with the requests that the blob backend needs. Every request can be retried,
+// because a key is never written with different bytes.
+
 import type { S3Endpoint, S3Payload, S3Times } from "../../../s3-client/client.ts";
 import { elementText, findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
 import { type Answer, Broken, type Cancellation } from "../../../s3-client/http-client.ts";
@@ -8,17 +9,17 @@ import { createRetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { damaged } from "../block-format.ts";
 
 export interface S3Client {
-  /** Returns how many times the object was sent until the service confirmed it. */
+  /** Returns the number of times the object was sent until the service confirmed it. */
   put(key: string, body: S3Payload): Promise<number>;
-  /** Creates the object; returns false when it exists. */
+  /** Creates the object. Returns false if the object already exists. */
   putNew(key: string, body: S3Payload): Promise<boolean>;
-  /** Undefined when the object does not exist. */
+  /** Returns undefined if the object does not exist. */
   getText(key: string): Promise<string | undefined>;
-  /** Reads a range of an object of known length; resumes after a broken connection. */
+  /** Reads a range of an object of known length. Resumes after a broken connection. */
   get(key: string, range: S3Range): S3Body;
-  /** Returns the object's length; undefined when the object does not exist. */
+  /** Returns the object's length. Undefined if the object does not exist. */
   head(key: string): Promise<number | undefined>;
-  /** A missing object is not an error. */
+  /** Deletes the object. A missing object is not an error. */
   delete(key: string): Promise<void>;
   list(prefix: string, options?: S3ListOptions): Promise<S3Page>;
   close(): void;
@@ -33,7 +34,7 @@ export interface S3Range {
 
 export interface S3ListOptions {
   readonly limit?: number;
-  /** `next` of the previous page. */
+  /** The value of `next` in the previous page. */
   readonly after?: string | undefined;
 }
 
@@ -160,7 +161,7 @@ export function createS3Client(endpoint: S3Endpoint, givenTimes: Partial<S3Times
   }
 }
 
-/** Checks the object's length and that the response is the requested range. */
+/** Returns an error if the response is not the requested range, or the object's length is wrong. */
 function rangeProblem(message: Answer, { offset, length, total }: S3Range): Error | undefined {
   const announced = parseNumber(message.headers["content-length"]);
   const span = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(message.headers["content-range"] ?? "");

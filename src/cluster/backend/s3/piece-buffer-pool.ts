@@ -1,5 +1,6 @@
-// Cuts a stream into pieces and holds each until the service has stored it, for the length and for
-// retries. The memory of all writes is bounded: many concurrent writes have shorter pieces.
+// Splits a stream into pieces and buffers each until the service has stored it: S3 requires the
+// length first, and a failed request is retried. The memory of all writes together is limited, so
+// pieces are shorter while there are many concurrent writes.
 import { createHash } from "node:crypto";
 import type { S3Payload } from "../../../s3-client/client.ts";
 import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";
@@ -11,24 +12,28 @@ export interface PieceBufferPool {
 }
 
 export interface PieceWriter {
-  /** Calls `send` for every piece while the next is filled. */
+  /**
+   * Calls `send` for every piece. The next piece is filled while the current piece is being sent.
+   */
   write(
     chunks: AsyncIterable<Uint8Array>,
     send: (piece: number, body: S3Payload) => Promise<void>,
   ): Promise<{ readonly size: number; readonly pieceBlocks: number }>;
 }
 
-/** Blocks are counted with their checksums. */
+/** Limits of pieces. Block sizes include checksums. */
 export interface PieceLimits {
   readonly maxBlocks: number;
   readonly minBlocks: number;
-  /** Memory of all writes together. Each write gets a share, but at least `minBlocks` per piece. */
+  /**
+   * Memory limit of all writes together. Each write gets a share, at least `minBlocks` per piece.
+   */
   readonly bytes: number;
 }
 
 export const defaultPieceLimits: PieceLimits = { maxBlocks: 128, minBlocks: 4, bytes: 128 * MiB };
 
-/** Block buffers kept for reuse. */
+/** Maximum number of block buffers kept for reuse. */
 const maxSpare = 64;
 
 export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits): PieceBufferPool {
@@ -47,7 +52,7 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
     spare.push(...buffers.slice(0, maxSpare - spare.length));
   }
 
-  /** A quarter of the memory is shared among the pieces being filled. */
+  /** Returns the maximum blocks of a piece: each write's share of a quarter of the memory. */
   function shareBlocks(): number {
     const share = Math.floor(limits.bytes / 4 / active / storedBlockBytes);
     return Math.max(limits.minBlocks, Math.min(limits.maxBlocks, share));
@@ -79,12 +84,13 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
           for await (const chunk of chunks) {
             size += chunk.length;
             for (const part of encoder.update(chunk)) {
-              // Cut only when more bytes follow: a blob that fits one piece stays one object.
+              // Start another piece only if more bytes follow, so that a blob that fits one piece
+              // is one object.
               if (piece.blocks >= (pieceBlocks || shareBlocks()) && piece.isAtBlock()) {
                 pieceBlocks ||= piece.blocks;
                 await sendPiece();
               }
-              // The memory is used up: wait for the piece in flight before taking more bytes.
+              // The memory is used up: wait for the piece in flight before reading more bytes.
               if (piece.isAtBlock() && isFull()) await sending;
               piece.add(part);
             }
@@ -105,7 +111,7 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
 
 interface Piece {
   readonly buffers: readonly Uint8Array[];
-  /** Full blocks in this piece. */
+  /** Number of full blocks in this piece. */
   readonly blocks: number;
   isAtBlock(): boolean;
   add(part: Uint8Array): void;
@@ -124,7 +130,7 @@ function createPiece(acquire: () => Uint8Array): Piece {
     },
     isAtBlock: () => length % storedBlockBytes === 0,
     add(part) {
-      // A part never crosses the end of its block, so it fits the buffer.
+      // A chunk never extends beyond the end of its block, so it fits the buffer.
       const at = length % storedBlockBytes;
       if (at === 0) buffers.push(acquire());
       buffers.at(-1)!.set(part, at);
