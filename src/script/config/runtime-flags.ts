@@ -18,7 +18,7 @@ export type RuntimeFlag = (typeof runtimeFlags)[number];
 export interface RuntimeBehaviour {
   /** Selects the package builds and navigator.userAgent, by which packages detect the platform. */
   readonly platform: "store" | "workers";
-  /** Whether variables and secrets are also set in process.env. */
+  /** Whether variables and secrets are also environment variables of the script. */
   readonly populatesProcessEnv: boolean;
   /** Whether setTimeout and setInterval return numbers, or Node's Timeout objects. */
   readonly timers: "numbers" | "objects";
