@@ -10,7 +10,7 @@ import { ownStore, sweptStore } from "./shared-stores.ts";
 const readers = ["arrayBuffer", "bytes", "text", "json", "blob"] as const;
 
 export function bodyContract(implementation: Implementation): void {
-  describe("body", () => {
+  describe("the body of an object can be read once, with any method", () => {
     test("arrayBuffer, bytes, text, json, blob and the stream return the same value", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const value = { greeting: "Grüße 😀", list: [1, 2, 3], filler: "-".repeat(10_000) };
@@ -33,7 +33,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(await new Response(body).text(), text);
     });
 
-    test("the body stream returns Uint8Arrays", async (t) => {
+    test("the chunks of the body stream are Uint8Arrays", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [5, 10_000]) {
         await bucket.put("key", patterned(size));
@@ -46,7 +46,7 @@ export function bodyContract(implementation: Implementation): void {
       }
     });
 
-    test("the body stream returns copies: changing them affects neither the store nor other readers", async (t) => {
+    test("changing a chunk of the body stream affects neither the stored object nor other readers", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [1, 10, 4095, 4096, 4097, 8192, 65_536, 100_000, 262_144, MiB]) {
         await bucket.put("key", patterned(size));
@@ -78,7 +78,7 @@ export function bodyContract(implementation: Implementation): void {
       await assert.rejects(async () => (await get()).json(), SyntaxError);
     });
 
-    test("the type of blob() is the object's contentType, or empty", async (t) => {
+    test("the type of blob() is the object's contentType, or empty if the object has none", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("typed", "value", { httpMetadata: { contentType: "text/plain" } });
       await bucket.put("untyped", "value");
@@ -100,7 +100,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(streamed.bodyUsed, true);
     });
 
-    test("a second read of a body is a TypeError, for every pair of reading methods", async (t) => {
+    test("reading a body twice fails with a TypeError, for every pair of reading methods", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", '"value"');
       await bucket.put("large", JSON.stringify("v".repeat(10_000)));
@@ -115,7 +115,7 @@ export function bodyContract(implementation: Implementation): void {
       }
     });
 
-    test("a second read is a TypeError while the first is in flight", async (t) => {
+    test("reading a body fails with a TypeError while another read of it is in flight", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "v".repeat(10_000));
       const object = (await bucket.get("key"))!;
@@ -124,7 +124,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal((await first).length, 10_000);
     });
 
-    test("a read after the stream was read or locked is a TypeError", async (t) => {
+    test("reading a body after its stream was read or locked fails with a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value");
       const consumed = (await bucket.get("key"))!;
@@ -162,7 +162,7 @@ export function bodyContract(implementation: Implementation): void {
     });
   });
 
-  describe("an unread body", () => {
+  describe("a body that is never read does not block other operations", () => {
     test("an unread body does not block writes or deletes", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation, sweptStore);
       const bodies: unknown[] = [];

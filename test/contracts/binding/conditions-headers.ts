@@ -7,7 +7,7 @@ import { furnish, openBucket, textOf } from "./scene.ts";
 import { fixedClock } from "./shared-stores.ts";
 
 export function headerConditionsContract(implementation: Implementation): void {
-  describe("conditions as Headers", () => {
+  describe("conditions can be given as HTTP headers", () => {
     const httpDate = (time: number) => new Date(time).toUTCString();
     /** Lists of etags, and whether they match the object strongly and weakly. */
     const lists: readonly (readonly [header: string | undefined, strong: boolean, weak: boolean])[] = [
@@ -73,7 +73,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("a conditional header given twice counts as one list", async (t) => {
+    test("a repeated conditional header is treated as one list", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const headers = new Headers();
@@ -130,7 +130,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("an etag list that cannot be parsed is a TypeError that names the header", async (t) => {
+    test("an etag list that cannot be parsed is refused with a TypeError that names the header", async (t) => {
       const scene = await furnish(t, implementation);
       const wrong = [
         etag,

@@ -7,7 +7,7 @@ import { furnish, MiB, openBucket, patterned } from "./scene.ts";
 import { sweptStore } from "./shared-stores.ts";
 
 export function deleteContract(implementation: Implementation): void {
-  describe("delete", () => {
+  describe("delete removes one key or many", () => {
     test("delete of one key removes it and resolves to undefined", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("a", "value");
@@ -78,7 +78,7 @@ export function deleteContract(implementation: Implementation): void {
       }
     });
 
-    test("delete frees the bytes that no reader uses, and no others", async (t) => {
+    test("delete frees the bytes of the deleted object and keeps those of other objects", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       await bucket.put("gone", patterned(MiB));
       await bucket.put("stays", patterned(MiB, 2));

@@ -6,8 +6,8 @@ import type { Implementation } from "../../support/stores.ts";
 import { described, openBucket, rejectsWith, secret } from "./scene.ts";
 
 export function getContract(implementation: Implementation): void {
-  describe("get", () => {
-    test("get of a missing key is null whatever the conditions, the range and the SSE-C key", async (t) => {
+  describe("get returns an object, part of it, or null", () => {
+    test("get of a missing key returns null, whatever the conditions, range and SSE-C key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("missing", "was there");
       await bucket.delete("missing");
@@ -105,7 +105,7 @@ export function getContract(implementation: Implementation): void {
     });
   });
 
-  describe("get: httpMetadata in the options", () => {
+  describe("httpMetadata in the options of get overrides the stored metadata", () => {
     const stored = { contentType: "text/plain", cacheControl: "no-store" };
     test("httpMetadata in the options of get overrides the stored fields, as an object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
@@ -142,8 +142,8 @@ export function getContract(implementation: Implementation): void {
     });
   });
 
-  describe("writeHttpMetadata", () => {
-    test("writeHttpMetadata sets the stored fields as headers and leaves all others unchanged", async (t) => {
+  describe("writeHttpMetadata sets HTTP headers from the stored metadata", () => {
+    test("writeHttpMetadata sets a header for each stored field and leaves all other headers unchanged", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("all", "value", {
         httpMetadata: {

@@ -7,7 +7,7 @@ import { keysOf, pagesOf, putAll } from "./list.ts";
 import { openBucket } from "./scene.ts";
 
 export function delimiterContract(implementation: Implementation): void {
-  describe("list: delimiter", () => {
+  describe("list with a delimiter groups keys into prefixes", () => {
     test("delimitedPrefixes end before the delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "a/b/c", "a/b/d", "a/e", "b/c", "f"]);
@@ -100,7 +100,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([last.delimitedPrefixes, last.truncated], [["a", "b"], false]);
     });
 
-    test("pages of any size join to the whole listing, for every prefix and delimiter", async (t) => {
+    test("pages of any size add up to the whole listing, for every prefix and delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = [
         "",
@@ -168,7 +168,7 @@ function expectedListing(ordered: readonly string[], prefix: string, delimiter: 
 
 /** The rule of pages, over an index that counts the rows that are read. */
 export function seekingContract(): void {
-  test("a page over a folder of a million keys reads as many rows as over a folder of ten", () => {
+  test("listing a prefix that groups a million keys reads as few rows as one that groups ten keys", () => {
     assert.deepEqual(rowsTaken(1_000_000), rowsTaken(10));
   });
 }

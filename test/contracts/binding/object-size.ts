@@ -32,7 +32,7 @@ async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
 }
 
 export function objectSizeContract(): void {
-  describe("the largest object", () => {
+  describe("an object of the maximum size can be completed, and a larger one is refused", () => {
     test("complete of more than 5,492,189,429,760 bytes is refused with 100100 EntityTooLarge", async (t) => {
       const sizes = [...new Array<number>(1024).fill(limits.singleWriteBytes), 1];
       const { bucket, upload, parts } = await uploadOfRecords(t, sizes);

@@ -34,7 +34,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     },
   );
 
-  await t.test("any range of any blob returns its bytes, placed in the receiver's buffer", async () => {
+  await t.test("a read into a given buffer fills it with exactly the bytes of the range", async () => {
     const sizes = fc.integer({ min: 1, max: 6 * block });
     await fc.assert(
       fc.asyncProperty(
@@ -77,7 +77,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
   });
 
   await t.test(
-    "a source may reuse a chunk's memory once the second chunk after it is requested",
+    "a source may reuse a chunk's memory after two more chunks were requested",
     async () => {
       const bytes = sampleBytes(40 * block + 5);
       async function* source() {
@@ -98,7 +98,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     },
   );
 
-  await t.test("memory that a receiver releases is not given to two receivers", async () => {
+  await t.test("a buffer that a reader released is never used by two readers at the same time", async () => {
     const bytes = sampleBytes(24 * block);
     const blob = await write(shelf, bytes);
     const reading = Array.from({ length: 4 }, async () => {

@@ -56,7 +56,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     },
   );
 
-  await t.test("chunks that are views of the receiver's buffer are at their offset", async () => {
+  await t.test("a chunk read into the caller's buffer is at the offset of its bytes", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(3 * 1024 * 1024 + 17);
     const blob = await stage(bytes, 100_000);
@@ -91,7 +91,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     );
   });
 
-  await t.test("one reader serves many reads, sequential, concurrent and abandoned ones", async () => {
+  await t.test("one reader can be used for sequential, concurrent and abandoned reads", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(10 * blockBytes);
     const blob = await stage(bytes, blockBytes);
@@ -105,7 +105,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     for (const found of all) assertBytes(found, bytes);
   });
 
-  await t.test("blobs of one body are read through one reader, each by its id", async () => {
+  await t.test("one reader reads each of a body's blobs by its id", async () => {
     const { stage, reading } = await newBucket();
     const bodies = [sampleBytes(0), sampleBytes(70_000), sampleBytes(1), sampleBytes(65_536)];
     const group = await Promise.all(bodies.map((bytes) => stage(bytes)));

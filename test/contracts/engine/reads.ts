@@ -32,7 +32,7 @@ export const reads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test('a get of a missing key is "missing", whatever the options', async () => {
+  await t.test('a get of a missing key returns "missing", whatever the options', async () => {
     const { engine } = await emptied(shared);
     const missing = { outcome: "missing" };
     assert.deepEqual(await engine.get(bucket, "a"), missing);
@@ -42,7 +42,7 @@ export const reads: Chapter = async (t, shared) => {
     assert.equal(await engine.head(bucket, "a"), undefined);
   });
 
-  await t.test("a refused get names the failed clause, before it checks range and key", async () => {
+  await t.test("a get whose condition fails returns the failed clause, before range and SSE-C key are checked", async () => {
     const { engine } = await emptied(shared);
     const put = await engine.put(bucket, "a", sampleBytes(5000));
     assert(put.outcome === "stored");
@@ -134,7 +134,7 @@ export const reads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("small bodies, and ranges of them, are available at once", async () => {
+  await t.test("a small body, or a range of it, is returned in one piece without a stream", async () => {
     const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(100));
     const { bytes } = await found(engine, "a", { range: { offset: 10, length: 20 } });
@@ -169,7 +169,7 @@ export const reads: Chapter = async (t, shared) => {
   );
 
   await t.test(
-    "describe evaluates a condition as get does, before it checks the customer's key",
+    "describe evaluates conditions before it checks the SSE-C key, as get does",
     async () => {
       const { engine } = await emptied(shared);
       assert.deepEqual(await engine.describe(bucket, "a"), { outcome: "missing" });
@@ -187,7 +187,7 @@ export const reads: Chapter = async (t, shared) => {
     },
   );
 
-  await t.test("bytes that are cancelled, left early or read to their end release their blobs", async () => {
+  await t.test("the blobs of a body are released after it is cancelled, abandoned or read to its end", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     const upload = await engine.createUpload(bucket, "a");
@@ -210,7 +210,7 @@ export const reads: Chapter = async (t, shared) => {
     await Promise.all([begun.bytes.cancel(), read.bytes.cancel()]);
   });
 
-  await t.test("a listing counts objects and prefixes, clamps the limit and ends its pages", async () => {
+  await t.test("list counts prefixes toward the limit, clamps the limit, and the last page has no cursor", async () => {
     const { engine } = await emptied(shared);
     const keys = Array.from({ length: 12 }, (_, i) => `k/${String(i).padStart(2, "0")}`);
     await Promise.all([...keys, "a/b/c", "z"].map((key) => engine.put(bucket, key, sampleBytes(1))));
@@ -239,7 +239,7 @@ export const reads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a page with metadata ends early when there is much of it", async () => {
+  await t.test("a page of a list ends early if its metadata is large", async () => {
     const { engine } = await emptied(shared);
     const customMetadata = new Map([["note", "x".repeat(8000)]]);
     const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);

@@ -32,7 +32,7 @@ export const sources: Chapter = async (t, shared) => {
     assert(source.seen.ended || source.seen.cancelled, "the source was read to its end or cancelled");
   }
 
-  await t.test("a source that is stored is read to its end and not cancelled", async () => {
+  await t.test("the source of a successful put is read to its end and not cancelled", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     for (const size of [0, 10, 100_000]) {
@@ -73,7 +73,7 @@ export const sources: Chapter = async (t, shared) => {
     assert.equal(await exists(engine, "a"), false);
   });
 
-  await t.test("the source of a part without an upload is cancelled unread, with the reason", async () => {
+  await t.test("the source of a part for a missing upload is cancelled unread, with the reason", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     const sealed = await engine.createUpload(bucket, "u", { customerKey: sampleBytes(32) });
@@ -158,7 +158,7 @@ export const sources: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "a source that can write into buffers fills the engine's buffers, with the same outcomes",
+    "a source that writes into the engine's buffers is stored or refused like any other source",
     async () => {
       const opened = await emptied(shared);
       const { engine } = opened;

@@ -21,7 +21,7 @@ export function expiryContract(scenes: Scenes): void {
     assert.deepEqual(await kv.list(), { keys: [], list_complete: true, cacheStatus: null });
   });
 
-  test("a list omits expired keys, and is complete when only expired keys are left", async () => {
+  test("a list omits expired keys, and has no cursor if only expired keys remain", async () => {
     const { kv, clock } = await scenes.shared();
     for (let i = 0; i < 30; i++) {
       const options = i % 3 === 0 ? {} : { expirationTtl: 60 };
@@ -52,7 +52,7 @@ export function expiryContract(scenes: Scenes): void {
     assert.deepEqual((await kv.list()).keys, [{ name: "key" }]);
   });
 
-  test("a sweep removes expired keys with their bytes, and no others", async (t) => {
+  test("a sweep removes expired keys with their bytes and keeps all other keys", async (t) => {
     const { store, kv, clock } = await scenes.own(t);
     await kv.put("kept", "value");
     await kv.put("later", "value", { expirationTtl: 120 });

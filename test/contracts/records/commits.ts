@@ -170,13 +170,13 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual((await records.objects(bucket, scan)).entries, []);
   });
 
-  await t.test("an empty change commits", async () => {
+  await t.test("a change without mutations commits", async () => {
     const { records } = await emptyBucket(ports);
     assert.equal(await records.commit(bucket, { mutations: [] }), "committed");
     assert.equal(await records.commit(bucket, { checks: [missing("a")], mutations: [] }), "committed");
   });
 
-  await t.test("of a hundred concurrent creations of one key exactly one is committed", async () => {
+  await t.test("exactly one of a hundred concurrent creations of one key is committed", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const puts = (await stageMany(100)).map((blob) => ({ blob, version: randomHex() }));
     const outcomes = await Promise.all(

@@ -37,7 +37,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     );
   });
 
-  await t.test("an upload is found by its key and id together", async () => {
+  await t.test("an upload is found only if both key and id match", async () => {
     const { records } = await withUploads(["a", "u1"], ["a", "u2"], ["b", "u3"]);
     assert.equal((await records.upload(bucket, "a", "u2"))?.record.id, "u2");
     for (const [key, id] of [
@@ -87,7 +87,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.deepEqual(await found({ after: { key: "\u{1f600}", id: "u0" } }), []);
   });
 
-  await t.test("due uploads are found, active and ended ones", async () => {
+  await t.test("uploads that are due are found, whether active or ended", async () => {
     const { records } = await emptyBucket(ports);
     const states = ["active", "completed", "aborted"] as const;
     const uploads = states.flatMap((state) =>
@@ -124,7 +124,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.equal(await records.upload(bucket, "k", "u1"), undefined);
   });
 
-  await t.test("parts are returned by number, and a number holds one part", async () => {
+  await t.test("parts are returned in order of their numbers, with one part for each number", async () => {
     const { records, stage } = await withUploads(["a", "u1"], ["a", "u2"]);
     const blob = await stage("1", "2", "9", "10", "100", "10000", "again", "other");
     const put = (uploadId: string, number: number, id: string) =>

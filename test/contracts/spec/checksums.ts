@@ -59,7 +59,7 @@ function assertChecksums(checksums: StoreChecksums, expected: Partial<Record<Alg
 }
 
 export function checksumSentences(implementation: Implementation): void {
-  describe("checksums", () => {
+  describe("checksums behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const [algorithm, name, length] of algorithms) {
@@ -160,13 +160,13 @@ export function checksumSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.5: all fields are optional: an object uploaded in parts has no checksum", async () => {
+    test("spec 2.5: every checksum field is optional; an object uploaded in parts has no checksum", async () => {
       const { bucket } = await open();
       assertChecksums((await putInParts(bucket, "key", ["value"])).checksums, {});
       assertChecksums((await mustHead(bucket, "key")).checksums, {});
     });
 
-    test("spec 2.5: a new put of a key keeps none of the checksums of the previous one", async () => {
+    test("spec 2.5: an overwritten object does not keep the checksums of the previous object", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { sha512: digest("sha512", "value") });
       await bucket.put("key", "value");

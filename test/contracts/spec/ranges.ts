@@ -45,17 +45,17 @@ function places(size: number): number[] {
 }
 
 export function rangeSentences(implementation: Implementation): void {
-  describe("ranges", () => {
+  describe("ranges behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const size of [1, 4097, 65_537, 300_001]) {
-      test(`spec 2.6: ranges of an object of ${size} bytes`, async (t) => {
+      test(`spec 2.6: ranges of an object of ${size} bytes return the requested bytes`, async (t) => {
         const { bucket } = await open();
         const value = pattern(size);
         const readers = await makings(bucket, value);
 
         await t.test(
-          "spec 2.6: offset is the first byte returned, inclusive, and length may be left out",
+          "spec 2.6: offset is the first byte returned, inclusive, and length may be omitted",
           async () => {
             for (const read of readers) {
               for (const offset of places(size)) {
@@ -67,7 +67,7 @@ export function rangeSentences(implementation: Implementation): void {
           },
         );
 
-        await t.test("spec 2.6: offset with length returns that many bytes from there", async () => {
+        await t.test("spec 2.6: a range with offset and length returns length bytes from the offset", async () => {
           for (const read of readers) {
             for (const offset of places(size)) {
               for (const end of places(size + 1).filter((place) => place > offset)) {
@@ -79,7 +79,7 @@ export function rangeSentences(implementation: Implementation): void {
           }
         });
 
-        await t.test("spec 2.6: length without offset returns that many bytes from the start", async () => {
+        await t.test("spec 2.6: a range with length and no offset returns length bytes from the start", async () => {
           for (const read of readers) {
             for (const length of places(size).map((place) => place + 1)) {
               const object = await read({ length });
@@ -130,7 +130,7 @@ export function rangeSentences(implementation: Implementation): void {
       assert.equal(await new Response(body).text(), "[1,2]");
     });
 
-    test("spec 2.12: without a range, or with an empty one, the whole object is returned", async () => {
+    test("spec 2.12: get without a range, or with an empty range object, returns the whole object", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       for (const range of [undefined, null, {} as StoreRange]) {

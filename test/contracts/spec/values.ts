@@ -83,7 +83,7 @@ function expected(name: string, bytes: Uint8Array): Uint8Array {
 }
 
 export function valueSentences(implementation: Implementation): void {
-  describe("values", () => {
+  describe("values behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const [name, make] of kinds) {
@@ -137,7 +137,7 @@ export function valueSentences(implementation: Implementation): void {
       await wrongArgument(upload.uploadPart(1, null), TypeError);
     });
 
-    test("spec 4: put and uploadPart refuse any other kind of value, and store nothing", async () => {
+    test("spec 4: put and uploadPart refuse unsupported types of values and store nothing", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       for (const value of [undefined, 5, true, {}, [1, 2], new Date(), Symbol("s"), () => "value"]) {

@@ -6,7 +6,7 @@ import type { Implementation } from "../../../support/stores.ts";
 import { loose, openBucket } from "../scene.ts";
 
 export function hostileArgumentsContract(implementation: Implementation): void {
-  describe("arguments that can only be a mistake", () => {
+  describe("arguments that can only be mistakes are refused", () => {
     test("a hole in a list of keys is refused as a missing key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("kept", "value");
@@ -38,7 +38,7 @@ export function hostileArgumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("a cacheExpiry that is not a valid date is a TypeError", async (t) => {
+    test("a cacheExpiry that is not a valid date is refused with a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const cacheExpiry of [Number.POSITIVE_INFINITY, 8.64e15 + 1, -1e300, new Date(Number.NaN)]) {
         const options = { httpMetadata: { cacheExpiry } };

@@ -9,7 +9,7 @@ import { row } from "./error-table.ts";
 import { messageOf } from "./reason-table.ts";
 
 export function uploadErrorTableContract(implementation: Implementation): void {
-  describe("error table: uploads", () => {
+  describe("every error of multipart uploads has its documented code and message", () => {
     row(
       implementation,
       "an unknown or aborted upload, or an upload id with another key, is refused with 10024 NoSuchUpload",

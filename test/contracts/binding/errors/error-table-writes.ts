@@ -9,7 +9,7 @@ import { row } from "./error-table.ts";
 import { messageOf } from "./reason-table.ts";
 
 export function writeErrorTableContract(implementation: Implementation): void {
-  describe("error table: writing", () => {
+  describe("every error of a write has its documented code and message", () => {
     row(
       implementation,
       "custom metadata with names and values over 8,192 UTF-8 bytes is refused with 10012 MetadataTooLarge",
@@ -171,7 +171,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
     );
   });
 
-  test("a body declared with exactly the maximum size is not refused for its size", async (t) => {
+  test("a body whose declared length is exactly the maximum size is not refused as too large", async (t) => {
     const { bucket } = await openBucket(t, implementation);
     await bucket.put("kept", "before");
     const { readable, writable } = new FixedLengthStream(limits.singleWriteBytes);

@@ -44,9 +44,9 @@ export function messageOf(code: number): string {
 }
 
 export function reasonTableContract(): void {
-  describe("the table of reasons", () => {
+  describe("every reason of a StoreError has a code and a message", () => {
     for (const [reason, code, message] of table) {
-      test(`${code} ${reason} has the code and the message of its row`, () => {
+      test(`an error with reason ${reason} has code ${code} and its documented message`, () => {
         const [actualCode, actualMessage] = reasonTable[reason];
         assert.equal(actualCode, code);
         if (message === null) assert.notEqual(actualMessage, "");
@@ -54,7 +54,7 @@ export function reasonTableContract(): void {
       });
     }
 
-    test("every reason has a row, and only damage shares its code, with InternalError", () => {
+    test("every reason has a table row and its own code, except that Damaged and InternalError share one", () => {
       const known = new Set<string>(table.map(([reason]) => reason));
       assert.deepEqual(
         Object.keys(reasonTable).filter((reason) => !known.has(reason)),
