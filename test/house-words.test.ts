@@ -58,7 +58,7 @@ function wordsOf(name: string): string[] {
     .split(/[\s_$]+/);
 }
 
-test("no name in src has an old word", () => {
+test("no name in src contains a word that the naming rules replace", () => {
   const found: string[] = [];
   for (const file of readdirSync(source, { recursive: true, encoding: "utf8" })) {
     if (!/\.(ts|js)$/.test(file)) continue;

@@ -69,7 +69,7 @@ test("StoreBucket and R2Bucket, and the types of their results, are assignable t
   await compile(opened, { ...workerOptions, types: [...workerOptions.types, "node"] });
 });
 
-test("typed idioms of public scripts compile with R2Bucket and given a bucket of this store", async (t) => {
+test("typed idioms of public scripts compile with R2Bucket and accept a StoreBucket", async (t) => {
   const opened = await project(t);
   await opened.write("src/index.ts", idioms);
   await compile(opened, workerOptions);

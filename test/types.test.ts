@@ -83,7 +83,7 @@ test("spec 2.5: all fields of StoreChecksums are optional, each an ArrayBuffer",
   holds<Equal<StoreChecksums[Field], ArrayBuffer | undefined>>();
 });
 
-test("spec 2.6: StoreRange has three variations, and no other", () => {
+test("spec 2.6: StoreRange has exactly three variants", () => {
   holds<Fits<{ offset: number }, StoreRange>>();
   holds<Fits<{ offset: number; length: number }, StoreRange>>();
   holds<Fits<{ length: number }, StoreRange>>();
@@ -100,7 +100,7 @@ test("spec 2.7: all fields of StoreConditional are optional, and have their type
   holds<Fits<Date, StoreConditional["uploadedAfter"]>>();
 });
 
-test("spec 2.8: the fields of StoreObjects have their types, and cursor alone is optional", () => {
+test("spec 2.8: the fields of StoreObjects have their types, and only cursor is optional", () => {
   holds<Equal<StoreObjects["objects"], StoreObject[]>>();
   holds<Equal<StoreObjects["truncated"], boolean>>();
   holds<Equal<StoreObjects["cursor"], string | undefined>>();
@@ -171,7 +171,7 @@ test("spec 4: head returns a StoreObject or null", () => {
   holds<Equal<StoreBucket["head"], (key: string) => Promise<StoreObject | null>>>();
 });
 
-test("spec 4: get without onlyIf never has the type without a body", () => {
+test("spec 4: the result type of get without onlyIf always has a body", () => {
   const plain = () => bucket.get("key");
   const withOptions = () => bucket.get("key", { range: { offset: 1 }, ssecKey: "key" });
   const withNothing = () => bucket.get("key", {});
@@ -215,12 +215,12 @@ test("spec 4: put returns a StoreObject, and null only when onlyIf is given", ()
   holds<Equal<Resolved<typeof unknownOptions>, StoreObject | null>>();
 });
 
-test("spec 4: put and uploadPart take every kind of value, and null only put", () => {
+test("spec 4: put and uploadPart accept every type of value, and only put accepts null", () => {
   holds<Equal<Parameters<StoreBucket["put"]>[1], Value | null>>();
   holds<Equal<Parameters<StoreMultipartUpload["uploadPart"]>[1], Value>>();
 });
 
-test("spec 4: delete takes a key or an array of keys, and returns nothing", () => {
+test("spec 4: delete takes a key or an array of keys and resolves to undefined", () => {
   holds<Fits<string | string[], Parameters<StoreBucket["delete"]>[0]>>();
   holds<Equal<Resolved<StoreBucket["delete"]>, void>>();
 });

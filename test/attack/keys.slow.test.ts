@@ -171,7 +171,7 @@ test("a hostile key is stored byte for byte or refused, and never becomes a file
       assert.ok(statuses.length === 1 && statuses[0]! >= 400 && statuses[0]! < 500, `${path}: ${statuses}`);
     }
   });
-  await t.test("a bucket name with NUL after it does not reach that bucket", async () => {
+  await t.test("a bucket name followed by a NUL character does not match that bucket", async () => {
     for (const path of ["/site%00/hello", "/site%00x/hello"]) {
       const read = await call({ method: "GET", path });
       assert.ok(read.status === 400 || read.status === 404, `S3 ${path}: ${read.status}`);

@@ -59,7 +59,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
       );
     }
   });
-  await t.test("responses come in the order of the pipelined requests", async () => {
+  await t.test("pipelined requests get their responses in request order", async () => {
     const texts = Array.from({ length: 500 }, (_, i) =>
       get(`/echo?n=<${i}>`, i === 499 ? "Connection: close\r\n" : ""),
     );

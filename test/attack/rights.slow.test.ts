@@ -59,7 +59,7 @@ function customerHeaders(prefix: string): Record<string, string> {
   };
 }
 
-test("an access key may do exactly what its grants allow", async (t) => {
+test("an access key allows exactly the operations of its grants", async (t) => {
   const target = await openTarget(t);
   const { url } = target;
   const requests = await prepare(target, "guarded");

@@ -81,9 +81,9 @@ test("a request with ambiguous framing is refused, and a request hidden in its b
   const isStored = async (key: string) =>
     (await target.call({ method: "HEAD", path: `/bucket/${key}` })).status !== 404;
   for (const name of Object.keys(target.ports) as PortName[]) {
-    await t.test(`smuggling on the ${name} port fails`, async (t) => {
+    await t.test(`request smuggling on the ${name} port fails`, async (t) => {
       for (const [what, frame] of Object.entries(framings)) {
-        await t.test(`smuggling by ${what} fails on the ${name} port`, async () => {
+        await t.test(`request smuggling by ${what} fails on the ${name} port`, async () => {
           for (const key of ["first", "smuggled"])
             await target.call({ method: "DELETE", path: `/bucket/${key}` });
           const { first, second } = requestPairs(target)[name];

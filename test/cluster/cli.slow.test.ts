@@ -72,7 +72,7 @@ test("after store migrate, every command works on a cluster as on a directory", 
   await shell.ok("bucket", "delete", "photos", "--force");
 });
 
-test("store copy moves a store from a directory to a cluster and back", async (t) => {
+test("store copy copies a store from a directory to a cluster and back", async (t) => {
   const shell = await clusterShell(t);
   const { environment } = shell;
   const { engine } = await openEngine(join(shell.directory, ".store"));

@@ -53,7 +53,7 @@ async function filledMemory(): Promise<Ports> {
 
 for (const source of portPairs) {
   for (const target of portPairs) {
-    test(`a copy from ${source.name} to ${target.name} contains everything unchanged`, async (t) => {
+    test(`a copy from ${source.name} to ${target.name} contains all data unchanged`, async (t) => {
       const [from, to] = [await source.open(t), await target.open(t)];
       await fill(from);
       const { report, findings } = await copy(from, to);
@@ -70,7 +70,7 @@ for (const source of portPairs) {
   }
 }
 
-test("copied objects are readable, encrypted ones with their key, and a copied upload can be completed", async () => {
+test("copied objects, plain or encrypted, are readable, and a copied upload can be completed", async () => {
   const to = memory();
   await copy(await filledMemory(), to);
   const engine = createEngine({ ...to, now: () => 1_700_000_001_000 });
@@ -118,7 +118,7 @@ test("a copy that is interrupted at any commit resumes where it stopped", async 
   }
 });
 
-test("a copy into a data directory that is interrupted resumes, and leaves no unused files", async (t) => {
+test("an interrupted copy into a data directory can be resumed and leaves no unused files", async (t) => {
   const from = await filledMemory();
   for (const [after, when] of [
     [2, "before"],
@@ -225,7 +225,7 @@ test("a second run copies the changes of the source since the first", async () =
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
 
-test("a target that is not empty, or holds another or a finished copy, is refused and not changed", async () => {
+test("a target that has data, another copy or a finished copy is refused and not changed", async () => {
   const from = await filledMemory();
   const used = await filledMemory();
   const before = await contentsOf(used);
@@ -248,7 +248,7 @@ test("a target that is not empty, or holds another or a finished copy, is refuse
   assert.deepEqual((await copy(from, to, { only: "verify" })).findings, []);
 });
 
-test("an object that is damaged in the source is reported by key, and all others are copied", async (t) => {
+test("an object that is damaged in the source is reported by key, and all other objects are copied", async (t) => {
   const directory = await temporaryDirectory(t);
   const from = await openLocal(directory);
   t.after(() => close(from));
@@ -268,7 +268,7 @@ test("an object that is damaged in the source is reported by key, and all others
   assert.equal(await unfinishedCopy(to), undefined);
 });
 
-test("the comparison reports every difference by key, and the target stays unusable", async () => {
+test("a copy that differs from its source is reported by key and cannot be opened", async () => {
   const from = await filledMemory();
   const to = memory();
   const tampered = tamperer(to);
@@ -324,7 +324,7 @@ function tamperer({ records, blobs }: Ports): Ports {
   };
 }
 
-test("a copy that is aborted ends at once, and can be resumed", async () => {
+test("an aborted copy ends immediately and can be resumed", async () => {
   const from = await filledMemory();
   const to = memory();
   const controller = new AbortController();

@@ -24,10 +24,10 @@ import {
 const noBucket = { name: "StoreError", reason: "NoSuchBucket" };
 
 for (const pair of portPairs) {
-  test(`documents in ${pair.name}`, async (t) => {
+  test(`documents are stored, listed and versioned in ${pair.name}`, async (t) => {
     const { documents } = (await pair.open(t)).records;
 
-    await t.test("a document that was never put is undefined", async () => {
+    await t.test("get of a document that was never put returns undefined", async () => {
       assert.equal(await documents.get("note", "a"), undefined);
       assert.deepEqual(await documents.list("note"), []);
       assert.equal(await documents.delete("note", "a"), false);
@@ -110,10 +110,10 @@ for (const pair of portPairs) {
     });
   });
 
-  test(`totals, inspection and known blobs in ${pair.name}`, async (t) => {
+  test(`totals, inspection and blob references are correct in ${pair.name}`, async (t) => {
     const ports = await pair.open(t);
 
-    await t.test("totals count the existing objects and their bytes as the sender counts them", async () => {
+    await t.test("totals contain the number of objects and the bytes of their plain bodies", async () => {
       const { records, stage } = await emptyBucket(ports);
       const totals = () => records.totals(bucket);
       assert.deepEqual(await totals(), { objects: 0, bytes: 0 });
@@ -221,7 +221,7 @@ for (const pair of portPairs) {
     );
   });
 
-  test(`verification on ${pair.name}`, async (t) => {
+  test(`verification reports damaged and missing bodies on ${pair.name}`, async (t) => {
     const { records, blobs } = await pair.open(t);
     const engine = createEngine({ records, blobs });
     const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");

@@ -49,7 +49,7 @@ test("a histogram in the Prometheus text has cumulative buckets, sum and count",
   );
 });
 
-test("snapshots of metrics add up series by series, also after they were sent as JSON", () => {
+test("snapshots of metrics are added series by series, also after they were sent as JSON", () => {
   const sides = ["one", "other"].map((own) => {
     const metrics = createMetrics();
     const seconds = metrics.histogram({ name: "h", help: "H.", labels: ["op"] }, [1, 2]);
@@ -71,7 +71,7 @@ test("snapshots of metrics add up series by series, also after they were sent as
   );
 });
 
-test("an ended process stays in the counters but not in the gauges, and a hanging one delays no snapshot", async () => {
+test("counters include ended processes but gauges do not, and a hanging process delays no snapshot", async () => {
   const aggregator = createSnapshotAggregator(20);
   const createSnapshot = (count: number, open: number) => {
     const metrics = createMetrics();
@@ -98,7 +98,7 @@ test("an ended process stays in the counters but not in the gauges, and a hangin
   assert.deepEqual(await sums(), [16, 6]);
 });
 
-test("a quantile of a histogram is between the bounds that contain it", () => {
+test("a quantile is interpolated between the bounds of its histogram bucket", () => {
   const bounds = [1, 2, 4];
   assert.equal(quantile([0, 0, 0, 0, 0], bounds, 0.5), undefined);
   assert.equal(quantile([2, 2, 0, 0, 0], bounds, 0.5), 1);

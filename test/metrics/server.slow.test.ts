@@ -145,7 +145,7 @@ function checkNames(published: readonly string[]): void {
   }
 }
 
-test("health is public, and metrics need a token", async (t) => {
+test("the health endpoint is public, and the metrics endpoint requires a token", async (t) => {
   const { console, token } = await watched(t);
   const ask = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const response = await fetch(console + path, { headers, method });
@@ -160,7 +160,7 @@ test("health is public, and metrics need a token", async (t) => {
   assert.equal((await ask("/metrics", { authorization: `Bearer ${token}` }))[0], 200);
 });
 
-test("a request has the same id in its header, its error and its log line, and no log line has a secret", async (t) => {
+test("a request has one id in its header, error and log line, and no log line contains a secret", async (t) => {
   const { client, key, server, url, lines, scene, token, console } = await watched(t);
   const s3 = client();
   const customerKey = Buffer.alloc(32, "customer's own key, 32 bytes....");

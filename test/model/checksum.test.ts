@@ -16,7 +16,7 @@ for (const algorithm of cyclicAlgorithms) {
     );
   });
 
-  test(`${algorithm} does not depend on the chunks, and can be combined from the values of parts`, () => {
+  test(`${algorithm} does not depend on the chunk sizes and can be combined from the checksums of parts`, () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 }), (pieces) => {
         const whole = startHash(algorithm);

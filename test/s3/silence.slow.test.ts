@@ -79,7 +79,7 @@ test("an upload that sends bytes regularly is stored, however long it takes", as
   assert.equal((await call({ method: "GET", path: "/bucket/trickled" })).text, letters);
 });
 
-test("an upload that stops sending is cut off and leaves nothing", async (t) => {
+test("an upload that stops sending is disconnected and leaves no files", async (t) => {
   const { begin, call } = await startListener(t);
   for (const sent of ["", "a few", "x".repeat(200_000)]) {
     const { socket, answered } = begin("silent", 300_000);
@@ -93,7 +93,7 @@ test("an upload that stops sending is cut off and leaves nothing", async (t) => 
   assert.equal((await call({ method: "HEAD", path: "/bucket/silent" })).status, 404);
 });
 
-test("request headers that arrive byte by byte are cut off after the idle limit", async (t) => {
+test("a client that sends its request headers byte by byte is disconnected after the idle limit", async (t) => {
   const { url } = await startListener(t);
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

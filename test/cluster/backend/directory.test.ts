@@ -32,7 +32,7 @@ function filesIn(folder: string): number {
   return entries.filter((entry) => entry.isFile()).length;
 }
 
-test("a missing blob directory is not created, and one that was never set up is refused", async (t) => {
+test("a missing blob directory is not created, and a directory that was never set up is refused", async (t) => {
   const parent = await temporaryDirectory(t);
   const directory = join(parent, "mount");
   const url = pathToFileURL(directory).href;

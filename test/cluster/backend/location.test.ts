@@ -91,7 +91,7 @@ const wrong: [url: string, words: RegExp][] = [
   ["s3://KEY:hunter2@host/bucket#x", /must follow/],
 ];
 
-test("every invalid location is refused with its reason and without its secret", () => {
+test("an invalid location is refused with a message that states the reason and omits the secret", () => {
   for (const [url, words] of wrong) {
     assert.throws(
       () => parseLocation(url),

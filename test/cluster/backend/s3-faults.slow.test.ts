@@ -59,7 +59,7 @@ function everything(
   };
 }
 
-test("the S3 backend fails in time while the service refuses connections, and works again afterwards", async (t) => {
+test("the S3 backend fails within its timeout while the service refuses connections, and recovers", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("short");
   const bytes = sampleBytes(1_000_000);
@@ -75,7 +75,7 @@ test("the S3 backend fails in time while the service refuses connections, and wo
   assertBytes(await read(backend, blob), bytes);
 });
 
-test("the S3 backend fails in time when the service stops responding before or within a response", async (t) => {
+test("the S3 backend fails within its timeout if the service stops before or during a response", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("short");
   const blob = await write(backend, sampleBytes(1_000_000));
@@ -90,7 +90,7 @@ test("the S3 backend fails in time when the service stops responding before or w
   }
 });
 
-test("the S3 backend retries after a connection was cut or hung at any byte, and loses nothing", async (t) => {
+test("the S3 backend retries after a connection breaks or hangs at any byte, and loses no data", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("long");
   const bytes = sampleBytes(1_000_000);
@@ -125,7 +125,7 @@ test("the S3 backend retries after a connection was cut or hung at any byte, and
   }
 });
 
-test("a read from the S3 backend resumes after every cut as long as each connection delivers bytes", async (t) => {
+test("a read from the S3 backend resumes after each broken connection that delivered bytes", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("long");
   const bytes = sampleBytes(1_000_000);

@@ -81,7 +81,7 @@ test("writers to the S3 backend that start one by one use at most twice the memo
   assert.equal(blobs.length, 200);
 });
 
-test("a single writer to the S3 backend gets the longest pieces, one for a short blob", async () => {
+test("a single writer to the S3 backend uses the maximum piece size, and one piece for a short blob", async () => {
   const { blobs } = await writeAtOnce(1, "together");
   assert.deepEqual(blobs, [{ size: blobBytes, pieceBlocks: 0, pieces: [storedSize(blobBytes)] }]);
 });

@@ -40,7 +40,7 @@ async function listFiles(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-test("leftovers of a write that the database failed are removed while the process runs", async (t) => {
+test("leftovers of a write that failed in the database are removed while the process runs", async (t) => {
   const { engine, blobs, directory } = await open(t);
   const before = await listFiles(directory);
   const piece = sampleBytes(1024 * 1024);
@@ -58,7 +58,7 @@ test("leftovers of a write that the database failed are removed while the proces
   assert.deepEqual(await listFiles(directory), before);
 });
 
-test("a sweep concurrent with writes removes none of their bytes", async (t) => {
+test("a sweep during concurrent writes removes none of their bytes", async (t) => {
   const { engine } = await open(t);
   let isOver = false;
   const sweeping = (async () => {

@@ -14,7 +14,7 @@ const bucketRecord = { name: bucket, created: 0, storageClass: "Standard", accou
 const timeout = 3000;
 const unavailable = { name: "StoreError", reason: "ServiceUnavailable" };
 
-test("a commit whose connection was cut is made once, and its late statement changes nothing", async (t) => {
+test("a commit whose connection broke is applied once, and its delayed statement has no effect", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -39,7 +39,7 @@ test("a commit whose connection was cut is made once, and its late statement cha
   assert.equal((await records.object(bucket, "a"))!.version, third);
 });
 
-test("a commit whose response was lost is acknowledged and made only once", async (t) => {
+test("a commit whose response was lost is acknowledged and applied only once", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -59,7 +59,7 @@ function missing(key: string) {
   return { kind: "object", key, version: undefined } as const;
 }
 
-test("the error of a commit that could not be sent is marked as not done", async (t) => {
+test("a commit that could not be sent fails with an error marked as notDone", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
@@ -73,7 +73,7 @@ test("the error of a commit that could not be sent is marked as not done", async
   await proxy.accept();
 });
 
-test("an unavailable database is reported within the timeout, and used again without a restart", async (t) => {
+test("an unavailable database is reported within the timeout, and works again without a restart", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
@@ -122,7 +122,7 @@ async function eventually(ask: () => Promise<unknown>): Promise<void> {
   await until(answers, "the database responds again");
 }
 
-test("a PostgreSQL server killed under load and restarted has every acknowledged change", async (t) => {
+test("after a PostgreSQL server is killed under load and restarted, it has every acknowledged change", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open({ timeout: 60_000 });
   await records.createBucket(bucketRecord);
@@ -157,7 +157,7 @@ async function assertHas(records: Records, acknowledged: ReadonlyMap<string, str
   }
 }
 
-test("a strict read waits for a commit that only the true primary can make; a default read does not", async (t) => {
+test("a strict read confirms the primary with a commit; a default read does not", async (t) => {
   const scene = await cluster.scene(t);
   const strict = await scene.open({ timeout }, { reads: "strict" });
   const usual = await scene.open();

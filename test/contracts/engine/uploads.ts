@@ -28,38 +28,44 @@ export const uploads: Chapter = async (t, shared) => {
     assert.deepEqual(structuredClone(await engine.head(bucket, "film")), structuredClone(object));
   });
 
-  await t.test("complete joins parts by number, in whatever order they are given, and numbers may have gaps", async () => {
-    const { engine } = await emptied(shared);
-    const upload = await engine.createUpload(bucket, "a");
-    const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
-    const parts = await uploadParts(engine, upload, bodies);
-    const object = await engine.completeUpload(bucket, upload, parts.toReversed());
-    assert.equal((await contentOf(engine, "a")).toString(), "onetwo!");
-    const byNumber = parts.toSorted((a, b) => a.number - b.number);
-    assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
-  });
-
-  await t.test("with uniform parts required, only the last part may have another size, a smaller one", async () => {
-    const { engine } = await emptied(shared);
-    const complete = async (...sizes: number[]) => {
+  await t.test(
+    "complete joins parts by number, in whatever order they are given, and numbers may have gaps",
+    async () => {
+      const { engine } = await emptied(shared);
       const upload = await engine.createUpload(bucket, "a");
-      const bodies = Object.fromEntries(sizes.map((size, i) => [i + 1, sampleBytes(size)]));
+      const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
       const parts = await uploadParts(engine, upload, bodies);
-      const byDefault = await Promise.allSettled([engine.completeUpload(bucket, upload, parts)]);
-      if (byDefault[0].status === "fulfilled") return byDefault[0].value.size;
-      const named = engine.completeUpload(bucket, upload, parts, { partSizes: "uniform" });
-      await assert.rejects(named, { ...failsWith("UnevenParts"), action: "completeMultipartUpload" });
-      return byDefault[0].reason.reason;
-    };
-    assert.equal(await complete(3), 3);
-    assert.equal(await complete(0), 0);
-    assert.equal(await complete(3, 3, 3), 9);
-    assert.equal(await complete(3, 3, 1), 7);
-    assert.equal(await complete(3, 0), 3);
-    assert.equal(await complete(3, 2, 3), "UnevenParts");
-    assert.equal(await complete(3, 4), "UnevenParts");
-    assert.equal(await complete(2, 3, 3), "UnevenParts");
-  });
+      const object = await engine.completeUpload(bucket, upload, parts.toReversed());
+      assert.equal((await contentOf(engine, "a")).toString(), "onetwo!");
+      const byNumber = parts.toSorted((a, b) => a.number - b.number);
+      assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
+    },
+  );
+
+  await t.test(
+    "with uniform parts required, only the last part may have another size, a smaller one",
+    async () => {
+      const { engine } = await emptied(shared);
+      const complete = async (...sizes: number[]) => {
+        const upload = await engine.createUpload(bucket, "a");
+        const bodies = Object.fromEntries(sizes.map((size, i) => [i + 1, sampleBytes(size)]));
+        const parts = await uploadParts(engine, upload, bodies);
+        const byDefault = await Promise.allSettled([engine.completeUpload(bucket, upload, parts)]);
+        if (byDefault[0].status === "fulfilled") return byDefault[0].value.size;
+        const named = engine.completeUpload(bucket, upload, parts, { partSizes: "uniform" });
+        await assert.rejects(named, { ...failsWith("UnevenParts"), action: "completeMultipartUpload" });
+        return byDefault[0].reason.reason;
+      };
+      assert.equal(await complete(3), 3);
+      assert.equal(await complete(0), 0);
+      assert.equal(await complete(3, 3, 3), 9);
+      assert.equal(await complete(3, 3, 1), 7);
+      assert.equal(await complete(3, 0), 3);
+      assert.equal(await complete(3, 2, 3), "UnevenParts");
+      assert.equal(await complete(3, 4), "UnevenParts");
+      assert.equal(await complete(2, 3, 3), "UnevenParts");
+    },
+  );
 
   await t.test("with S3 part sizes, every part except the last must have at least 5 MiB", async () => {
     const { engine } = await emptied(shared);

@@ -52,24 +52,27 @@ export const writes: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a put with a matching checksum stores it with the MD5, and a mismatch is refused", async () => {
-    const { engine } = await emptied(shared);
-    for (const size of [10, 10_000]) {
-      const bytes = sampleBytes(size);
-      for (const algorithm of checksumAlgorithms) {
-        const value = createHash(algorithm).update(bytes).digest();
-        const put = await engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value }] });
-        assert(put.outcome === "stored");
-        const kept = Object.keys(put.record.checksums).sort();
-        assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
-        assertBytes(put.record.checksums[algorithm]!, value);
-        const wrong = createHash(algorithm).update("other").digest();
-        const failing = engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value: wrong }] });
-        await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
-        assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
+  await t.test(
+    "a put with a matching checksum stores it with the MD5, and a mismatch is refused",
+    async () => {
+      const { engine } = await emptied(shared);
+      for (const size of [10, 10_000]) {
+        const bytes = sampleBytes(size);
+        for (const algorithm of checksumAlgorithms) {
+          const value = createHash(algorithm).update(bytes).digest();
+          const put = await engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value }] });
+          assert(put.outcome === "stored");
+          const kept = Object.keys(put.record.checksums).sort();
+          assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
+          assertBytes(put.record.checksums[algorithm]!, value);
+          const wrong = createHash(algorithm).update("other").digest();
+          const failing = engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value: wrong }] });
+          await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
+          assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
+        }
       }
-    }
-  });
+    },
+  );
 
   await t.test("a stored body does not change when the caller changes its buffer", async () => {
     const { engine } = await emptied(shared);

@@ -67,27 +67,33 @@ export function rangeSentences(implementation: Implementation): void {
           },
         );
 
-        await t.test("spec 2.6: a range with offset and length returns length bytes from the offset", async () => {
-          for (const read of readers) {
-            for (const offset of places(size)) {
-              for (const end of places(size + 1).filter((place) => place > offset)) {
-                const object = await read({ offset, length: end - offset });
-                assert.deepEqual({ ...object.range }, { offset, length: end - offset });
-                assertBytes(await object.arrayBuffer(), value.slice(offset, end));
+        await t.test(
+          "spec 2.6: a range with offset and length returns length bytes from the offset",
+          async () => {
+            for (const read of readers) {
+              for (const offset of places(size)) {
+                for (const end of places(size + 1).filter((place) => place > offset)) {
+                  const object = await read({ offset, length: end - offset });
+                  assert.deepEqual({ ...object.range }, { offset, length: end - offset });
+                  assertBytes(await object.arrayBuffer(), value.slice(offset, end));
+                }
               }
             }
-          }
-        });
+          },
+        );
 
-        await t.test("spec 2.6: a range with length and no offset returns length bytes from the start", async () => {
-          for (const read of readers) {
-            for (const length of places(size).map((place) => place + 1)) {
-              const object = await read({ length });
-              assert.deepEqual({ ...object.range }, { offset: 0, length });
-              assertBytes(await object.arrayBuffer(), value.slice(0, length));
+        await t.test(
+          "spec 2.6: a range with length and no offset returns length bytes from the start",
+          async () => {
+            for (const read of readers) {
+              for (const length of places(size).map((place) => place + 1)) {
+                const object = await read({ length });
+                assert.deepEqual({ ...object.range }, { offset: 0, length });
+                assertBytes(await object.arrayBuffer(), value.slice(0, length));
+              }
             }
-          }
-        });
+          },
+        );
 
         await t.test("spec 2.6: suffix is the count of bytes from the end of the object", async () => {
           for (const read of readers) {

@@ -74,13 +74,13 @@ const table: readonly [title: string, facts: BodyFacts, expected: IngestStrategy
   ],
 ];
 
-test("the plan of a body follows its length, its kind and the load", async (t) => {
+test("the ingest strategy of a body depends on its length, its kind and the load", async (t) => {
   for (const [title, facts, expected] of table) {
     await t.test(title, () => assert.equal(planIngest(facts), expected));
   }
 });
 
-test("ring buffers are 2 MiB for up to four streams, 256 KiB beyond, and no longer than the body", () => {
+test("ring buffers have 2 MiB for up to four streams and 256 KiB for more, and never exceed the body", () => {
   assert.deepEqual(planRing(MiB, 4), { size: 2 * MiB, memory: "shared", buffers: 4 });
   assert.deepEqual(planRing(undefined, 5), { size: 256 * KiB, memory: "shared", buffers: 4 });
   const rest = 100 * KiB - firstBuffer.size;

@@ -53,7 +53,7 @@ async function underWay({ documents }: OpenEngine): Promise<void> {
   }
 }
 
-test("a scrub reads everything once a week, and verify reports the last one", async (t) => {
+test("a scrub reads all bodies once a week, and verify reports the last scrub", async (t) => {
   const made = await scene(t);
   const { engine } = await made.open();
   assert.equal((await engine.verify()).lastScrub, undefined);
@@ -69,7 +69,7 @@ test("a scrub reads everything once a week, and verify reports the last one", as
   await engine.close();
 });
 
-test("each damage is reported once, by bucket and key, and counted in every round", async (t) => {
+test("a damaged object is reported once, by bucket and key, and counted in every scrub", async (t) => {
   const made = await scene(t);
   const [file] = blobFiles(made.directory);
   flipBit({ path: file!.path, offset: 100, bit: 3 });
@@ -88,7 +88,7 @@ test("each damage is reported once, by bucket and key, and counted in every roun
   await engine.close();
 });
 
-test("of two processes one scrubs, and the other resumes where it stopped", async (t) => {
+test("only one of two processes scrubs, and the other resumes after the first stops", async (t) => {
   const made = await scene(t);
   const [a, b] = [await made.open(), await made.open()];
   const first = scrubbing(a.engine, slow);
@@ -101,7 +101,7 @@ test("of two processes one scrubs, and the other resumes where it stopped", asyn
   await b.engine.close();
 });
 
-test("a scrub without a heartbeat is taken over, and its process notices", async (t) => {
+test("a scrub whose process sends no heartbeat is taken over, and the old process stops", async (t) => {
   const made = await scene(t);
   // As if the process was suspended for a while, or the clock was changed; backwards has the same
   // effect.

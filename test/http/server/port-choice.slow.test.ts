@@ -20,7 +20,7 @@ async function take(t: TestContext, port: number): Promise<number> {
   return (other.address() as { port: number } | null)?.port ?? port;
 }
 
-test("a listener chooses another port for one that is in use only if the address permits it", async (t) => {
+test("a listener replaces a port in use by a free one only if its address allows that", async (t) => {
   const port = await take(t, 0);
   const handler = () => ({ status: 200, headers: [], body: "" });
   const address = { host: "127.0.0.1", port };
@@ -66,7 +66,7 @@ test("store dev replaces default ports that are in use by free ones and announce
   assert.equal(await (await fetch(url!)).text(), "served");
 });
 
-test("store dev fails if a requested port is in use, and store serve if a default port is", async (t) => {
+test("store dev fails if a requested port is in use, and store serve fails if any port is in use", async (t) => {
   const scene = await openScene(t);
   await scene.write("index.js", source);
   const port = await take(t, 0);

@@ -66,7 +66,7 @@ test("the backup of a damaged store fails, names the damaged objects, and keeps 
   assert.equal((await backUpStore(data, backup)).objects, 1);
 });
 
-test("a backup fails if the index has lost a record", async (t) => {
+test("a backup fails if a record is missing from the index", async (t) => {
   const { data, backup } = await openPlaces(t);
   const store = await openStore(data);
   await store.createBucket("photos");

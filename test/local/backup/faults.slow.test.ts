@@ -53,7 +53,7 @@ async function failAtEach(
   assert.ok(round > 5);
 }
 
-test("a backup that fails at any of its syncs or new files leaves a complete backup", async (t) => {
+test("after a backup fails at any sync or file creation, a complete backup exists", async (t) => {
   const directory = await realpath(await temporaryDirectory(t));
   const [data, root] = [join(directory, "data"), join(directory, "backup")];
   const store = await openStore(data);
@@ -75,7 +75,7 @@ test("a backup that fails at any of its syncs or new files leaves a complete bac
   await store.close();
 });
 
-test("a restore that fails at any of its syncs can be resumed, and its directory cannot be opened before", async (t) => {
+test("a restore that fails at any sync can be resumed, and its directory cannot be opened until then", async (t) => {
   const directory = await realpath(await temporaryDirectory(t));
   const [data, place] = [join(directory, "data"), join(directory, "backup")];
   const store = await openStore(data);

@@ -65,7 +65,7 @@ test("a backup onto a full disk fails with a clear message and keeps the previou
     assert.ok(copiedFiles < 50, "files that were already copied are not copied again");
   }));
 
-test("a restore onto a full disk cannot be opened, and resumes when there is space", (t) =>
+test("the directory of a restore that filled the disk cannot be opened until the restore is resumed", (t) =>
   onSmallDisk(t, async (disk) => {
     const { data, backup } = await openPlaces(t);
     const target = join(disk.directory, "data");

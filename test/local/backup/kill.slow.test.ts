@@ -21,7 +21,7 @@ async function fillMany(data: string): Promise<void> {
   await store.close();
 }
 
-test("after kill -9 of a backup only the previous one can be restored, and the next run completes it", async (t) => {
+test("after kill -9 of a backup the previous backup can be restored, and the next run completes", async (t) => {
   await seeded(async (random) => {
     const { data, backup, restored } = await openPlaces(t);
     await fillMany(data);
@@ -56,7 +56,7 @@ test("after kill -9 of a backup only the previous one can be restored, and the n
   });
 });
 
-test("after kill -9 of a restore the directory cannot be opened, and the same command completes it", async (t) => {
+test("after kill -9 of a restore its directory cannot be opened until the same command completes it", async (t) => {
   await seeded(async (random) => {
     const { data, backup, restored } = await openPlaces(t);
     await fillMany(data);

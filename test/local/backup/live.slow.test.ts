@@ -12,7 +12,7 @@ import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts"
 import { assertCopy, whileWriting } from "./churn.ts";
 import { openPlaces } from "./scene.ts";
 
-test("a backup under load from several processes has each bucket as it was at one instant", async (t) => {
+test("a backup while several processes write contains a consistent snapshot of each bucket", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await whileWriting(data, 3, async (churn) => {
     for (const round of [1, 2, 3]) {

@@ -52,7 +52,7 @@ for (const fileSystem of ["ext4", "xfs"] as const) {
   });
 }
 
-test("every file and folder of a backup and of a restored directory has a synced directory entry", async (t) => {
+test("the directory entries of all files and folders of a backup and of a restore are synced", async (t) => {
   const tools = await temporaryDirectory(t);
   const library = buildDiskLibrary(tools);
   if (library === undefined) {

@@ -127,7 +127,9 @@ test("a missing blob file is reported as damage", { timeout }, async (t) => {
   });
 });
 
-test("a blob file that was replaced by another one is reported as damage", { timeout }, async (t) => {
+test("a blob file that was replaced by the file of another blob is reported as damage", {
+  timeout,
+}, async (t) => {
   await onFiles(t, async ({ bucket, files }) => {
     const [one, other] = files.filter(({ stored }) => stored.key === "in parts");
     const bytes = [readFileSync(one!.path), readFileSync(other!.path)] as const;

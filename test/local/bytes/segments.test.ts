@@ -62,7 +62,7 @@ async function fill(engine: Engine): Promise<void> {
   await Promise.all(many.map((key) => engine.put(bucket, key, contentOf(key))));
 }
 
-test("bodies put concurrently share a file and are readable after the store is reopened", async (t) => {
+test("bodies put concurrently share a segment file and are readable after the store is reopened", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openAt(directory, defaultSizes);
   await first.engine.createBucket(bucket);
@@ -193,7 +193,7 @@ test("a metadata update that races with the move of its body does not restore th
   await closeClean(directory, engine);
 });
 
-test("overwrites and deletes win over concurrent moves, and space stays within its limit", async (t) => {
+test("overwrites and deletes take precedence over concurrent moves, and segments stay within their space limit", async (t) => {
   const { directory, engine } = await opened(t);
   const expected = new Map<string, string | undefined>();
   let most = 0;

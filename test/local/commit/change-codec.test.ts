@@ -56,7 +56,7 @@ function plain(value: unknown): unknown {
 }
 
 for (const [what, change] of Object.entries(changes)) {
-  test(`${what} is unpacked as it was packed`, () => {
+  test(`${what} is unchanged after packing and unpacking`, () => {
     assert.deepEqual(plain(unpackChanges(packChanges([change]))), plain([change]));
   });
 }

@@ -42,7 +42,7 @@ function workersOf(agent: Agent): Promise<number> {
   return agent.ask<number>({ do: "count workers" });
 }
 
-test("when the process that commits for others is killed, they commit for themselves", async (t) => {
+test("after the commit server is killed, its clients commit by themselves", async (t) => {
   const directory = await temporaryDirectory(t);
   await withAgents(directory, 2, async (host, guest) => {
     await host.ask({ do: "create bucket", bucket });
@@ -91,7 +91,7 @@ test("the socket of a killed commit server is ignored, and the next commit serve
   assert.ok(!existsSync(dirname(left)));
 });
 
-test("a closed store leaves no socket", async (t) => {
+test("closing a store removes its socket", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine, commitForOthers } = await openEngine(directory);
   await commitForOthers();
@@ -102,7 +102,7 @@ test("a closed store leaves no socket", async (t) => {
   assert.ok(!existsSync(join(directory, "writer-3")));
 });
 
-test("a socket path that does not lead to a socket is ignored", async (t) => {
+test("a socket path that is not a socket is ignored", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());

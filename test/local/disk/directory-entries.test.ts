@@ -13,7 +13,7 @@ import { type Agent, withAgents } from "../agents/agents.ts";
 /** Files that need not be durable: locks, WAL indexes and rollback journals of databases. */
 const passing = /\.lock(-journal)?$|-shm$|-journal$/;
 
-test("every file and folder that an acknowledged write needs has a synced directory entry", async (t) => {
+test("the directory entries of all files and folders of an acknowledged write are synced", async (t) => {
   const tools = await temporaryDirectory(t);
   const library = buildDiskLibrary(tools);
   if (library === undefined) {

@@ -162,7 +162,7 @@ test("a failed sync of a folder from which a blob was removed stops all writes o
   });
 });
 
-test("a failed sync of the log of the records stops all writes of the process", async (t) => {
+test("a failed sync of the write-ahead log of the records stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await failNextSyncOf(`${database}-wal`);
     await assertUnavailable(agent.ask({ do: "put", bucket, key: "small victim", value: small }));
@@ -170,7 +170,7 @@ test("a failed sync of the log of the records stops all writes of the process", 
   });
 });
 
-test("a failed sync of the folder with the new log of the records stops all writes of the process", async (t) => {
+test("a failed sync of the folder of a new write-ahead log stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await agent.ask({ do: "create bucket", bucket: "new" });
     const root = join(database, "../../..");
@@ -180,7 +180,7 @@ test("a failed sync of the folder with the new log of the records stops all writ
   });
 });
 
-test("a failed sync of the log of the registry stops all writes of the process", async (t) => {
+test("a failed sync of the write-ahead log of the registry stops all writes of the process", async (t) => {
   await onBadDisk(
     t,
     async ({ agent, database, failNextSyncOf }) => {
@@ -202,7 +202,7 @@ for (const [what, size] of [
   ["medium-sized bodies", 20 * KiB],
   ["large bodies", 300 * KiB],
 ] as const) {
-  test(`among concurrent puts of ${what}, none is acknowledged after a failed sync`, async (t) => {
+  test(`after a failed sync none of several concurrent puts of ${what} is acknowledged`, async (t) => {
     let stormed: Stormed | undefined;
     await onBadDisk(
       t,

@@ -160,7 +160,7 @@ fullDiskTest("puts are refused on a disk full of small bodies, and deletes free 
   prefixes: [["small ", KiB]],
 });
 
-test("deletes on a full disk continue when their log is larger than the space reserve", async (t) => {
+test("deletes on a full disk succeed even if their write-ahead log exceeds the space reserve", async (t) => {
   await onSmallDisk(t, 64 * MiB, async (directory, disk) => {
     const store = await openStore(directory);
     t.after(() => store.close());

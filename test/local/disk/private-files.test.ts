@@ -81,7 +81,7 @@ test("only the owner can read a backup and the directory restored from it", asyn
   assert.equal(lstatSync(backup).mode & 0o777, 0o700);
 });
 
-test("opening a directory of an earlier version removes the permissions of other users", async (t) => {
+test("opening a data directory of an earlier Store version removes the permissions of other users", async (t) => {
   withoutUmask(t);
   const { data } = await openPlaces(t);
   await fillStore(data);

@@ -47,7 +47,7 @@ async function scene(t: TestContext): Promise<Scene> {
 
 const isDamage = (error: unknown) => error instanceof StoreError && error.reason === "Damaged";
 
-test("every read of an object whose record is lost reports damage, and reads of other keys do not", async (t) => {
+test("every read of an object whose record is missing reports damage, and reads of other keys do not", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM objects WHERE key = CAST('large' AS BLOB)");
   const { engine } = await open();
@@ -63,7 +63,7 @@ test("every read of an object whose record is lost reports damage, and reads of 
   );
 });
 
-test("a lost record refuses create-only puts and conditional deletes; plain puts and deletes repair it", async (t) => {
+test("create-only puts and conditional deletes of a key with a missing record fail; plain ones repair it", async (t) => {
   for (const mend of ["put", "delete"] as const) {
     const { damage, open } = await scene(t);
     damage("DELETE FROM objects WHERE key = CAST('small' AS BLOB)");
@@ -81,7 +81,7 @@ test("a lost record refuses create-only puts and conditional deletes; plain puts
   }
 });
 
-test("verify reports a record that the existence index lost, and a put repairs it", async (t) => {
+test("verify reports a record that is missing from the existence index, and a put repairs it", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM witness");
   const { engine } = await open();
@@ -105,7 +105,7 @@ test("a bucket that is empty only because of damage is not deleted", async (t) =
   await assert.rejects(again.engine.head(bucket, "small"), isDamage);
 });
 
-test("a bucket that the registry has lost is reported and kept with its contents", async (t) => {
+test("a bucket that is missing from the registry is reported and kept with its contents", async (t) => {
   const { directory, damage, open } = await scene(t);
   const { directory: folder } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
   damage("DELETE FROM buckets");
@@ -134,7 +134,7 @@ test("a damaged row of the registry does not delete its bucket and does not hide
   assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === "empty"));
 });
 
-test("a body is not removed because damage makes another object, or none, reference it", async (t) => {
+test("a body is not removed if damage in the index hides its object's reference to it", async (t) => {
   const { directory, damage, open } = await scene(t);
   const { engine: first } = await openEngine(directory);
   await first.put(bucket, "other", sampleBytes(20_000));
@@ -167,7 +167,7 @@ test("a conditional put fails instead of retrying forever when the version colum
   await assert.rejects(engine.put(bucket, "small", sampleBytes(3), { condition }), isDamage);
 });
 
-test("a listing, too, reports a page that SQLite cannot read as damage", async (t) => {
+test("a listing reports a database page that SQLite cannot read as damage", async (t) => {
   const { directory, damage, open } = await scene(t);
   damage("PRAGMA wal_checkpoint(TRUNCATE)");
   const path = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;

@@ -48,7 +48,7 @@ test("cached objects are read again after every commit of another process", asyn
   }
 });
 
-test("a caller that changes the bytes it received does not change the cached ones", async (t) => {
+test("changing the returned bytes does not change the cached bytes", async (t) => {
   const { engine } = await openEngine(await temporaryDirectory(t));
   t.after(() => engine.close());
   await engine.createBucket("bucket");
@@ -63,7 +63,7 @@ test("a caller that changes the bytes it received does not change the cached one
   }
 });
 
-test("lists of parts are not cached, the number of entries is limited, and frequent commits bypass the cache", () => {
+test("the read cache excludes lists of parts, limits its entries, and is bypassed during frequent commits", () => {
   let isChanged = true;
   let reads = 0;
   const changeCounter = {
@@ -95,7 +95,7 @@ test("lists of parts are not cached, the number of entries is limited, and frequ
   cache.close();
 });
 
-test("a bucket is read once in a turn of the event loop, and again in the next", async () => {
+test("a bucket's record is read once in each turn of the event loop", async () => {
   const cache = createReadCache({ hasChanged: () => true }, createCacheBudget());
   let reads = 0;
   const read = () => {

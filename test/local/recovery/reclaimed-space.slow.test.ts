@@ -26,7 +26,7 @@ async function runAndDie(task: OverwriterTask): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-test("after eight killed processes only live bodies take space, and after all deletes nothing does", async (t) => {
+test("after eight killed processes only live bodies use disk space, and after deleting them nothing does", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openStore(directory);
   await first.createBucket("bucket");

@@ -302,7 +302,7 @@ const needs: Readonly<Record<string, "read" | "write" | "list" | "admin" | "noth
   ListParts: "write",
 };
 
-test("an operation is refused for a key without the right it needs", async (t) => {
+test("an operation is refused if the access key lacks the required right", async (t) => {
   const { s3, raws, snapshot } = await prepare(t);
   const { url } = s3;
   const before = await snapshot();

@@ -91,7 +91,7 @@ test("an access key record copied to another id cannot be decrypted", async (t) 
   await assert.rejects(credentials.find(two.accessKeyId), { name: "CredentialError" });
 });
 
-test("access keys of earlier versions work, and their grants are bound to the existing buckets", async (t) => {
+test("access keys of earlier Store versions work, and their grants are bound to the existing buckets", async (t) => {
   const { documents, credentials, engine, readGrants } = await scene(t);
   const accessKeyId = `STORE${"A".repeat(15)}`;
   const old = {
@@ -116,7 +116,7 @@ test("access keys of earlier versions work, and their grants are bound to the ex
   assert.equal(written.form, 2);
 });
 
-test("the S3 API binds grants of earlier versions before it handles the first request", async (t) => {
+test("the S3 API binds grants of earlier Store versions to buckets before the first request", async (t) => {
   const opened = await scene(t);
   const key = await opened.newKey({ account: "guest", grants: [parseGrant("photos:read")] });
   const restarted = await directScene(t, { log: assert.fail }, opened);

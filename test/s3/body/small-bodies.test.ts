@@ -83,7 +83,7 @@ function wire({ method, path, query, headers, body = new Uint8Array() }: Signed)
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-test("a small body is stored and counted the same whether it arrives with its headers, later or pipelined", async (t) => {
+test("a small body is stored and counted identically whether it arrives with its headers, later or pipelined", async (t) => {
   const { socket, signed, stored, received, heads, answers } = await startListener(t);
   const body = sampleBytes(1000);
   const put = (name: string, bytes: Uint8Array = body) =>

@@ -41,7 +41,7 @@ async function readToEnd(socket: Socket): Promise<string> {
   return found;
 }
 
-test("a killed S3 process is replaced, and the others keep serving", async (t) => {
+test("a killed S3 process is replaced, and the other processes keep serving", async (t) => {
   const s3 = await s3Scene(t, "serve");
   const before = s3Processes(s3.server.pid);
   if (before.length < 2) {
@@ -99,7 +99,7 @@ test("shutdown of the server finishes uploads and downloads in flight", async (t
   assert.equal((await ended).code, 0);
 });
 
-test("clients that disconnect leave no file, no upload and no open descriptor", async (t) => {
+test("clients that disconnect leave no file, no upload and no open file descriptor", async (t) => {
   const s3 = await s3Scene(t);
   const [pid] = s3Processes(s3.server.pid);
   const data = realpathSync(s3.data);
