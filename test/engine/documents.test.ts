@@ -1,5 +1,4 @@
-// Contracts on every implementation: documents, totals of a bucket, inspection of its objects, and
-// verification by the engine.
+// Tests on every implementation: documents, bucket totals, inspection of objects and verification.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -92,8 +91,7 @@ for (const pair of portPairs) {
     });
 
     await t.test("any name and any text are returned unchanged", async () => {
-      // Without NUL, which ends a text in SQLite: names and texts are JSON, identifiers and the
-      // like.
+      // Without NUL, which ends a text in SQLite. Stored names and texts never contain it.
       const text = fc.string({ unit: "binary", maxLength: 40 }).map((drawn) => drawn.replaceAll("\0", ""));
       await fc.assert(
         fc.asyncProperty(text, text, text, async (kind, name, content) => {
@@ -226,7 +224,7 @@ for (const pair of portPairs) {
     const engine = createEngine({ records, blobs });
     const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
 
-    /** Runs with a new bucket that is deleted afterwards. */
+    /** Creates a bucket, calls `act`, and deletes the bucket. */
     async function withBucket(act: () => Promise<void>): Promise<void> {
       assert.equal(await records.createBucket(bucketRecord(bucket)), true);
       await act();
@@ -295,7 +293,7 @@ for (const pair of portPairs) {
 
     await t.test("verification reports a missing body by key", () =>
       withBucket(async () => {
-        // Large enough for a file of its own: removing a blob from a shared file deletes no bytes.
+        // Large enough for a separate file: removing a blob from a shared segment deletes no bytes.
         await engine.put(bucket, "gone", sampleBytes(300_000));
         const [id] = await toArray(blobs.all(bucket));
         assert.equal(await blobs.remove(bucket, [id!]), true);

@@ -189,7 +189,7 @@ test("details of S3 that clients rely on are implemented", async (t) => {
   });
 });
 
-/** A request that signs the Date header instead of x-amz-date. */
+/** Signs a request with a Date header instead of x-amz-date. */
 function signWithDate(url: string, key: { accessKeyId: string; secretAccessKey: string }, date: string) {
   const time = amzTime(parseHttpDate(date.replace("-0000", "GMT"))!);
   const scope = { day: time.slice(0, 8), region: "auto", service: "s3" };

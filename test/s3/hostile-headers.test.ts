@@ -1,4 +1,4 @@
-// Headers and form fields that are valid one by one but expensive in combination.
+// Headers and form fields that are valid individually but expensive in large numbers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkPolicy } from "../../src/s3/auth/post-policy.ts";

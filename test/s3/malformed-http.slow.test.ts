@@ -1,5 +1,5 @@
-// Malformed HTTP and content that HTTP cannot carry: each gets an S3 error or a safe response, and
-// the same process keeps running.
+// Malformed HTTP requests, and content that is not valid in HTTP: each gets an S3 error or a safe
+// response, and the same process keeps running.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";

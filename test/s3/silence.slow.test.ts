@@ -1,4 +1,4 @@
-// Timeout of idle uploads in the S3 listener, with a shorter limit than the default of a minute.
+// The S3 listener's timeout for idle uploads, set to less than its default of a minute.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -16,7 +16,9 @@ const silenceMilliseconds = 800;
 interface ShortTimeoutListener {
   readonly url: string;
   readonly key: Key;
-  /** Sends the headers of a presigned PUT; `answered` is everything received until the end. */
+  /**
+   * Sends the headers of a presigned PUT. `answered` resolves to everything received until the end.
+   */
   begin(key: string, bytes: number): { readonly socket: Socket; readonly answered: Promise<string> };
   call(raw: Raw): ReturnType<typeof sendRaw>;
 }
@@ -69,7 +71,7 @@ test("an upload that sends bytes regularly is stored, however long it takes", as
   const letters = "0123456789".repeat(5);
   const { socket, answered } = begin("trickled", letters.length);
   const started = Date.now();
-  // Far below the limit, since a busy machine adds delays.
+  // The pauses are far below the limit, since a busy machine adds delays.
   for (const letter of letters) {
     await pause(silenceMilliseconds / 8);
     socket.write(letter);

@@ -1,4 +1,4 @@
-// binding.md, get: the body of a result and its readers.
+// Tests "get" of binding.md: the body of a result and the methods that read it.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { describe, test } from "node:test";
@@ -50,7 +50,8 @@ export function bodyContract(implementation: Implementation): void {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [1, 10, 4095, 4096, 4097, 8192, 65_536, 100_000, 262_144, MiB]) {
         await bucket.put("key", patterned(size));
-        // Small buffers share one pool in this runtime; bytes from the pool must not be returned.
+        // Node allocates small buffers from a shared pool; a returned body must not expose that
+        // pool.
         const neighbour = Buffer.from("a small buffer");
         for (let i = 0; i < 3; i++) {
           const chunks: Uint8Array[] = [];
@@ -189,7 +190,7 @@ export function bodyContract(implementation: Implementation): void {
       await bucket.put("key", bytes);
       await (await bucket.get("key"))?.bytes();
       t.mock.timers.enable({ apis: ["setTimeout"] });
-      // Timers must continue: a request to the cluster that is retried waits for one.
+      // Mocked timers must advance: a retried request to the cluster waits for a timer.
       const clock = setInterval(() => t.mock.timers.tick(50), 50);
       t.after(() => clearInterval(clock));
       const before = await openDescriptors();
@@ -197,7 +198,7 @@ export function bodyContract(implementation: Implementation): void {
       for (let i = 0; i < 50; i++) unread.push(await bucket.get("key"));
       t.mock.timers.tick(3600_000);
       let after = await openDescriptors();
-      // Files are closed in the background: each request allows some time for that.
+      // Files are closed in the background; each request gives the process time to close them.
       for (let turn = 0; turn < 1000 && after > before + 5; turn++) {
         await bucket.head("key");
         after = await openDescriptors();
@@ -210,7 +211,7 @@ export function bodyContract(implementation: Implementation): void {
   });
 }
 
-/** Number of files this process has open. */
+/** Returns the number of open file descriptors of this process. */
 async function openDescriptors(): Promise<number> {
   return (await readdir("/dev/fd")).length;
 }

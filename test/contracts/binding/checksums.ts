@@ -1,4 +1,4 @@
-// binding.md, put: checksums that are given, verified and stored.
+// Tests "put" of binding.md: checksums are verified, stored and returned.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreObject } from "../../../src/index.ts";

@@ -1,5 +1,5 @@
-// binding.md, get: conditions as an object, in the order of RFC 9110 13.2.2, on get and put, and
-// their atomic evaluation with the commit.
+// Tests "get" of binding.md: conditions as an object, evaluated in the order of RFC 9110 13.2.2 and
+// atomically with the commit.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreConditional } from "../../../src/index.ts";

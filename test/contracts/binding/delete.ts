@@ -1,4 +1,4 @@
-// binding.md, delete: missing keys, empty batches, and atomic batches.
+// Tests "delete" of binding.md: missing keys, empty batches and atomic batches.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// binding.md, get: results, the order of its checks, and the metadata of a result.
+// Tests "get" of binding.md: results, the order of checks, and the metadata of a result.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreObject } from "../../../src/index.ts";

@@ -1,12 +1,12 @@
-// binding.md, Arguments: keys are any 0 to 1,024 UTF-8 bytes, compared and ordered as bytes, never
-// normalised and never a path.
+// Tests "Arguments" of binding.md: a key is 0 to 1,024 UTF-8 bytes, ordered as bytes, not
+// normalised and not used as a path.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { openBucket, textOf } from "./scene.ts";
 
-/** Pairwise different as bytes; each would break code that treats keys as paths or the like. */
+/** Keys that differ as bytes; code that treats keys as paths or normalises them would fail. */
 const strangeKeys: readonly string[] = [
   "",
   ".",

@@ -1,4 +1,4 @@
-// binding.md, list: grouping at a delimiter, and pages across groups.
+// Tests "list" of binding.md: grouping by a delimiter, and pages that end within a group.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { collectPage, type Position } from "../../../src/model/listing.ts";
@@ -153,7 +153,7 @@ export function delimiterContract(implementation: Implementation): void {
   });
 }
 
-/** The listing by its definition, without an index. */
+/** Computes the expected listing from all keys, without an index. */
 function expectedListing(ordered: readonly string[], prefix: string, delimiter: string) {
   const objects: string[] = [];
   const prefixes = new Set<string>();
@@ -166,7 +166,7 @@ function expectedListing(ordered: readonly string[], prefix: string, delimiter: 
   return { objects, prefixes: [...prefixes], count: objects.length + prefixes.size };
 }
 
-/** The rule of pages, over an index that counts the rows that are read. */
+/** Tests paging on an index that counts the rows it reads. */
 export function seekingContract(): void {
   test("listing a prefix that groups a million keys reads as few rows as one that groups ten keys", () => {
     assert.deepEqual(rowsTaken(1_000_000), rowsTaken(10));
@@ -174,7 +174,8 @@ export function seekingContract(): void {
 }
 
 /**
- * Rows read to list the folders "a", "b" and "c" of this many keys each, at the top and inside one.
+ * Returns the rows that each of four listings reads if the folders "a", "b" and "c" have this many
+ * keys.
  */
 function rowsTaken(keysPerFolder: number): number[] {
   const folders = ["a", "b", "c"];

@@ -1,4 +1,4 @@
-// binding.md, list: order, limits, pages, cursors, and included metadata.
+// Tests "list" of binding.md: order, limits, pages, cursors and included metadata.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreListOptions, StoreObjects } from "../../../src/index.ts";
@@ -7,7 +7,7 @@ import { furnish, isArgumentError, openBucket, rejectsWith } from "./scene.ts";
 
 export const keysOf = (page: StoreObjects): string[] => page.objects.map(({ key }) => key);
 
-/** All pages of a listing. */
+/** Returns all pages of a listing. */
 export async function pagesOf(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects[]> {
   const pages: StoreObjects[] = [];
   let cursor: string | undefined;
@@ -231,9 +231,9 @@ export function listContract(implementation: Implementation): void {
         assert.ok(bytes > 224 * 1024 && bytes < 288 * 1024, `${bytes} bytes of metadata on a page`);
       }
       assert.equal(pages.length, 3);
-      // Without include no metadata is returned, so it does not count.
+      // Without include no metadata is returned, so its size does not end the page.
       assert.equal((await bucket.list()).objects.length, 70);
-      // A smaller limit ends the page first.
+      // Here the limit is reached before the maximum size of metadata.
       assert.equal((await bucket.list({ include: ["customMetadata"], limit: 5 })).objects.length, 5);
     });
   });

@@ -1,4 +1,4 @@
-// binding.md, multipart: parts, and the object they become.
+// Tests "multipart" of binding.md: uploading parts and completing an upload.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";

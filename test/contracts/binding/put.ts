@@ -1,4 +1,4 @@
-// binding.md, put: accepted values, etag, version and HTTP metadata.
+// Tests "put" of binding.md: accepted values, etag, version and HTTP metadata.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -205,7 +205,7 @@ export function putContract(implementation: Implementation): void {
       const httpMetadata = { contentDisposition: 'attachment; filename="Größe 日本.txt"' };
       await bucket.put("key", "value", { httpMetadata });
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, httpMetadata);
-      // A header carries bytes: they must be the UTF-8 of the text, without an error.
+      // A header value is a byte string: the text must be written to it as UTF-8.
       const headers = new Headers();
       (await bucket.head("key"))?.writeHttpMetadata(headers);
       const carried = headers.get("content-disposition") ?? "";

@@ -1,4 +1,4 @@
-// binding.md, get: every form of a range, and its result.
+// Tests "get" of binding.md: every form of a range, and the returned bytes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreGetOptions, StoreObjectBody, StoreRange } from "../../../src/index.ts";

@@ -1,4 +1,4 @@
-// binding.md, get: a reader gets the version it started with, whatever is put or deleted meanwhile.
+// Tests "get" of binding.md: a body is not affected by later puts and deletes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";

@@ -1,5 +1,5 @@
-// binding.md: SSE-C in get, put and multipart. Missing, inapplicable and wrong keys are refused
-// before the first byte.
+// Tests SSE-C of binding.md in get, put and multipart uploads. A missing, unneeded or wrong key is
+// refused before the first byte.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket } from "../../../src/index.ts";
@@ -179,7 +179,7 @@ export function ssecContract(implementation: Implementation): void {
       await rejectsWith(expected, () => sealed.uploadPart(1, "hello", {}));
       await rejectsWith(expected, () => sealed.uploadPart(1, "hello", { ssecKey: otherSecret }));
       await rejectsWith(expected, () => plain.uploadPart(1, "hello", { ssecKey: secret }));
-      // The handle remembers its key, so a resumed handle is used.
+      // The created handle stores the SSE-C key, so the test resumes a handle without it.
       const resumed = bucket.resumeMultipartUpload("sealed", sealed.uploadId);
       await rejectsWith(expected, () => resumed.uploadPart(1, "hello"));
       const part = await resumed.uploadPart(1, "hello", { ssecKey: secret.toUpperCase() });

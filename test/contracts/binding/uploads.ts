@@ -1,4 +1,4 @@
-// binding.md, multipart: the life cycle of an upload, from its creation to its removal.
+// Tests "multipart" of binding.md: the life cycle of an upload from creation to removal.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -147,7 +147,7 @@ export function uploadsContract(implementation: Implementation): void {
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, patterned(MiB));
       now = created + 6.9 * day;
-      // Neither a part nor a sweep changes the end of the upload.
+      // Neither uploading a part nor a sweep changes when the upload expires.
       const late = await upload.uploadPart(2, patterned(MiB, 2));
       assert.equal((await store.sweep()).uploadsAborted, 0);
       now = created + 7 * day - 1;

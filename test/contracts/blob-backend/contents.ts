@@ -1,4 +1,4 @@
-// Blob backend contract: a read returns what was written, for any range.
+// Blob backend contract: a read returns the written bytes, for any range.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { assertBytes, collect, inChunks, sampleBytes } from "../../support/bytes.ts";
@@ -79,7 +79,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
   await t.test("a source may reuse a chunk's memory after two more chunks were requested", async () => {
     const bytes = sampleBytes(40 * block + 5);
     async function* source() {
-      // Shared with other threads, as chunks may be.
+      // Chunks may be in memory that other threads share.
       const turns = [new SharedArrayBuffer(50_000), new SharedArrayBuffer(50_000)].map((one) =>
         Buffer.from(one),
       );

@@ -1,4 +1,4 @@
-// Blobs contract: a read returns what was written, for any range.
+// Blobs contract: a read returns the written bytes, for any range.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -122,7 +122,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
   });
 };
 
-/** Offsets and lengths around the first and last byte and both sides of every block boundary. */
+/** Returns ranges at both ends of the blob and on both sides of every block boundary. */
 function rangesOf(size: number): [offset: number, length: number][] {
   const marks = [0, 1, blockBytes - 1, blockBytes, blockBytes + 1, 2 * blockBytes, size - 1, size];
   const inside = [...new Set(marks)].filter((mark) => mark >= 0 && mark <= size);

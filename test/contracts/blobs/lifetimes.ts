@@ -1,4 +1,4 @@
-// Blobs contract: when blobs exist.
+// Blobs contract: staging, keeping, opening and removing blobs.
 import assert from "node:assert/strict";
 import { assertBytes, collect, inChunks, sampleBytes, toArray } from "../../support/bytes.ts";
 import { type Chapter, named, notNamed } from "./setup.ts";

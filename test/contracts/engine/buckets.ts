@@ -1,4 +1,4 @@
-// Engine contract: buckets.
+// Engine contract: creating and deleting buckets, and operations on missing buckets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../../../src/engine/engine.ts";

@@ -1,5 +1,4 @@
-// Engine contract: which writes append which events for which rules, and that failed writes append
-// none.
+// Engine contract: each write appends the events that its rules request, and a failed write none.
 import assert from "node:assert/strict";
 import type { NotificationRule, ObjectEvent } from "../../../src/model/notification.ts";
 import { sampleBytes } from "../../support/bytes.ts";

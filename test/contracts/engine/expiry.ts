@@ -1,4 +1,4 @@
-// Engine contract: expirations, with a clock that the test controls, and the report of a sweep.
+// Engine contract: sweeps abort overdue uploads. The test controls the clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";

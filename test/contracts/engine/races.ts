@@ -1,4 +1,4 @@
-// Engine contract: concurrent callers.
+// Engine contract: concurrent puts, reads, uploads and deletes of one key.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { assertBytes, collect, sampleBytes } from "../../support/bytes.ts";

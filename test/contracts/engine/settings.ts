@@ -1,4 +1,4 @@
-// Engine contract: settings of a bucket, and lifecycle rules, with a clock that the test controls.
+// Engine contract: bucket settings and lifecycle rules. The test controls the clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createNotificationRules } from "../../../src/events/rules.ts";

@@ -19,7 +19,7 @@ import {
 const wrongMd5 = { algorithm: "md5", value: new Uint8Array(16) } as const;
 
 export const sources: Chapter = async (t, shared) => {
-  /** A put that must fail with this error and leave the stored object unchanged. */
+  /** Checks that a put fails with the expected error and leaves the stored object unchanged. */
   async function failingPut(
     engine: Engine,
     reason: Reason,
@@ -194,7 +194,7 @@ export const sources: Chapter = async (t, shared) => {
   );
 };
 
-/** A stream that only supports writing into buffers. */
+/** Returns a stream that can be read only by writing into the reader's buffers. */
 function filling(
   bytes: Uint8Array,
   { length = bytes.length, failure }: { length?: number; failure?: Error } = {},

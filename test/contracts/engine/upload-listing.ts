@@ -1,4 +1,4 @@
-// Engine contract: uploads in flight and their parts, page by page, and reads of a part.
+// Engine contract: paged listings of uploads and parts, and reads of one part.
 import assert from "node:assert/strict";
 import type { ListUploadsOptions } from "../../../src/engine/engine.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";

@@ -1,4 +1,4 @@
-// Contract: a get of several keys.
+// Contract: a get of several keys returns a Map, and its limits apply.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Scenes, wrong } from "./scene.ts";

@@ -1,4 +1,4 @@
-// Contract: an expired key is absent at once, and a sweep removes it unless it was put again.
+// Contract: an expired key is absent immediately, and a sweep removes it unless it was put again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -70,7 +70,7 @@ export function expiryContract(scenes: Scenes): void {
   });
 }
 
-/** Tests the engine only, so it runs on one implementation. */
+/** This contract tests only the engine, so one implementation is enough. */
 export function manyExpiredContract(scenes: Scenes): void {
   test("a list of very many expired keys ends early with a cursor", async () => {
     const { kv, clock } = await scenes.shared();

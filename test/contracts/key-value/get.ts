@@ -1,4 +1,4 @@
-// Contract: a get returns the last value that was put, in the requested type.
+// Contract: a get returns the last value of a key in the requested type.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";

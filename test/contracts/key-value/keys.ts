@@ -1,4 +1,4 @@
-// Contract: valid keys, and how each method refuses invalid ones.
+// Contract: valid keys are stored, and each method refuses invalid keys.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StoreKvNamespace } from "../../../src/index.ts";

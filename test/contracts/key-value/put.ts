@@ -1,4 +1,5 @@
-// Contract: what a put accepts and refuses. A refused put stores nothing and cancels its stream.
+// Contract: accepted and refused values of put. A refused put stores nothing and cancels its
+// stream.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";

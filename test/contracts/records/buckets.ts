@@ -1,4 +1,4 @@
-// Records contract: buckets, and every other method without its bucket.
+// Records contract: creating, listing and deleting buckets, and methods on missing buckets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";

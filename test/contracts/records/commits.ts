@@ -1,4 +1,4 @@
-// Records contract: checks and changes, applied completely or not at all.
+// Records contract: a commit applies all its mutations if all its checks pass, otherwise none.
 import assert from "node:assert/strict";
 import type { Check, Mutation } from "../../../src/engine/records.ts";
 import {

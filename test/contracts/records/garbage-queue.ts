@@ -177,7 +177,7 @@ async function everyBuried(records: Records): Promise<string[]> {
   return (await buriedBlobs(records)).flat().sort();
 }
 
-/** An upload with parts, numbered from 1. */
+/** Returns the mutations that create an upload with parts numbered from 1. */
 function uploading(key: string, id: string, blobs: readonly string[]): Mutation[] {
   const parts = blobs.map((blob, i) => partRecord(i + 1, blob));
   return [
@@ -186,7 +186,7 @@ function uploading(key: string, id: string, blobs: readonly string[]): Mutation[
   ];
 }
 
-/** An upload, and the object that all its parts become. */
+/** Returns the mutations that create an upload and complete it with all its parts. */
 function completing(key: string, blobs: readonly string[]): Mutation[] {
   const taken = blobs.map((_, i) => i + 1);
   const uploadId = `upload of ${key}`;

@@ -1,4 +1,4 @@
-// Records contract: point reads of objects.
+// Records contract: reads of single objects by key.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Body } from "../../../src/engine/records.ts";
@@ -130,7 +130,7 @@ export const objectRecords: Chapter = async (t, ports) => {
   });
 };
 
-/** The same body in a staged blob. */
+/** Replaces the blob id of a body; a body without a blob is returned unchanged. */
 function withBlob(body: Body, id: string): Body {
   return body.storage === "blob" ? { storage: "blob", blob: { id, size: body.blob.size } } : body;
 }

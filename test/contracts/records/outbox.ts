@@ -1,5 +1,5 @@
-// Records contract: events are appended in the commit of their change, kept in order, and
-// acknowledged one by one.
+// Records contract: events are appended in the commit of their change, returned in order and
+// acknowledged.
 import assert from "node:assert/strict";
 import type { Mutation, Records } from "../../../src/engine/records.ts";
 import { putObject } from "../../support/samples.ts";

@@ -203,7 +203,7 @@ function scanAfter(kind: Position["kind"], value: string): Scan {
   return { ...everything, after: { kind, value } };
 }
 
-/** All pages joined: keys, and groups marked with an ellipsis. */
+/** Reads all pages and returns the keys, and the prefixes marked with an ellipsis. */
 async function walk(records: Records, scan: Scan): Promise<string[]> {
   return (await pages(records, scan, bucket)).flat();
 }

@@ -1,4 +1,4 @@
-// Records contract: uploads, their order and due times, and their parts.
+// Records contract: uploads with their order, due times and parts.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { UploadScan } from "../../../src/engine/records.ts";
@@ -56,7 +56,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
   });
 
   await t.test("uploads are listed by key, then by id, after the start of the scan", async () => {
-    // Ids are not in the order of the keys, and within a key not in the order of creation.
+    // The expected order: by key, then by id, which differs from the order of creation.
     const ordered: [string, string][] = [
       ["", "u9"],
       ["a/1", "u1"],

@@ -15,7 +15,7 @@ import {
   wrongArgument,
 } from "./support.ts";
 
-/** Every way to consume a value. */
+/** Every method that consumes a body, with its name. */
 const consumers: readonly (readonly [string, (object: StoreObjectBody) => Promise<unknown>])[] = [
   ["arrayBuffer()", (object) => object.arrayBuffer()],
   ["text()", (object) => object.text()],
@@ -30,7 +30,7 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** The same value, stored in every way that an object can be created. */
+/** Runs a check on the same value stored by a single put and by a multipart upload. */
 async function eachMaking(
   bucket: StoreBucket,
   value: Uint8Array,

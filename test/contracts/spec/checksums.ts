@@ -43,7 +43,7 @@ function option(
   return { [algorithm]: value };
 }
 
-/** Each expected checksum is an ArrayBuffer of exactly its bytes; the others are absent. */
+/** Checks that each expected checksum is an ArrayBuffer of its bytes and that others are absent. */
 function assertChecksums(checksums: StoreChecksums, expected: Partial<Record<Algorithm, Uint8Array>>): void {
   for (const [algorithm] of algorithms) {
     const [actual, wanted] = [checksums[algorithm], expected[algorithm]];

@@ -10,7 +10,7 @@ type Include = StoreListOptions["include"];
 const httpMetadata = { contentType: "text/plain", cacheExpiry: new Date(1_000_000) };
 const customMetadata = { name: "value" };
 
-/** Every value of include, and which of the two metadata a list that honours it returns. */
+/** Values of include, and whether a list returns HTTP metadata and custom metadata with each. */
 const includes: readonly (readonly [Include, http: boolean, custom: boolean])[] = [
   [undefined, false, false],
   [[], false, false],

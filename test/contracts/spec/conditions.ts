@@ -19,11 +19,11 @@ type OnlyIf = StoreConditional | Headers;
 interface Subject {
   readonly bucket: StoreBucket;
   readonly stored: StoreObject;
-  /** When the object was stored. */
+  /** Time when the object was uploaded, in milliseconds since the epoch. */
   readonly time: number;
 }
 
-/** One stored object, new for every call, uploaded a day before the current time of its store. */
+/** Returns a function that puts a new object, uploaded a day before the store's current time. */
 export function sharedSubject(implementation: Implementation): () => Promise<Subject> {
   const clock = stoppedClock();
   const open = sharedBucket(implementation, { now: clock.now });
@@ -35,7 +35,7 @@ export function sharedSubject(implementation: Implementation): () => Promise<Sub
   };
 }
 
-/** Get and put both proceed. */
+/** Checks that get and put both proceed. */
 export async function proceeds(subject: Subject, onlyIf: OnlyIf): Promise<void> {
   const { bucket, stored } = subject;
   const object = await bucket.get("key", { onlyIf });
@@ -48,7 +48,7 @@ export async function proceeds(subject: Subject, onlyIf: OnlyIf): Promise<void> 
   assert.equal((await mustHead(bucket, "key")).version, put.version);
 }
 
-/** Get returns no body, put returns null and stores nothing. */
+/** Checks that get returns no body, and that put returns null and stores nothing. */
 export async function isRefused(subject: Subject, onlyIf: OnlyIf): Promise<void> {
   const { bucket, stored } = subject;
   const object = await bucket.get("key", { onlyIf });

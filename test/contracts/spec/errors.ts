@@ -61,7 +61,7 @@ export function errorSentences(implementation: Implementation): void {
       const onlyIf = { etagMatches: "other" };
       await new Promise<void>((cancelled, failed) => {
         let chunks = 0;
-        // A few chunks and then silence: a put that waits for the end would never return.
+        // The stream never ends, so a put that waits for its end would never return.
         const stalling = new ReadableStream<Uint8Array>({
           pull: (controller) => (chunks++ < 5 ? controller.enqueue(pattern(1000)) : new Promise(() => {})),
           cancel: () => cancelled(),

@@ -9,7 +9,7 @@ function keysOf(page: StoreObjects): string[] {
   return page.objects.map((object) => object.key);
 }
 
-/** Every page: continues with the cursor while truncated is true. */
+/** Returns all pages: lists again with the cursor while truncated is true. */
 async function pages(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects[]> {
   const all = [await bucket.list(options)];
   for (let last = all[0]; last?.truncated; last = all.at(-1)) {

@@ -19,7 +19,7 @@ import {
   textOf,
 } from "./support.ts";
 
-/** Keys that a path, a normaliser, a database or JavaScript could confuse. */
+/** Keys that code would confuse if it used them as paths or normalised them. */
 const distinctKeys = [
   ...["", " ", ".", "..", "/", "//", "a", "A", "a/", "/a", "a//b", "a/b", "a/../b", "a/./b", "a\\b"],
   ...["%2e", "%", "_", "a%2Fb", "a?b", "a#b", "a\0b", "a\nb", "\u00e9", "e\u0301", "\u{1f600}", "\uffff"],

@@ -18,9 +18,7 @@ const ssecKey = pattern(32, 5);
 
 type Reader = (range: StoreRange) => Promise<StoreObjectBody>;
 
-/**
- * The same bytes as a single put, in parts, and encrypted: ranges must be the same in all of them.
- */
+/** Stores the same bytes by a single put, in parts and encrypted. Ranges of all must be equal. */
 async function makings(bucket: StoreBucket, value: Uint8Array): Promise<Reader[]> {
   await bucket.put("single", value);
   const third = Math.max(1, Math.ceil(value.byteLength / 3));
@@ -38,7 +36,7 @@ async function makings(bucket: StoreBucket, value: Uint8Array): Promise<Reader[]
   );
 }
 
-/** Offsets where blocks, parts and bodies may begin and end. */
+/** Returns offsets near the boundaries of blocks, parts and the body. */
 function places(size: number): number[] {
   const all = [0, 1, size / 3 - 1, size / 3, size / 3 + 1, 65_535, 65_536, 65_537, size / 2, size - 1];
   return [...new Set(all.map(Math.floor))].filter((place) => place >= 0 && place < size);

@@ -20,7 +20,7 @@ import {
   uploadParts,
 } from "./support.ts";
 
-/** Checks that the upload accepts no part and no complete, by this handle and by a resumed one. */
+/** Checks that this handle and a resumed handle refuse uploadPart and complete. */
 async function isOver(
   bucket: StoreBucket,
   upload: StoreMultipartUpload,

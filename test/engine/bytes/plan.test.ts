@@ -1,4 +1,4 @@
-// How bodies are ingested, by length, kind and load: each row changes one property.
+// Tests the ingest strategy by length, kind and load of a body. Each row changes one property.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -12,7 +12,7 @@ import {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** A stream of 100 KiB on an adapter that batches up to 256 KiB. */
+/** A stream of 100 KiB on an adapter that batches bodies of up to 256 KiB into segments. */
 const stream: BodyFacts = {
   length: 100 * KiB,
   isWhole: false,

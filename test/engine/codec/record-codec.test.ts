@@ -1,4 +1,4 @@
-// Records as text: any text that is not a record is reported as damage.
+// Decoding of records: any text that is not a record is reported as damage.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

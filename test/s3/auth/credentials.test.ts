@@ -1,4 +1,4 @@
-// Access keys of the S3 API on every implementation of documents; parsing of grants and durations.
+// Tests access keys on every implementation of documents, and the parsing of grants and durations.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";

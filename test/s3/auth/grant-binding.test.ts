@@ -1,4 +1,5 @@
-// A grant is bound to one bucket, not to a name; permissions of a key are sealed with its secret.
+// A grant is bound to a bucket, not to its name. The permissions of an access key are encrypted
+// together with its secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bindGrants } from "../../../src/s3/auth/credential-grants.ts";
@@ -27,7 +28,7 @@ async function scene(t: Parameters<typeof directScene>[0]) {
 async function recreate({ engine }: DirectScene, account: string): Promise<void> {
   await engine.delete("photos", ["a"]);
   await engine.deleteBucket("photos");
-  // The identity of a bucket contains its creation time in milliseconds: wait for the next one.
+  // A bucket's identity contains its creation time in milliseconds, so wait for the next one.
   const before = Date.now();
   while (Date.now() === before);
   await engine.createBucket("photos", { account });

@@ -51,7 +51,7 @@ test("the time of an access key's last use is stored hourly and on close, and de
   assert.equal(uses.lastUse(accessKeyId), start + hour + 5);
   uses.record([["STOREAAAAAAAAAAAAAAA", start]]);
   await uses.close();
-  // Uses within the hour are combined into one write.
+  // All uses of a key within an hour cause one write.
   assert.deepEqual([writes.length <= 3, await lastUsed()], [true, start + hour + 5]);
 
   const next = createKeyUses(counted);

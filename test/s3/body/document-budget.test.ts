@@ -1,4 +1,4 @@
-// The memory budget for documents and form fields that are read whole.
+// The memory budget for request documents and form fields, which are read into memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDocumentBudget } from "../../../src/s3/body/document-budget.ts";
@@ -16,7 +16,7 @@ function deferred() {
   return { promise, resolve };
 }
 
-/** A stream that sends its last bytes only after `resume` is called. */
+/** Returns a stream that sends its last bytes only after `resume` is called. */
 function pausedStream(bytes: Uint8Array) {
   const [started, resumed] = [deferred(), deferred()];
   async function* stream(): AsyncGenerator<Uint8Array> {

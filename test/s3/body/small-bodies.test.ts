@@ -1,5 +1,5 @@
-// Small bodies that arrive together with their headers are read whole; the checks and their order
-// do not depend on how the bytes arrive. Also compares signatures with HMAC-SHA256 of node:crypto.
+// Small bodies are checked in the same order whether they arrive with their headers or later. Also
+// compares signatures with HMAC-SHA256 of node:crypto.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { EventEmitter, once } from "node:events";

@@ -1,4 +1,4 @@
-// CreateBucket: which headers it accepts.
+// CreateBucket accepts or refuses headers for object lock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { directScene } from "../direct.ts";

@@ -1,4 +1,4 @@
-// Objects with a customer-provided key (SSE-C): their etags, and connections that may carry a key.
+// SSE-C objects: their etags and checksums, and connections on which a customer key is accepted.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// binding.md, Arguments: which arguments are converted, ignored or a TypeError.
+// Tests "Arguments" of binding.md: which arguments are converted, ignored or refused.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
@@ -29,7 +29,7 @@ export function argumentsContract(implementation: Implementation): void {
         const upload = await untyped.createMultipartUpload(given);
         assert.equal(upload.key, key);
         await untyped.resumeMultipartUpload(given, upload.uploadId).abort();
-        // An array is a batch to delete, not a key.
+        // delete treats an array as a list of keys, so an array as a key is wrapped in a list.
         await untyped.delete(Array.isArray(given) ? [given] : given);
         assert.equal(await bucket.head(key), null);
       }

@@ -1,5 +1,4 @@
-// binding.md, Arguments: values that can only be a mistake are refused with a clear message, before
-// anything happens.
+// Tests "Arguments" of binding.md: values that can only be mistakes are refused before any change.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";

@@ -1,4 +1,4 @@
-// binding.md, Arguments: the names and values of customMetadata, and the forms of an SSE-C key.
+// Tests "Arguments" of binding.md: names and values of customMetadata, and formats of SSE-C keys.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";

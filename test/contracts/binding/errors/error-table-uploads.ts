@@ -1,5 +1,5 @@
-// binding.md, the error table: rows about uploads and parts. Each test also checks that nothing
-// changed.
+// Tests the error table of binding.md: errors of uploads and parts. Each test also checks that the
+// store did not change.
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { StoreUploadedPart } from "../../../../src/index.ts";
@@ -119,7 +119,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
         await refuses(expected, () => upload.complete([of5, of3Again, of4]));
         await refuses(expected, () => upload.complete([of3, of3]));
         await refuses(expected, () => upload.complete([of3, of3Again, of3]));
-        // A refused complete leaves the upload usable.
+        // After a refused complete, parts can still be uploaded.
         await unchangedBy(() => upload.uploadPart(5, "1"));
         const done = await upload.complete([of5, of4]);
         assert.equal(done.size, 9);

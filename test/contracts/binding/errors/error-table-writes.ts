@@ -1,4 +1,5 @@
-// binding.md, the error table: rows about writes. Each test also checks that nothing changed.
+// Tests the error table of binding.md: errors of writes. Each test also checks that the store did
+// not change.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, type StoreStorageClass } from "../../../../src/index.ts";
@@ -161,7 +162,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
         ] as const) {
           for (const declared of [limits.singleWriteBytes + 1, Number.MAX_SAFE_INTEGER]) {
             const { readable, writable } = new FixedLengthStream(declared);
-            // The write only finishes when the other side is read.
+            // This write resolves only when the readable side is read.
             const taken = Promise.allSettled([writable.getWriter().write(new Uint8Array(1024))]);
             await refuses({ code: 100100, action, message }, () => act(readable));
             assert.equal((await taken)[0].status, "rejected", "the stream was read, not cancelled");

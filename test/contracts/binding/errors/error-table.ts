@@ -1,5 +1,5 @@
-// binding.md, the error table: one test for every row that a call of the binding can cause. Each
-// test also checks that nothing changed. Rows about writes and uploads are in other files.
+// Tests the error table of binding.md: errors of buckets and reads. Each test also checks that the
+// store did not change.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";

@@ -1,4 +1,4 @@
-// binding.md, Errors: the shape of errors of every method, and the stream of a failed put.
+// Tests "Errors" of binding.md: the fields of errors, and that a failed put cancels its stream.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, StoreError } from "../../../../src/index.ts";

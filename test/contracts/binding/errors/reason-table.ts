@@ -1,10 +1,10 @@
-// The error table of binding.md: every row has its code and message, also rows that no call of the
-// binding can cause (they occur in the S3 API, or when storage fails).
+// Tests codes and messages of the whole error table of binding.md, including errors that only the
+// S3 API or failing storage can cause.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Reason, reasonTable } from "../../../../src/model/errors.ts";
 
-/** The message is null where binding.md leaves it open. */
+/** The message is null if binding.md does not specify it. */
 export const table: readonly (readonly [reason: Reason, code: number, message: string | null])[] = [
   ["InternalError", 10001, "We encountered an internal error. Please try again."],
   ["Damaged", 10001, null],
@@ -36,7 +36,7 @@ export const table: readonly (readonly [reason: Reason, code: number, message: s
   ["EntityTooLarge", 100100, "Your proposed upload exceeds the maximum allowed object size."],
 ];
 
-/** The message of a row, to compare thrown errors with. */
+/** Returns the message of a code, to compare thrown errors with. */
 export function messageOf(code: number): string {
   const row = table.find((entry) => entry[1] === code && entry[2] !== null);
   assert.ok(row?.[2], `binding.md has no words for ${code}`);
