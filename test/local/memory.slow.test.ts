@@ -1,5 +1,4 @@
-// Memory of a process grows with its number of streams, not with their bytes, and no descriptor
-// stays open.
+// Memory grows with the number of streams, not with their bytes, and no file descriptor stays open.
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +11,7 @@ import { garbageBytes } from "../support/garbage.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import type { Codes, Descriptors, Measurement, Memory } from "./memory-process.ts";
 
-/** Runs in a new process, so that earlier work does not count. */
+/** Measures in a new process, so that earlier work does not count. */
 async function measure<T>(directory: string, measurement: Measurement): Promise<T> {
   const program = fileURLToPath(new URL("./memory-process.js", import.meta.url));
   const child = fork(program, [JSON.stringify({ directory, measurement })], { execArgv: ["--expose-gc"] });
@@ -37,15 +36,15 @@ test("writing and reading a body of 512 MiB increases memory by at most 64 MiB",
 
 test("200 concurrent streams of 4 MiB increase memory by at most 256 KiB each plus 64 MiB", async (t) => {
   const streams = 200;
-  // A write has two buffers of 64 KiB, the sender's chunk and the first 16 KiB; a read has one
-  // chunk of 64 KiB in use and one being read. The rest allows for garbage that is not collected
-  // yet.
+  // A write uses two buffers of 64 KiB, a chunk and the first 16 KiB; a read uses two chunks of 64
+  // KiB. The rest allows for garbage that is not collected yet.
   const most = streams * 256 * KiB + 64 * MiB + garbageBytes;
   const work = { of: "many streams", streams, bytes: 4 * MiB } as const;
   const tried = async () => measure<Memory>(await temporaryDirectory(t), work);
   let { put, get } = await tried();
   t.diagnostic(`put ${inMiB(put)}, get ${inMiB(get)}`);
-  // On a busy machine the collector runs late, so the smallest of a few measurements counts.
+  // On a busy machine the garbage collector runs late, so the smallest of a few measurements
+  // counts.
   for (let again = 0; again < 3 && Math.max(put, get) > most; again++) {
     const next = await tried();
     t.diagnostic(`once more: put ${inMiB(next.put)}, get ${inMiB(next.get)}`);

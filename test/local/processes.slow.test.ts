@@ -18,7 +18,9 @@ async function directoryWithBucket(t: Parameters<typeof temporaryDirectory>[0]):
   return directory;
 }
 
-/** This process opens, sweeps and closes the directory after the others have ended. */
+/**
+ * Opens and sweeps the directory after all agents have ended, and checks that no orphans remain.
+ */
 async function assertClean(directory: string): Promise<void> {
   const store = await openStore(directory);
   await store.sweep();

@@ -1,5 +1,5 @@
-// A backup contains everything in a store, copies only what is new the next time, and restores
-// every byte.
+// A backup contains all data of a store, a second backup copies only new files, and a restore
+// returns every byte.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";

@@ -20,7 +20,7 @@ async function flip(path: string, at: number): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** All files in the folder except the lock. */
+/** Returns all files of the folder except the lock. */
 function filesOf(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "lock")

@@ -1,5 +1,5 @@
-// A backup that fails at any of its syncs or new files leaves the previous backup or a new one.
-// A restore that fails leaves a directory that cannot be opened.
+// If a backup fails at any sync or file creation, the previous or the new backup is complete. A
+// failed restore leaves a directory that cannot be opened.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
@@ -18,7 +18,9 @@ import { everythingIn } from "./scene.ts";
 
 const syncs = calls.syncFile | calls.syncDirectory;
 
-/** Runs the command with all calls from the nth failing, for n = 1, 2, …, until it succeeds. */
+/**
+ * Repeats the command while all system calls from the nth fail, for n = 1, 2, …, until it succeeds.
+ */
 async function failAtEach(
   t: TestContext,
   failing: number,

@@ -29,7 +29,7 @@ async function backedUp(t: TestContext, options: { readonly key?: boolean } = {}
   return places;
 }
 
-/** Rewrites the manifest with a valid checksum, which is possible without the key. */
+/** Rewrites the manifest with a valid checksum, which needs no secret key. */
 function changeManifest(backup: string, change: (manifest: Changing) => void): void {
   const path = join(backup, "manifest.json");
   const { checksum: _, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
@@ -63,7 +63,7 @@ function changeDatabase(backup: string, path: string, change: (database: Databas
   });
 }
 
-/** The restore is refused with this message, and nothing is written anywhere. */
+/** Checks that the restore is refused with this message and writes nothing. */
 async function assertRefused({ backup, restored }: Places, words: RegExp, options: RestoreOptions = {}) {
   const around = () => readdirSync(dirname(dirname(restored))).concat(readdirSync(dirname(restored)));
   const before = around();

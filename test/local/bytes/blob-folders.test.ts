@@ -1,5 +1,4 @@
-// Empty folders of blobs are removed, so that a store that is opened and closed for years does not
-// fill up with them.
+// Empty blob folders are removed; otherwise a store that is reopened often would accumulate them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/index.ts";

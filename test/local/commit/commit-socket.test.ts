@@ -1,5 +1,5 @@
-// Other processes of the same user may send anything to the commit server: an invalid message ends
-// that connection with a warning, and has no other effect.
+// Any process of the same user can connect to the commit server. An invalid message closes its
+// connection with a warning and has no other effect.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ function commit(bucketId: string, changes: Uint8Array, count = 1): Buffer {
   return encodeFrame({ kind: "commit", id: 1, groups: [{ bucketId, count, changes }] });
 }
 
-/** A packed change in its serialized form. */
+/** Returns a change in packed and serialized form. */
 function packed(change: unknown): Buffer {
   const bytes = serialize(change);
   const length = Buffer.alloc(5);
@@ -137,7 +137,7 @@ test("the commit server limits its connections, and only the owner can enter the
   });
   for (const socket of sockets) socket.on("error", () => {}).resume();
   const closed = sockets.map((socket) => once(socket, "close"));
-  // Connections beyond the limit are closed at once.
+  // Connections beyond the limit are closed immediately.
   for (let count = 0; count < 12; count++) {
     const first = await Promise.race(closed.map((promise, index) => promise.then(() => index)));
     closed.splice(first, 1);

@@ -1,5 +1,5 @@
-// One process commits for others: they continue without it when it ends, and no acknowledged write
-// is lost.
+// One process, the commit server, commits for others. When it ends, they continue without it, and
+// no acknowledged write is lost.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,7 +37,7 @@ test("a process commits through the commit server and starts no writer thread", 
   assert.equal((await host.engine.head(bucket, "by another"))?.size, 10);
 });
 
-/** Counts the process's own workers: the number of threads includes those that Node adds. */
+/** Returns the number of worker threads, without the threads that Node starts itself. */
 function workersOf(agent: Agent): Promise<number> {
   return agent.ask<number>({ do: "count workers" });
 }
@@ -48,7 +48,7 @@ test("after the commit server is killed, its clients commit by themselves", asyn
     await host.ask({ do: "create bucket", bucket });
     await host.ask({ do: "commit for others" });
     await put(guest, "before");
-    // Writes are in flight during the kill: each is stored, or was refused with an unknown outcome.
+    // Writes are in flight during the kill. Each is stored or fails with an unknown outcome.
     const outcomes = Promise.all(
       Array.from({ length: 200 }, async (_, i) => {
         try {

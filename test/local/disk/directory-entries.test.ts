@@ -1,5 +1,4 @@
-// New directory entries are synced before a write that needs them is acknowledged: those of the
-// data directory, of its parents, of a bucket's folders and of every body.
+// A write is acknowledged only after all directory entries on the path of its files are synced.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

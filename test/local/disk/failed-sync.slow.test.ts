@@ -27,16 +27,19 @@ const before = [
 interface Scene {
   readonly agent: Agent;
   readonly database: string;
-  /** The folder into which the process writes blobs. */
+  /** The folder to which the process writes blobs. */
   readonly folder: string;
-  /** The path of its next blob. */
+  /** The path of the next blob of the process. */
   readonly nextBlob: string;
-  /** The segment to which it appends medium-sized bodies. */
+  /** The segment to which the process appends medium-sized bodies. */
   readonly segment: string;
   failNextSyncOf(path: string): Promise<void>;
 }
 
-/** Runs the work on a process with acknowledged writes, then restarts and checks the directory. */
+/**
+ * Calls the function with a process that has acknowledged writes, then reopens and checks the
+ * directory.
+ */
 async function onBadDisk(
   t: TestContext,
   work: (scene: Scene) => Promise<void>,
@@ -86,7 +89,10 @@ async function assertReads(agent: Agent): Promise<void> {
   assert.ok((await agent.ask<string[]>({ do: "list", bucket })).length >= before.length);
 }
 
-/** Tries so often that a repeated sync, in any thread, would have succeeded. */
+/**
+ * Checks that writes stay refused. Tries often enough that a retried sync in any thread would
+ * succeed.
+ */
 async function assertFenced(agent: Agent): Promise<void> {
   for (let i = 0; i < 10; i++) {
     await assertUnavailable(agent.ask({ do: "put", bucket, key: `small after ${i}`, value: small }));
@@ -112,7 +118,7 @@ async function assertAfterRestart(directory: string, look: (store: Store) => Pro
     for (const { key, value } of before) {
       assertBytes(await (await kept.get(key))!.bytes(), bytesOf(key, value), key);
     }
-    // A refused write may be there completely, or not at all.
+    // A refused write is stored completely or not at all.
     for (const { key } of (await kept.list()).objects) {
       if (/ before |^storm /.test(key)) continue;
       const value = [small, middle].find(({ name }) => key.startsWith(name)) ?? large;
@@ -156,7 +162,7 @@ test("a failed sync of a folder from which a blob was removed stops all writes o
     await agent.ask({ do: "sweep" });
     await failNextSyncOf(folder);
     await agent.ask({ do: "delete", bucket, keys: ["large victim"] });
-    // Either this sweep or the background sweep removes the file and meets the failure.
+    // Either this sweep or the background sweep removes the file and gets the error.
     await agent.ask({ do: "sweep" }).catch(() => {});
     await assertFenced(agent);
   });

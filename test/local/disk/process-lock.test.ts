@@ -1,4 +1,4 @@
-// A process that acquires its lock while another clears stale locks is never taken for dead.
+// A process that acquires its lock while another clears stale locks is never treated as dead.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// A row that its table has lost is reported, not taken for absent: nothing is overwritten or
-// removed because of it, and a put over the damage repairs it.
+// A row that is missing because of damage is reported and not treated as absent: no data is
+// overwritten or removed, and a put to the key repairs it.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -15,7 +15,7 @@ const bucket = "photos";
 
 interface Scene {
   readonly directory: string;
-  /** Changes a database directly, as damage would. */
+  /** Runs SQL on a database directly, to simulate damage. */
   damage(sql: string): void;
   open(): Promise<OpenEngine>;
 }
@@ -100,7 +100,7 @@ test("a bucket that is empty only because of damage is not deleted", async (t) =
   const { engine } = await open();
   await assert.rejects(engine.deleteBucket(bucket), isDamage);
   assert.ok((await engine.bucket(bucket)) !== undefined);
-  // The next opening of the directory does not delete it either.
+  // Opening the directory again does not delete the bucket either.
   const again = await open();
   await assert.rejects(again.engine.head(bucket, "small"), isDamage);
 });
@@ -114,7 +114,7 @@ test("a bucket that is missing from the registry is reported and kept with its c
   await assert.rejects(engine.createBucket(bucket), isDamage);
   assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === bucket));
   await engine.close();
-  // Also if the existence index lost it, too: a folder with data is not removed.
+  // A folder with data is not removed even if the existence index lost the bucket as well.
   damage("DELETE FROM witness WHERE (SELECT count(*) FROM buckets) = 0");
   const { engine: again } = await open();
   await again.sweep();
@@ -141,7 +141,7 @@ test("a body is not removed if damage in the index hides its object's reference 
   await first.close();
   const files = blobFiles(directory);
   assert.equal(files.length, 2);
-  // Both rows name the same file now, and recovery checks both files.
+  // Both rows now reference the same file, and recovery checks both files.
   damage(
     "UPDATE objects SET blob = (SELECT blob FROM objects WHERE key = CAST('large' AS BLOB)), stored = 10000 WHERE key = CAST('other' AS BLOB)",
   );
@@ -173,7 +173,7 @@ test("a listing reports a database page that SQLite cannot read as damage", asyn
   const path = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;
   const file = readFileSync(path);
   const at = file.indexOf('[1,"small"');
-  // The byte with the type of the page that contains the record.
+  // Overwrites the type byte of the database page that contains the record.
   file[Math.floor(at / 4096) * 4096] = 7;
   writeFileSync(path, file);
   const { engine } = await open();
