@@ -1,5 +1,5 @@
-// Keeps the house in order: which room may import which, and how long a file may grow. The table is the
-// one of ARCHITECTURE.md; change both together.
+// Checks the structure of the sources: allowed imports, folders and file lengths. ARCHITECTURE.md
+// has the same table of imports; change both together.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const source = join(root, "src");
 
-/** Imports allowed to each room: rooms, single files of rooms, and packages by name. */
+/** Allowed imports of each top-level folder of src: other folders, single files, and packages. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["node:crypto", "@node-rs/crc32"],
   async: ["model", "node:timers/promises"],
@@ -84,7 +84,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Folders of a room in order: a folder imports only folders before it, and files of the room's root. */
+/** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
@@ -100,13 +100,17 @@ const maxFilesInFolder = 20;
 const maxFilesInWideFolder = 30;
 const wideFolders = ["model", "cli/commands", "console/page"];
 
-/** Folders of test/ without a counterpart in src/: suites of the whole product, and what tests share. */
+/**
+ * Folders of test/ without a counterpart in src/: suites of the whole product, and shared helpers.
+ */
 const testFolders = [
   ...["attack", "cluster-run", "console-run", "contracts", "docs", "interop", "package-run", "proof"],
   ...["support", "wpt", "local/agents"],
 ];
 
-/** A front end imports only types of the engine; a test below checks that. */
+/**
+ * The engine's files that front ends may import; a test below checks that they import only types.
+ */
 function engineTypes(): string[] {
   return ["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"];
 }
@@ -142,7 +146,7 @@ function sourceFiles(): string[] {
     .map((name) => join(source, name));
 }
 
-/** The console's page, which a browser runs as it is. */
+/** Returns the files of the console's page, which browsers load without a build step. */
 function pageFiles(): string[] {
   return readdirSync(join(source, "console/page"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".js"))

@@ -1,4 +1,5 @@
-// The files that bring Store onto a machine: what they promise of themselves, and that everything they name is there.
+// The container file, the systemd service and the package: their settings, and that the files they
+// reference exist.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -29,7 +30,9 @@ test("the container does not run as root, and the files it copies exist and are 
   }
 });
 
-/** A server on loopback that answers with these statuses in turn, and goes on with the last. */
+/**
+ * Starts a server on loopback that responds with these statuses in turn and then repeats the last.
+ */
 async function answering(t: TestContext, ...statuses: number[]): Promise<number> {
   const server = createServer((request, response) => {
     const status = request.url === "/readyz" ? (statuses.length > 1 ? statuses.shift() : statuses[0]) : 404;
@@ -114,7 +117,7 @@ test("systemd-analyze accepts the systemd service and rates it as secure", (t) =
   writeFileSync(file, read("packaging/store.service"));
   const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
   assert.deepEqual([status, stdout, stderr], [0, "", ""]);
-  // Earlier ones cannot judge a unit that is not installed.
+  // Earlier versions of systemd cannot check a unit that is not installed.
   if (Number(/^systemd (\d+)/.exec(version.stdout)?.[1]) < 250) return;
   const secure = spawnSync("systemd-analyze", ["security", "--offline=yes", "--threshold=20", file], {
     encoding: "utf8",

@@ -1,5 +1,5 @@
-// Holds this package's types to the ecosystem's: a StoreBucket is accepted where an R2Bucket is expected and the
-// other way round, and typed idioms of public scripts compile with either. The compiler is the judge.
+// Compiles programs to check that StoreBucket and R2Bucket are assignable to each other, and that
+// typed idioms of public scripts compile with both.
 import { test } from "node:test";
 import { compile, webOptions, workerOptions } from "./support/compile.ts";
 import { idioms, idiomTypes } from "./support/idioms.ts";

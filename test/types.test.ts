@@ -1,5 +1,5 @@
-// Holds the types a script author sees to the spec. The compiler is the judge: a check that does not
-// hold does not compile, so what runs here is only the names.
+// Checks the types that a script author uses against the spec. A failed check is a compile error,
+// so the tests do nothing at run time.
 import { test } from "node:test";
 import type {
   StoreBucket,
@@ -18,10 +18,10 @@ import type {
   StoreUploadedPart,
 } from "../src/index.ts";
 
-/** Whether two types are the same, `readonly` and `?` included. */
+/** Whether two types are identical, including `readonly` and `?`. */
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Whether a value of the one may be used where the other is asked for. */
+/** Whether type A is assignable to type B. */
 type Fits<A, B> = [A] extends [B] ? true : false;
 
 type Optional<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
@@ -30,7 +30,7 @@ type Value = ReadableStream | ArrayBuffer | ArrayBufferView | string | Blob;
 
 function holds<_Check extends true>(): void {}
 
-/** Never called: only its types are looked at. */
+/** Never used at run time: the tests check only its type. */
 declare const bucket: StoreBucket;
 
 test("spec 2.2: the fields of StoreObject have their types", () => {

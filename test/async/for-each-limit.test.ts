@@ -1,4 +1,4 @@
-// Bounded concurrency: the number of items in work, and the end after a failure or an abort.
+// Tests of forEachLimit: its concurrency limit, and how it ends after a failure or an abort.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forEachLimit } from "../../src/async/for-each-limit.ts";

@@ -19,7 +19,7 @@ interface Answered {
 
 interface Console {
   readonly token: string;
-  /** Cookie of an open session. */
+  /** Cookie of a valid session. */
   readonly cookie: string;
   ask(path: string, asked?: Asked): Promise<Answered>;
   signIn(token: string, localAddress?: string): Promise<Answered>;

@@ -11,7 +11,7 @@ const MiB = 1024 * 1024;
 const many = 1500;
 const largeBytes = 5 * MiB;
 const maxGrowth = 64 * MiB;
-/** Time in which unread responses would accumulate in memory. */
+/** Observation time, long enough for unread responses to accumulate in memory. */
 const watchMilliseconds = 4000;
 
 const get = (path: string, further = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${further}\r\n`;
@@ -25,7 +25,7 @@ async function peakGrowth(pid: number, before: number): Promise<number> {
   return peak;
 }
 
-/** A presigned GET with the Host header that the signature covers. */
+/** Returns a presigned GET with the Host header that the signature covers. */
 function signedGet({ presigned, url }: Target, path: string): string {
   return `GET ${presigned("GET", path)} HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`;
 }
@@ -111,7 +111,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
         }
         const growth = Math.round((await peakGrowth(server.pid, before)) / MiB);
         t.diagnostic(`memory grew by ${growth} MiB`);
-        // Chunks of a script are garbage on its own heap until it is collected.
+        // Chunks of a script stay on its heap until garbage collection, so its limit is higher.
         const limit = (name === "script" ? 2 * maxGrowth : maxGrowth) / MiB;
         assert.ok(growth < limit, `memory grew by ${growth} MiB`);
         await target.assertServes();

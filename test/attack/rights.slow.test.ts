@@ -1,5 +1,5 @@
-// Access keys with limited rights against every S3 operation: signed headers, presigned URLs, forms
-// and copy sources; and a grant whose bucket was deleted and created again by another account.
+// Tries every S3 operation with access keys of limited rights, by signed headers, presigned URLs,
+// forms and copy sources, and with a grant on a bucket that another account created again.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -15,10 +15,10 @@ type GivenRight = (typeof rights)[number];
 
 function isAllowed(name: keyof Requests, right: GivenRight): boolean {
   const required = operations[name];
-  // Every key may list buckets and sees those it has rights on; creating one requires admin.
+  // Every key may list the buckets it has rights on; creating a bucket requires admin.
   if (required === "account") return name === "ListBuckets" || right === "admin";
   if (right === "admin") return true;
-  // A copy also needs to read its source, which is in the same bucket.
+  // A copy also requires the right to read its source, which is in the same bucket.
   if (name === "CopyObject" || name === "UploadPartCopy") return false;
   return required === right;
 }

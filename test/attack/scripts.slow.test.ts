@@ -1,5 +1,5 @@
-// A hostile script that corrupts its channel to the supervisor, floods its output, forges request
-// log lines, loops, allocates and exits: everything else still responds within a second.
+// A hostile script corrupts its channel to the supervisor, floods its output, forges log lines,
+// loops, allocates and exits. The rest of the server still responds within a second.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -67,7 +67,7 @@ const good = `export default { fetch: () => new Response("good") };`;
 interface Stage {
   readonly server: Server;
   readonly requestLog: string;
-  /** Sends a request to the hostile script; its outcome does not matter. */
+  /** Sends a request to the hostile script and ignores errors. */
   attack(path: string): Promise<string>;
   /** Asserts that the other script, S3 and the console respond within a second. */
   assertOthersServed(what: string): Promise<void>;

@@ -1,4 +1,4 @@
-// The audit log: ordered and durable entries, the same in a data directory and in documents.
+// The audit log in a data directory and in documents: entries are durable and in order.
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type ChannelOptions, openChannel } from "../../src/child/channel.ts";
 
-/** Both ends of a connection. */
+/** Returns both ends of a connection. */
 async function pipes(t: TestContext): Promise<[Socket, Socket]> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

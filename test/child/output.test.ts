@@ -1,4 +1,4 @@
-// Lines of a child's console output: long lines are cut, and memory and rate are bounded.
+// Lines of a child's console output: long lines are truncated, and memory and rate are limited.
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";

@@ -1,5 +1,5 @@
-// When the event loop of a process counts as blocked: it uses processor time or sleeps in a system
-// call. A process that is not scheduled does neither.
+// A process counts as hung if its event loop is blocked while it uses CPU time or sleeps in a
+// system call. A process that is not scheduled does neither.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

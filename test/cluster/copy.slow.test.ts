@@ -1,4 +1,4 @@
-// Copies of a whole store to a cluster and back, on real PostgreSQL, with nothing lost or changed.
+// Copies of a whole store to a cluster on PostgreSQL and back contain all data unchanged.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { copyAll } from "../../src/copy/copy-store.ts";

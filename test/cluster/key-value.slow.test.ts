@@ -1,4 +1,4 @@
-// Key-value namespaces on real PostgreSQL with a blob directory.
+// Key-value namespaces on a cluster with a PostgreSQL server and a blob directory.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

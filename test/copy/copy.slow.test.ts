@@ -1,4 +1,4 @@
-// A copy of a whole store between all kinds of locations: everything is copied unchanged, an
+// Copies of a whole store between all kinds of locations: all data is copied unchanged, an
 // interrupted copy resumes, and damage and differences are reported by key.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -93,7 +93,10 @@ test("copied objects, plain or encrypted, are readable, and a copied upload can 
   await engine.close();
 });
 
-/** Ports whose commits fail from some moment on, before or after they are made. */
+/**
+ * Returns ports whose commits fail after the first `after` commits, before or after they are
+ * applied.
+ */
 function cutOff({ records, blobs }: Ports, after: number, when: "before" | "after"): Ports {
   let left = after;
   const cut = () => new StoreError("ServiceUnavailable", { detail: "cut off" });
@@ -143,7 +146,7 @@ interface Cut {
   reopened(to: Ports): Promise<Ports>;
 }
 
-/** False when the copy ended before it was interrupted. */
+/** Interrupts a copy and resumes it. Returns false if the copy ended before it was interrupted. */
 async function resumes(from: Ports, first: Ports, { after, when, reopened }: Cut): Promise<boolean> {
   const isCut = await copy(from, cutOff(first, after, when), { concurrency: 1 }).then(
     () => false,
@@ -198,7 +201,7 @@ test("a copy of an object with parts resumes after the last part that was copied
     },
   };
   await copy(from, counting, { concurrency: 1 });
-  // All blobs except the first part, and the large object whose key comes later.
+  // The resumed copy stages all blobs except the first part, which was already copied.
   assert.equal(staged, (await blobCount(to)) - 1);
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
@@ -288,7 +291,7 @@ test("a copy that differs from its source is reported by key and cannot be opene
 
 const storedSize = sealedSize(sealedBody.length, limits.blockBytes);
 
-/** A defective target: it changes the data that it stores. */
+/** Returns a defective target that changes the data it stores. */
 function tamperer({ records, blobs }: Ports): Ports {
   return {
     records: {
@@ -314,7 +317,8 @@ function tamperer({ records, blobs }: Ports): Ports {
           (async function* () {
             for await (const chunk of chunks) {
               const bytes = new Uint8Array(chunk);
-              // Uploads in flight and encrypted parts have other sizes.
+              // Only bodies with these sizes are changed; incomplete uploads and encrypted parts
+              // have others.
               if ([300_000, 10, storedSize].includes(bytes.length)) bytes[3]! ^= 1;
               yield bytes;
             }

@@ -1,4 +1,4 @@
-// Metrics: counting, the sum over several processes, and the text format of Prometheus.
+// Metrics: counting, sums over several processes, and the text format of Prometheus.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSnapshotAggregator } from "../../src/metrics/aggregate.ts";

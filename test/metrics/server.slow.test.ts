@@ -24,7 +24,7 @@ interface Watched extends S3Scene {
   readonly console: string;
   readonly token: string;
   metrics(): Promise<Samples>;
-  /** The response of /metrics. */
+  /** Returns the response of /metrics. */
   text(): Promise<string>;
   lines(): Line[];
 }
@@ -94,7 +94,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
     'store_sync_seconds_count{what="body"}': 0,
   };
   let first = await metrics();
-  // A busy process counts with its last snapshot first, and with the rest later.
+  // A busy process reports its last snapshot first, so the final counts arrive later.
   await until(async () => {
     first = await metrics();
     return isSame(first, expected);
@@ -130,7 +130,10 @@ test("metrics count the requests of every front end, and do not decrease when a 
 
 const clusterOnly = ["store_database_connections"];
 
-/** docs/observing.md lists exactly the published metrics; the dashboard uses no other names. */
+/**
+ * Checks that docs/observing.md lists exactly the published metrics and the dashboard uses only
+ * those.
+ */
 function checkNames(published: readonly string[]): void {
   const page = readFileSync(join(root, "docs/observing.md"), "utf8");
   const listed = [...page.matchAll(/^\| `(store_[a-z_]+)` \|/gm)].map(([, name]) => name!);

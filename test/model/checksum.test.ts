@@ -1,4 +1,4 @@
-// CRCs: published test values, input in any chunks, and the value of a whole from its parts.
+// CRCs: published test values, input in chunks of any size, and values combined from parts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

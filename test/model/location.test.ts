@@ -1,4 +1,4 @@
-// Locations of a store: every invalid form gets a message, and no message contains a password.
+// Locations of a store: every invalid location is refused with a message without its password.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Secrets of scripts, on every implementation of documents, and the key that seals them.
+// Secrets of scripts on every implementation of documents, and the key that encrypts them.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import {
@@ -24,7 +24,7 @@ async function opened(t: TestContext, pair: (typeof portPairs)[number], key = ra
   return { documents, key, secrets: createSecrets(documents, key) };
 }
 
-/** All stored documents of secrets, as text. */
+/** Returns all stored documents of secrets as text. */
 async function kept(documents: Documents): Promise<string> {
   return JSON.stringify(await documents.list("secret"));
 }

@@ -1,4 +1,4 @@
-// The blob backend in a shared directory.
+// Tests of the blob backend in a shared directory.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// URLs of a blob backend: valid forms, and errors for invalid forms that never show a secret.
+// Parsing of blob backend URLs. Errors for invalid URLs never contain a secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeLocation, parseLocation } from "../../../src/cluster/open-backend.ts";

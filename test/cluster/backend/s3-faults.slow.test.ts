@@ -1,4 +1,5 @@
-// The S3 blob backend on a failing network: the correct bytes or an error in time, never a hang.
+// The S3 blob backend on a failing network returns the correct bytes or an error within its
+// timeout.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { BlobBackend } from "../../../src/cluster/backend/backend.ts";
@@ -19,7 +20,7 @@ interface Scene {
 const pieces = { maxBlocks: 4, minBlocks: 4, bytes: 16 * 1024 * 1024 };
 const times = {
   short: { connect: 1000, answer: 1000, idle: 1000, retry: 1500 },
-  /** Short idle timeout, long retries. */
+  /** A short idle timeout and a long retry period. */
   long: { connect: 5000, answer: 500, idle: 500, retry: 120_000 },
 };
 
@@ -112,7 +113,7 @@ test("the S3 backend retries after a connection breaks or hangs at any byte, and
     // A short request or response may end before the fault's offset, so the fault is set for both.
     proxy.plan(fault);
     const blob = await write(backend, bytes, place);
-    // The first, lost request may still arrive.
+    // The first request was lost and may still arrive, so the blob is marked as doubtful.
     if (proxy.happened > before) assert.equal(blob.isDoubtful, true);
     proxy.plan(fault);
     assertBytes(await read(backend, blob), bytes, `${fault.kind} at ${"after" in fault ? fault.after : 0}`);
@@ -169,7 +170,7 @@ test("a slow reader of the S3 backend causes no timeout", async (t) => {
   const blob = await write(backend, bytes);
   const reading = backend.read(blob, { offset: 0, length: bytes.length });
   const found = [(await reading.next()).value!];
-  // Longer than the idle timeout of the service.
+  // The pause is longer than the idle timeout of the backend.
   await new Promise((resolve) => setTimeout(resolve, 2 * times.long.idle));
   for await (const chunk of reading) found.push(chunk);
   assertBytes(Buffer.concat(found), bytes);

@@ -7,7 +7,7 @@ import { shelfContract } from "../../contracts/blob-backend.ts";
 import { collect, sampleBytes } from "../../support/bytes.ts";
 import { startS3Service } from "../../support/s3-service.ts";
 
-/** Small enough that blobs of a few blocks have several pieces. */
+/** Piece limits so small that blobs of a few blocks have several pieces. */
 const smallPieces = { maxBlocks: 3, minBlocks: 2, bytes: 16 * 1024 * 1024 };
 
 const kinds = [

@@ -1,5 +1,5 @@
-// Garbage collection after dead or suspended processes, failed writes and reads on other machines.
-// No blob in use is removed, and no garbage stays.
+// Garbage collection after dead or suspended processes and failed writes, and during reads on other
+// machines. No blob in use is removed, and no garbage stays.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -22,7 +22,7 @@ async function withBucket(t: TestContext): Promise<ClusterScene> {
 
 test("unfinished writes of a dead process are removed, and its late commits fail", async (t) => {
   const scene = await withBucket(t);
-  // It sends no heartbeat after the first.
+  // This process sends only its first heartbeat.
   const asleep = await scene.open({ heartbeatMilliseconds: 3_600_000 });
   const staged = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
   const kept = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
@@ -116,7 +116,7 @@ test("a body being read is not removed if the clock of a new primary is behind",
   await writing.put(bucket, "a", bytes);
   const found = await reading.get(bucket, "a");
   assert(found.outcome === "found");
-  // As if the last heartbeats had been sent to a server whose clock was a quarter of an hour ahead.
+  // Simulates heartbeats that were sent to a server whose clock was 15 minutes ahead.
   await scene.ask("UPDATE store.processes SET beat = beat + 900");
   await writing.put(bucket, "a", Buffer.from("another"));
   for (let i = 0; i < 3; i++) await writing.sweep();

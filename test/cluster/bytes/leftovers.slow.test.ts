@@ -1,4 +1,4 @@
-// Leftovers of writes that failed because of the database are removed, and nothing else is.
+// Only leftovers of writes that failed because of the database are removed.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { after, before, type TestContext, test } from "node:test";
@@ -21,7 +21,7 @@ after(() => postgres.stop());
 const bucket = "bucket";
 const size = 10_000;
 
-/** No bytes can arrive late in this test, so the first sweep removes the leftovers. */
+/** No bytes arrive late in this test, so the first sweep can remove leftovers. */
 const times = { timeout: 1000, lateWriteSeconds: 0 };
 
 async function open(t: TestContext): Promise<{ engine: Engine; blobs: Blobs; directory: string }> {

@@ -1,5 +1,5 @@
-// Commits whose response is lost, and an unavailable database: acknowledged changes exist, refused
-// ones never will, and no restart is needed.
+// Commits with a lost response, and an unavailable database: acknowledged changes exist, refused
+// changes are never applied, and no restart is needed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";
@@ -10,7 +10,7 @@ import { commitWaits, lingerBeforeTheEnd, through, until, useCluster } from "../
 const cluster = useCluster();
 const bucket = "bucket";
 const bucketRecord = { name: bucket, created: 0, storageClass: "Standard", account: "default" } as const;
-/** Long enough for a slow machine. */
+/** Timeout of commits in milliseconds, long enough for a slow machine. */
 const timeout = 3000;
 const unavailable = { name: "StoreError", reason: "ServiceUnavailable" };
 
@@ -25,7 +25,8 @@ test("a commit whose connection broke is applied once, and its delayed statement
   await scene.ask("SELECT 1 FROM store.objects FOR UPDATE");
   const commit = records.commit(bucket, { mutations: [putObject("a", inline("second"), version)] });
   await commitWaits(scene);
-  // All connections are cut. The statement keeps waiting and continues when it gets the lock.
+  // All connections break. The statement keeps waiting on the server and continues when it gets the
+  // lock.
   proxy.planAlways(undefined);
   const fenced = "SELECT count(*) FROM store.sessions WHERE is_fenced";
   await until(async () => Number((await scene.ask(fenced))[0]![0]) > 0, "its session is fenced");
@@ -50,7 +51,7 @@ test("a commit whose response was lost is acknowledged and applied only once", a
   await commitWaits(scene);
   proxy.planAlways(undefined);
   await letGo();
-  // A second attempt would be a conflict.
+  // If the commit had been applied twice, the second attempt would return a conflict.
   assert.equal(await commit, "committed");
   assert.equal(await records.commit(bucket, change), "conflict");
 });
@@ -66,7 +67,7 @@ test("a commit that could not be sent fails with an error marked as notDone", as
   const { records } = await scene.open({ timeout }, away);
   await records.createBucket(bucketRecord);
   await proxy.refuse();
-  // The first commit finds its connection lost; the next has no connection.
+  // The first commit fails on its broken connection; the next has no connection at all.
   await assert.rejects(records.commit(bucket, { mutations: [putObject("a")] }), unavailable);
   const late = records.commit(bucket, { mutations: [putObject("late")] });
   await assert.rejects(late, { ...unavailable, isNotDone: true });
@@ -101,7 +102,7 @@ test("a store whose database has been unavailable for long closes quickly", asyn
   const away = { records: through(scene.location.records, proxy.port) };
   const { records, blobs } = await scene.open({ timeout, heartbeatMilliseconds: 1 }, away);
   await proxy.refuse();
-  // Many heartbeats are due by then, and each would wait for its timeout.
+  // By now many heartbeats are due, and each would wait for its timeout.
   await assert.rejects(() => records.object(bucket, "a"), unavailable);
   const began = Date.now();
   await records.close();
@@ -109,7 +110,7 @@ test("a store whose database has been unavailable for long closes quickly", asyn
   assert.ok(Date.now() - began < 60 * timeout, `closed after ${Date.now() - began} ms`);
 });
 
-/** Operations that hung may still fail; soon none does. */
+/** Retries until the call succeeds, since operations that hung may still fail. */
 async function eventually(ask: () => Promise<unknown>): Promise<void> {
   const answers = async () => {
     try {
@@ -164,7 +165,7 @@ test("a strict read confirms the primary with a commit; a default read does not"
   await strict.records.createBucket(bucketRecord);
   await strict.records.commit(bucket, { mutations: [putObject("a")] });
   assert.equal((await strict.records.object(bucket, "a"))?.key, "a");
-  // No standby has that name, so no commit is confirmed, as on a demoted server.
+  // No standby has this name, so no commit is confirmed, as on a demoted primary.
   await scene.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await scene.ask("SELECT pg_reload_conf()");
   const isHeld = async () => {

@@ -1,4 +1,4 @@
-// Puts that share a commit: each has its own outcome, also when the response is lost.
+// Puts that share a commit: each has its own outcome, even if the response is lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Change } from "../../../src/engine/records.ts";
@@ -18,7 +18,7 @@ function creating(key: string, version = randomHex()): Change {
   };
 }
 
-/** Number of commits so far, by the sessions table. */
+/** Returns the number of commits so far, from the sessions table. */
 async function commitsOf(scene: ClusterScene): Promise<number> {
   const [[sum] = []] = await scene.ask("SELECT coalesce(sum(last), 0) FROM store.sessions");
   return Number(sum);
@@ -111,7 +111,7 @@ test("puts of a shared commit whose response was lost are acknowledged and appli
   await commitWaits(scene);
   proxy.planAlways(undefined);
   await letGo();
-  // A second attempt would be a conflict.
+  // If the commits had been applied twice, the second attempt would return a conflict.
   assert.ok((await Promise.all(commits)).every((outcome) => outcome === "committed"));
   assert.equal((await records.totals(bucket)).objects, 40);
 });

@@ -1,5 +1,5 @@
-// TLS to the services of a cluster: the default outside of loopback, without a silent fallback, and
-// errors that say which option to set.
+// TLS to the services of a cluster: it is the default except on loopback, never falls back to plain
+// text, and errors name the option to set.
 import assert from "node:assert/strict";
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -53,7 +53,7 @@ async function scene(t: TestContext) {
     recordAudit: async () => {},
     now,
   });
-  /** Sends a request and returns the response; it may also be aborted by the client. */
+  /** Requests that the server received, each with a promise that resolves when it is handled. */
   const exchanges: { readonly target: string; readonly over: Promise<unknown> }[] = [];
   const noting: HttpHandler = (asked) => {
     const over = Promise.resolve(handler(asked));
@@ -211,7 +211,7 @@ test("a client that disconnects during an upload stores nothing and causes no se
   const found = () => exchanges.find(({ target }) => target === path);
   await until(() => found() !== undefined, "the upload has begun");
   asked.destroy();
-  // A line in the log would fail the test.
+  // A logged server error would fail the test.
   await found()!.over;
   assert.equal(await engine.head("bucket", "half"), undefined);
 });

@@ -1,4 +1,4 @@
-// Throttling of failed sign-ins.
+// Failed sign-ins are throttled by client address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";

@@ -1,5 +1,5 @@
-// Limits of a port: idle connections are closed for new ones, each address has a share, and excess
-// requests get 503.
+// Limits of a port: idle connections are closed in favour of new ones, connections per address are
+// limited, and excess requests get 503.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -75,7 +75,7 @@ test("the connection limit of a client address still applies after most of its c
   }
 });
 
-/** Connects until the server has closed earlier connections; returns the body of the response. */
+/** Connects until the server has closed earlier connections. Returns the body of the response. */
 async function servedAgain(t: TestContext, port: number, address: string): Promise<string> {
   for (;;) {
     const socket = await opened(t, port, address);

@@ -1,5 +1,5 @@
-// Undocumented members of Node: the probe for them, and uploads that store the same objects
-// with and without them.
+// Undocumented members of Node: detection by the probe, and identical uploads with and without
+// them.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -71,7 +71,7 @@ async function listenTo(t: TestContext, handler: HttpHandler, nodeInternals: Nod
   return { port: listening.port! };
 }
 
-/** Stores the body of each PUT in an engine in memory, and answers with its etag. */
+/** Starts a server that stores the body of each PUT in memory and responds with its etag. */
 async function serveUploads(t: TestContext, setting: NodeInternalsSetting) {
   const engine = createEngine({ records: createMemoryRecords(), blobs: createMemoryBlobs() });
   await engine.createBucket("bucket");

@@ -1,4 +1,4 @@
-// Ports in use: store dev replaces a default port by a free one, but not a port that was requested.
+// Ports in use: store dev replaces a default port by a free port, but not a requested port.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { bindShared } from "../../../src/http/server/shared-listener.ts";
 import { outcomeOf, type Shell } from "../../cli/store.ts";
 import { openScene } from "../../script/scene.ts";
 
-/** Listens on the port, if it is still free: it is in use afterwards. */
+/** Listens on the port if it is free, so that it is in use in any case. */
 async function take(t: TestContext, port: number): Promise<number> {
   const other = createServer();
   const bound = new Promise<void>((resolve) => {
