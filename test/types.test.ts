@@ -225,12 +225,12 @@ test("spec 4: delete takes a key or an array of keys and resolves to undefined",
   holds<Equal<Resolved<StoreBucket["delete"]>, void>>();
 });
 
-test("spec 4: list takes options or none, and returns StoreObjects", () => {
+test("spec 4: list takes optional options and returns StoreObjects", () => {
   holds<Fits<[] | [StoreListOptions], Parameters<StoreBucket["list"]>>>();
   holds<Equal<Resolved<StoreBucket["list"]>, StoreObjects>>();
 });
 
-test("spec 4: createMultipartUpload takes options or none, and returns a StoreMultipartUpload", () => {
+test("spec 4: createMultipartUpload takes optional options and returns a StoreMultipartUpload", () => {
   holds<Fits<[string] | [string, StoreMultipartOptions], Parameters<StoreBucket["createMultipartUpload"]>>>();
   holds<Equal<ReturnType<StoreBucket["createMultipartUpload"]>, Promise<StoreMultipartUpload>>>();
 });
@@ -241,7 +241,7 @@ test("spec 4: resumeMultipartUpload returns a StoreMultipartUpload, not a Promis
   >();
 });
 
-test("spec 4: uploadPart takes a part number, a value and multipart options or none", () => {
+test("spec 4: uploadPart takes a part number, a value and optional multipart options", () => {
   holds<
     Fits<
       [number, Value] | [number, Value, StoreMultipartOptions],

@@ -70,7 +70,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
       Array.from({ length: 500 }, (_, i) => i),
     );
   });
-  await t.test("a read pipelined after a write returns what was written", async () => {
+  await t.test("a read pipelined after a write returns the written bytes", async () => {
     const { url, presigned } = target;
     const { host } = new URL(url);
     for (let round = 0; round < 20; round++) {
@@ -100,7 +100,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
     ["script", get("/large")],
   ] as const) {
     await t.test(
-      `ten clients of the ${name} port that do not read large responses do not grow its memory`,
+      `ten clients of the ${name} port that do not read large responses do not increase its memory`,
       async (t) => {
         const processes = s3Processes(server.pid);
         const before = treeMemory(server.pid);
@@ -119,7 +119,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
       },
     );
   }
-  await t.test("3,000 pipelined reads of a client that disconnects do not grow memory", async () => {
+  await t.test("3,000 pipelined reads of a client that disconnects do not increase memory", async () => {
     const before = treeMemory(server.pid);
     const socket = connect(ports.s3, "127.0.0.1");
     socket.on("error", () => {});

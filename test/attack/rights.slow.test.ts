@@ -125,26 +125,29 @@ test("an access key allows exactly the operations of its grants", async (t) => {
     }
   });
 
-  await t.test("a grant does not apply to another account's later bucket of the same name", async () => {
-    const stranger = await target.newKey("--account", "stranger");
-    const asStranger = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: stranger, form: "header" }));
-    assert.equal((await target.call({ method: "PUT", path: "/reborn" })).status, 200);
-    const holder = await target.newKey("--grant", "reborn:admin");
-    const asHolder = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: holder, form: "header" }));
-    assert.equal((await asHolder({ method: "GET", path: "/reborn" })).status, 200);
-    assert.equal((await target.call({ method: "DELETE", path: "/reborn" })).status, 204);
-    assert.equal((await asStranger({ method: "PUT", path: "/reborn" })).status, 200);
-    const secret = { path: "/reborn/secret", body: Buffer.from("secret") };
-    assert.equal((await asStranger({ method: "PUT", ...secret })).status, 200);
-    for (const [method, path] of [
-      ["GET", "/reborn/secret"],
-      ["GET", "/reborn"],
-      ["DELETE", "/reborn/secret"],
-      ["PUT", "/reborn/planted"],
-    ] as const) {
-      const { status } = await asHolder({ method, path });
-      assert.equal(status, 403, `${method} ${path}: ${status}`);
-    }
-  });
+  await t.test(
+    "a grant on a deleted bucket does not apply to another account's new bucket of the same name",
+    async () => {
+      const stranger = await target.newKey("--account", "stranger");
+      const asStranger = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: stranger, form: "header" }));
+      assert.equal((await target.call({ method: "PUT", path: "/reborn" })).status, 200);
+      const holder = await target.newKey("--grant", "reborn:admin");
+      const asHolder = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: holder, form: "header" }));
+      assert.equal((await asHolder({ method: "GET", path: "/reborn" })).status, 200);
+      assert.equal((await target.call({ method: "DELETE", path: "/reborn" })).status, 204);
+      assert.equal((await asStranger({ method: "PUT", path: "/reborn" })).status, 200);
+      const secret = { path: "/reborn/secret", body: Buffer.from("secret") };
+      assert.equal((await asStranger({ method: "PUT", ...secret })).status, 200);
+      for (const [method, path] of [
+        ["GET", "/reborn/secret"],
+        ["GET", "/reborn"],
+        ["DELETE", "/reborn/secret"],
+        ["PUT", "/reborn/planted"],
+      ] as const) {
+        const { status } = await asHolder({ method, path });
+        assert.equal(status, 403, `${method} ${path}: ${status}`);
+      }
+    },
+  );
   target.assertSameProcesses();
 });

@@ -63,7 +63,7 @@ test("a database is never used with the blob backend of another store", async (t
   await assert.rejects(migrateCluster(mixed), /belong to different stores/);
 });
 
-test("a refused database login is reported at once, with the reason and without the password", async (t) => {
+test("a refused database login is reported immediately, with the reason and without the password", async (t) => {
   const scene = await cluster.scene(t);
   const records = scene.location.records.replace(/\/store_\d+$/, "/nowhere");
   const refused = (error: Error) => {

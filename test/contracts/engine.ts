@@ -26,7 +26,7 @@ const chapters = {
 };
 
 export function engineContract(name: string, open: OpenEngine): void {
-  describe(`engine on ${name}`, () => {
+  describe(`the engine on ${name} fulfils its contract`, () => {
     buckets(open);
     expiry(open);
     settings(open);

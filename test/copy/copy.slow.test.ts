@@ -212,7 +212,7 @@ async function blobCount({ blobs }: Ports): Promise<number> {
   return count;
 }
 
-test("a second run copies the changes of the source since the first", async () => {
+test("a resumed copy contains the changes of the source since the interruption", async () => {
   const from = await filledMemory();
   const to = memory();
   await assert.rejects(copy(from, cutOff(to, 12, "before")), /cut off/);

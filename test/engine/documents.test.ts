@@ -32,7 +32,7 @@ for (const pair of portPairs) {
       assert.equal(await documents.delete("note", "a"), false);
     });
 
-    await t.test("a document is committed only on the expected revision", async () => {
+    await t.test("a document is stored only if it has the expected revision", async () => {
       assert.equal(await documents.put("seen", "a", "one", undefined), "committed");
       const first = (await documents.get("seen", "a"))!;
       assert.deepEqual([first.name, first.text], ["a", "one"]);
@@ -49,7 +49,7 @@ for (const pair of portPairs) {
     });
 
     await t.test(
-      "putting the same text again changes the revision, and a document created again gets a new one",
+      "putting a document again with the same text, or after a delete, gives it a new revision",
       async () => {
         const revisions = new Set<number>();
         for (let i = 0; i < 3; i++) {
@@ -65,15 +65,18 @@ for (const pair of portPairs) {
       },
     );
 
-    await t.test("of concurrent puts on the same revision exactly one is committed", async () => {
-      const texts = Array.from({ length: 8 }, (_, i) => `text ${i}`);
-      for (let round = 0; round < 3; round++) {
-        const seen = (await documents.get("race", "a"))?.revision;
-        const outcomes = await Promise.all(texts.map((text) => documents.put("race", "a", text, seen)));
-        assert.deepEqual(outcomes.filter((outcome) => outcome === "committed").length, 1);
-        assert.equal((await documents.get("race", "a"))?.text, texts[outcomes.indexOf("committed")]);
-      }
-    });
+    await t.test(
+      "exactly one of several concurrent puts on the same revision of a document is committed",
+      async () => {
+        const texts = Array.from({ length: 8 }, (_, i) => `text ${i}`);
+        for (let round = 0; round < 3; round++) {
+          const seen = (await documents.get("race", "a"))?.revision;
+          const outcomes = await Promise.all(texts.map((text) => documents.put("race", "a", text, seen)));
+          assert.deepEqual(outcomes.filter((outcome) => outcome === "committed").length, 1);
+          assert.equal((await documents.get("race", "a"))?.text, texts[outcomes.indexOf("committed")]);
+        }
+      },
+    );
 
     await t.test("a list returns the documents of one kind only, by name", async () => {
       const names = ["b", "a", "a/b", "a-b", "A", "", "é", "\u{1f511}", "\uffff", "__proto__"];
@@ -90,7 +93,7 @@ for (const pair of portPairs) {
       assert.equal((await documents.list("kin")).length, 1);
     });
 
-    await t.test("any name and any text are returned unchanged", async () => {
+    await t.test("a document with any name and any text is returned unchanged", async () => {
       // Without NUL, which ends a text in SQLite. Stored names and texts never contain it.
       const text = fc.string({ unit: "binary", maxLength: 40 }).map((drawn) => drawn.replaceAll("\0", ""));
       await fc.assert(

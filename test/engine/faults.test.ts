@@ -30,7 +30,7 @@ function forgettingOnce(records: Records): { records: Records; forget(): void } 
   };
 }
 
-test("puts on a full disk are refused before their bytes are read, however often they are tried", async (t) => {
+test("puts on a full disk are refused before their bytes are read, also when they are retried", async (t) => {
   const blobs: Blobs = {
     ...createMemoryBlobs(),
     stage: () => Promise.reject(new StoreError("InsufficientStorage")),

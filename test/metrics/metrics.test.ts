@@ -8,7 +8,7 @@ import { prometheusText } from "../../src/metrics/prometheus.ts";
 import { quantile } from "../../src/metrics/quantile.ts";
 import { mergeSnapshots, sumSeries } from "../../src/metrics/snapshot.ts";
 
-test("the Prometheus text has help, type and every series, with escaped labels and help", () => {
+test("the Prometheus text contains help, type and all series, and labels and help are escaped", () => {
   const metrics = createMetrics();
   const counted = metrics.counter({ name: "a_total", help: "Back\\slash\nline.", labels: ["x", "y"] });
   counted('q"uote', "b\\s\nn").add(2);

@@ -31,7 +31,7 @@ import { refused, s3Scene } from "./scene.ts";
 
 const Bucket = "bucket";
 
-test("details of S3 that clients rely on are implemented", async (t) => {
+test("details of the S3 protocol that clients rely on are implemented", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
 

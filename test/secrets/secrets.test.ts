@@ -181,7 +181,7 @@ test("the key file is created once, is private, and is read by later opens", asy
   assert.notDeepEqual(Buffer.from(other), Buffer.from(key));
 });
 
-test("threads that need the key at the same time get the same key", async (t) => {
+test("threads that open the key file at the same time get the same key", async (t) => {
   const directory = await temporaryDirectory(t);
   const code = `
     import { parentPort, workerData } from "node:worker_threads";

@@ -89,7 +89,7 @@ test("an error of the S3 service is reported with the service's message and with
   }
 });
 
-test("a missing bucket of the S3 service is an error, not an empty backend", async (t) => {
+test("a missing bucket of the S3 service is reported as an error, not treated as an empty backend", async (t) => {
   const service = await startS3Service(t);
   const backend = await openBlobBackend(service.shelfUrl(), { marker: "make" });
   t.after(() => backend.close());

@@ -45,7 +45,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("put accepts conditional headers too", async (t) => {
+    test("put accepts conditional headers in onlyIf, as get does", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const [list, strong, weak] of lists.slice(1)) {
@@ -113,7 +113,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("dates that cannot be parsed are ignored", async (t) => {
+    test("dates in conditional headers that cannot be parsed are ignored", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const date of ["", "yesterday", "not a date", "Mon, 99 May 2024 07:08:09 GMT"]) {

@@ -130,7 +130,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("an object without conditions always matches", async (t) => {
+    test("get and put proceed if onlyIf is an empty object", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       assert.equal(await getHolds(bucket, {}), true);

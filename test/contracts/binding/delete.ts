@@ -57,7 +57,7 @@ export function deleteContract(implementation: Implementation): void {
       await scene.refusesArgument({}, () => scene.loose.delete(["kept", Symbol("key")]));
     });
 
-    test("delete of a batch is atomic: no reader sees a part of it", async (t) => {
+    test("delete of several keys is atomic: no reader sees only some of them deleted", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = Array.from({ length: 60 }, (_, i) => `key-${i}`);
       for (let round = 0; round < 3; round++) {

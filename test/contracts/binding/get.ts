@@ -60,7 +60,7 @@ export function getContract(implementation: Implementation): void {
       assert.equal((await bucket.get("key", { range: { suffix: 2 } }))?.size, 5);
     });
 
-    test("range is undefined on head, put, list, complete and on a get without a body", async (t) => {
+    test("range is undefined in results of head, put, list and complete, and of a get without a body", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const put = await bucket.put("key", "value");
       const upload = await bucket.createMultipartUpload("parts");

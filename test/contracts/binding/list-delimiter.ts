@@ -29,7 +29,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(leading), leading.delimitedPrefixes], [["a"], ["a"]]);
     });
 
-    test("with store_delimited_prefixes_keep_delimiter the prefixes end with the delimiter", async (t) => {
+    test("with the flag store_delimited_prefixes_keep_delimiter, delimitedPrefixes end with the delimiter", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/b/c", "a/e", "f", "/g"]);
       const compatibilityFlags = ["store_delimited_prefixes_keep_delimiter"];
@@ -54,7 +54,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(inside), inside.delimitedPrefixes], [["a--b", "a--c", "a-d"], []]);
     });
 
-    test("an empty delimiter means no delimiter", async (t) => {
+    test("an empty delimiter is treated as no delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/b", "c"]);
       const page = await bucket.list({ delimiter: "" });
@@ -168,7 +168,7 @@ function expectedListing(ordered: readonly string[], prefix: string, delimiter: 
 
 /** Tests paging on an index that counts the rows it reads. */
 export function seekingContract(): void {
-  test("listing a prefix that groups a million keys reads as few rows as one that groups ten keys", () => {
+  test("listing with a delimiter reads the same number of rows for a million grouped keys as for ten", () => {
     assert.deepEqual(rowsTaken(1_000_000), rowsTaken(10));
   });
 }

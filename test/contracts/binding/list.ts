@@ -238,7 +238,7 @@ export function listContract(implementation: Implementation): void {
     });
   });
 
-  test("uploads in flight are not listed", async (t) => {
+  test("list does not return incomplete uploads", async (t) => {
     const scene = await furnish(t, implementation);
     assert.ok(!keysOf(await scene.bucket.list()).includes("ongoing"));
     assert.equal(await scene.bucket.head("ongoing"), null);

@@ -197,7 +197,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "5555555555333");
     });
 
-    test("the object has the metadata given to createMultipartUpload", async (t) => {
+    test("a completed object has the metadata given to createMultipartUpload", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = { contentType: "text/plain", cacheExpiry: new Date(1_900_000_000_000) };
       const options = {

@@ -74,7 +74,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     }
   });
 
-  await t.test("any range returns exactly its bytes", async () => {
+  await t.test("reading any range of a blob returns exactly its bytes", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(5 * blockBytes + 123);
     const blob = await stage(bytes, 77_777);

@@ -28,7 +28,7 @@ export function openUploads(open: OpenEngine): void {
     assert.equal((await engine.listUploads(bucket)).uploads.length, 5);
   });
 
-  test("overdue uploads do not count toward the limit", async (t) => {
+  test("overdue uploads do not count toward the limit of open uploads", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, { now: time.now, openUploads: 5 });
     for (const key of ["a", "b", "c", "d", "e"]) await engine.createUpload(bucket, key);

@@ -147,7 +147,7 @@ export const reads: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "a get returns the bytes of the version it found, even if that is replaced before they are read",
+    "a get returns the bytes of one version, even if the object is replaced before they are read",
     async () => {
       const { engine } = await emptied(shared);
       const upload = await engine.createUpload(bucket, "parts");

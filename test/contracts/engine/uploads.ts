@@ -43,7 +43,7 @@ export const uploads: Chapter = async (t, shared) => {
   );
 
   await t.test(
-    "with uniform parts required, only the last part may have another size, a smaller one",
+    "with uniform part sizes, all parts have the same size, except the last, which may be smaller",
     async () => {
       const { engine } = await emptied(shared);
       const complete = async (...sizes: number[]) => {

@@ -145,7 +145,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.deepEqual((await engine.list(bucket)).objects, []);
   });
 
-  await t.test("encrypted bytes can be decrypted only with their own key", async () => {
+  await t.test("an encrypted object can be read only with its own key", async () => {
     const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     for (const size of [0, 10, 70_000]) {

@@ -112,7 +112,7 @@ export function putContract(scenes: Scenes): void {
     assert.deepEqual((await kv.list()).keys, [{ name: "key" }]);
   });
 
-  test("expirations in the past, too soon or not a number are refused", async () => {
+  test("put refuses expirations that are in the past, too soon or not a number", async () => {
     const { kv } = await scenes.shared();
     const past = "Please specify integer greater than the current number of seconds since the UNIX epoch.";
     const soon = "Expiration times must be at least 60 seconds in the future.";

@@ -50,17 +50,20 @@ export const outbox: Chapter = async (t, ports) => {
     assert.deepEqual(await outboxTexts(records, "one"), ["a is gone", "a is gone"]);
   });
 
-  await t.test("entry numbers increase, even after earlier entries were acknowledged", async () => {
-    const { records } = await emptyBucket(ports);
-    let last = 0;
-    for (let round = 0; round < 3; round++) {
-      await apply(records, putObject("a"), tell("one", "x"));
-      const [event] = await records.outboxEvents(bucket, "one", 1);
-      assert.ok(event!.entry > last);
-      last = event!.entry;
-      await records.ackEvents(bucket, [last]);
-    }
-  });
+  await t.test(
+    "the numbers of outbox entries increase, even after earlier entries were acknowledged",
+    async () => {
+      const { records } = await emptyBucket(ports);
+      let last = 0;
+      for (let round = 0; round < 3; round++) {
+        await apply(records, putObject("a"), tell("one", "x"));
+        const [event] = await records.outboxEvents(bucket, "one", 1);
+        assert.ok(event!.entry > last);
+        last = event!.entry;
+        await records.ackEvents(bucket, [last]);
+      }
+    },
+  );
 
   await t.test("events of one key have the order of its versions, even with several writers", async () => {
     const { records } = await emptyBucket(ports);

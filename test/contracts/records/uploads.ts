@@ -144,7 +144,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.equal((await records.parts(bucket, "u2")).length, 1);
   });
 
-  await t.test("the revision changes with every change of the upload and its parts", async () => {
+  await t.test("the revision of an upload changes with every change of the upload or its parts", async () => {
     const { records, stageMany } = await withUploads(["a", "u1"], ["a", "u2"]);
     const revision = async (id: string) => (await records.upload(bucket, "a", id))!.revision;
     const untouched = await revision("u2");

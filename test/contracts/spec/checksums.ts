@@ -173,7 +173,7 @@ export function checksumSentences(implementation: Implementation): void {
       assertChecksums((await mustHead(bucket, "key")).checksums, { md5: digest("md5", "value") });
     });
 
-    test("spec 2.12: a put with more than one hash is refused", async () => {
+    test("spec 2.12: a put with more than one checksum is refused", async () => {
       const { bucket } = await open();
       const both = { md5: digest("md5", "value"), sha1: digest("sha1", "value") };
       const message = /^You cannot specify multiple hashing algorithms\.$/;

@@ -149,7 +149,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.equal((await mustHead(bucket, "key")).version, second.version);
     });
 
-    test("spec 2.2: size is the size in bytes", async () => {
+    test("spec 2.2: size is the size of the object in bytes", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         assert.equal((await bucket.put("key", pattern(size))).size, size);

@@ -27,7 +27,7 @@ const answering = async (request: HttpRequest): Promise<HttpResponse> => {
   return { status: 200, headers: [], body: `${size} bytes` };
 };
 
-test("an idle connection is closed after the idle timeout, before its first request or after", async (t) => {
+test("an idle connection is closed after the idle timeout, before or after its first request", async (t) => {
   const port = await listenTo(t, answering);
   const unused = await converse(port);
   // The header timeout equals the idle timeout. Either may close the connection, with or without

@@ -85,7 +85,7 @@ test("a backup fails if a record is missing from the index", async (t) => {
   assert.equal((await verifyBackup(backup)).objects, 2);
 });
 
-test("a flipped, truncated or missing file of a backup is named, and the backup is refused", async (t) => {
+test("a backup with a changed, truncated or missing file is refused with the name of the file", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   await backUpStore(data, backup, { companions: ["secret.key"] });
@@ -121,7 +121,7 @@ test("a flipped, truncated or missing file of a backup is named, and the backup 
   }
 });
 
-test("a damaged file of a backup is copied again by the next backup after its removal", async (t) => {
+test("after a damaged file of a backup is removed, the next backup copies it again", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   await backUpStore(data, backup);

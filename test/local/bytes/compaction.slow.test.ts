@@ -21,7 +21,7 @@ const keys = 1000;
 const overwrites = 5000;
 const writers = 32;
 
-test("under random overwrites the segments take at most twice their live bytes", async (t) => {
+test("under random overwrites the segments use at most twice their live bytes", async (t) => {
   const directory = await temporaryDirectory(t);
   const engine = createEngine(await openLocal(directory, sizes));
   await engine.createBucket(bucket);

@@ -63,7 +63,7 @@ test("every read of an object whose record is missing reports damage, and reads 
   );
 });
 
-test("create-only puts and conditional deletes of a key with a missing record fail; plain ones repair it", async (t) => {
+test("conditional puts and deletes of a key with a missing record fail; unconditional ones repair it", async (t) => {
   for (const mend of ["put", "delete"] as const) {
     const { damage, open } = await scene(t);
     damage("DELETE FROM objects WHERE key = CAST('small' AS BLOB)");
@@ -158,7 +158,7 @@ test("a body is not removed if damage in the index hides its object's reference 
   if (found.outcome === "found") await found.bytes.cancel();
 });
 
-test("a conditional put fails instead of retrying forever when the version column does not match the record", async (t) => {
+test("a conditional put fails, and does not retry forever, if the version column and the record differ", async (t) => {
   const { damage, open } = await scene(t);
   damage("UPDATE objects SET version = 'ffff' WHERE key = CAST('small' AS BLOB)");
   const { engine } = await open();

@@ -35,7 +35,7 @@ async function recreate({ engine }: DirectScene, account: string): Promise<void>
   await engine.put("photos", "a", Buffer.from("other content"));
 }
 
-test("a grant does not apply to a later bucket of the same name", async (t) => {
+test("a grant on a deleted bucket does not apply to a new bucket of the same name", async (t) => {
   for (const account of ["stranger", "default"]) {
     const opened = await scene(t);
     const key = await opened.granted("photos:read,list");
@@ -127,7 +127,7 @@ test("the S3 API binds grants of earlier Store versions to buckets before the fi
   assert.equal((await restarted.ask(get, { key })).status, 403);
 });
 
-test("dropping grants does not need the secret key if no grant is affected, and keeps unreadable records intact", async (t) => {
+test("dropping grants needs no secret key if none is affected, and keeps unreadable records unchanged", async (t) => {
   const opened = await scene(t);
   const { documents, engine } = opened;
   const bucket = (await engine.bucket("photos"))!;

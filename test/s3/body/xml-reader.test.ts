@@ -52,7 +52,7 @@ test("the XML reader refuses a document that is not well-formed", () => {
   assert.throws(() => readXml(new Uint8Array([0x3c, 0x61, 0xff]), "a"), { code: "MalformedXML" });
 });
 
-test("the XML reader limits depth, markup and the text of an element", () => {
+test("the XML reader limits the depth, the amount of markup and the text of an element", () => {
   const nested = (depth: number) => "<a>".repeat(depth) + "</a>".repeat(depth);
   read(nested(xmlLimits.depth));
   malformed(nested(xmlLimits.depth + 1));

@@ -96,7 +96,7 @@ test("SSE-C parts have etags that are not their MD5, and an upload completes wit
   assert.equal((await ask({ method: "GET", ...at, headers: sealed })).text, body.toString());
 });
 
-test("a copy of an SSE-C object has its own etag, or the MD5 if it is not encrypted", async (t) => {
+test("an encrypted copy of an SSE-C object has its own etag, and a plain copy has its MD5 as etag", async (t) => {
   const { ask } = await scene(t);
   const put = await ask({ method: "PUT", path: "/photos/a", body, headers: sealed });
   const copy = (path: string, headers: object) =>

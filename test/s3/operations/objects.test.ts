@@ -65,7 +65,7 @@ test("the AWS SDK can put, get, copy and delete objects", async (t) => {
     assert.equal((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 0);
   });
 
-  await t.test("a script reads an object right after an S3 client puts it", async () => {
+  await t.test("a script can read an object immediately after an S3 client puts it", async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: "shared", Body: "from S3" }));
     assert.equal((await s3.server.ask("/shared")).text, "from S3");
   });
