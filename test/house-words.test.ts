@@ -1,4 +1,4 @@
-// Keeps old words out of the names in src: a name should mean to a stranger what it means here.
+// Checks that names in src contain no words that the naming rules replaced by clearer ones.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const source = fileURLToPath(new URL("../../src", import.meta.url));
 
-/** Words of a name that say too little, or mean something else elsewhere. */
+/** Words that are vague or have another meaning in the field. */
 const oldWords = new Set(
   [
     "tell tells telling told place places witness attest bury buried buries forget acts figure figures",
@@ -22,17 +22,17 @@ const oldWords = new Set(
 const oldPhrases =
   /^(takeIn|giveBack|giveUp|goOn|inTurns|seenOnce|isHeld)$|atOnce|underWay|^(Known|Asked|Said|Told|Kept|Begun|Named|Held)$/;
 
-/** Names that stored data, other programs or platform interfaces prescribe. */
+/** Names that are required by stored data, other programs or platform interfaces. */
 const prescribed: Readonly<Record<string, readonly string[]>> = {
-  // A column of the databases.
+  // `place` is a column of the databases.
   "local/index/orphaned-buckets.ts": ["place"],
   "local/integrity/check-bucket.ts": ["place"],
   "local/integrity/check-registry.ts": ["place"],
-  // Kinds of messages to the process that commits.
+  // `tell` and `forget` are message kinds of the commit server.
   "local/commit/message-shapes.ts": ["tell", "forget"],
 };
 
-/** Comments, regular expressions and strings come first, so that only names are left of the rest. */
+/** Matches comments, regular expressions and strings first, so that names in them do not count. */
 const tokens = new RegExp(
   [
     /\/\/[^\n]*|\/\*[\s\S]*?\*\//,
@@ -58,7 +58,7 @@ function wordsOf(name: string): string[] {
     .split(/[\s_$]+/);
 }
 
-test("no name in src has an old word", () => {
+test("no name in src contains a word that the naming rules replace", () => {
   const found: string[] = [];
   for (const file of readdirSync(source, { recursive: true, encoding: "utf8" })) {
     if (!/\.(ts|js)$/.test(file)) continue;

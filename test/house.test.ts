@@ -1,5 +1,5 @@
-// Keeps the house in order: which room may import which, and how long a file may grow. The table is the
-// one of ARCHITECTURE.md; change both together.
+// Checks the structure of the sources: allowed imports, folders and file lengths. ARCHITECTURE.md
+// has the same table of imports; change both together.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const source = join(root, "src");
 
-/** Imports allowed to each room: rooms, single files of rooms, and packages by name. */
+/** Allowed imports of each top-level folder of src: other folders, single files, and packages. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["node:crypto", "@node-rs/crc32"],
   async: ["model", "node:timers/promises"],
@@ -84,7 +84,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Folders of a room in order: a folder imports only folders before it, and files of the room's root. */
+/** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
@@ -100,13 +100,17 @@ const maxFilesInFolder = 20;
 const maxFilesInWideFolder = 30;
 const wideFolders = ["model", "cli/commands", "console/page"];
 
-/** Folders of test/ without a counterpart in src/: suites of the whole product, and what tests share. */
+/**
+ * Folders of test/ without a counterpart in src/: suites of the whole product, and shared helpers.
+ */
 const testFolders = [
   ...["attack", "cluster-run", "console-run", "contracts", "docs", "interop", "package-run", "proof"],
   ...["support", "wpt", "local/agents"],
 ];
 
-/** A front end imports only types of the engine; a test below checks that. */
+/**
+ * The engine's files that front ends may import; a test below checks that they import only types.
+ */
 function engineTypes(): string[] {
   return ["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"];
 }
@@ -142,7 +146,7 @@ function sourceFiles(): string[] {
     .map((name) => join(source, name));
 }
 
-/** The console's page, which a browser runs as it is. */
+/** Returns the files of the console's page, which browsers load without a build step. */
 function pageFiles(): string[] {
   return readdirSync(join(source, "console/page"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".js"))
@@ -162,7 +166,7 @@ function isAllowed(target: string, allowed: readonly string[]): boolean {
   );
 }
 
-test("every room imports only what the table of ARCHITECTURE.md allows", () => {
+test("every top-level folder of src imports only what the table of ARCHITECTURE.md allows", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     const allowed = rooms[roomOf(name)];
@@ -174,7 +178,7 @@ test("every room imports only what the table of ARCHITECTURE.md allows", () => {
   }
 });
 
-test("a folder of a room imports only the folders before it", () => {
+test("a sub-folder imports only sub-folders listed before it", () => {
   for (const file of sourceFiles()) {
     const [room, folder, ...rest] = relative(source, file).split("/");
     const order = folders[room!];
@@ -189,7 +193,7 @@ test("a folder of a room imports only the folders before it", () => {
   }
 });
 
-test("sub-folders that lie beside each other do not import in a circle", () => {
+test("sibling folders do not import each other in a cycle", () => {
   const imports = new Map<string, Set<string>>();
   for (const file of sourceFiles()) {
     const from = relative(source, file).split("/");
@@ -214,7 +218,7 @@ test("sub-folders that lie beside each other do not import in a circle", () => {
   }
 });
 
-test("no folder of src/ holds too many files", () => {
+test("no folder of src has more files than the limit", () => {
   const counts = new Map<string, number>();
   for (const file of [...sourceFiles(), ...pageFiles()]) {
     const folder = relative(source, dirname(file));
@@ -226,7 +230,7 @@ test("no folder of src/ holds too many files", () => {
   }
 });
 
-test("tests are in the folder of what they test, and no folder holds too many files", () => {
+test("test folders mirror folders of src, and none has more files than the limit", () => {
   const counts = new Map<string, number>();
   for (const name of readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".ts") || !name.includes("/")) continue;
@@ -240,7 +244,7 @@ test("tests are in the folder of what they test, and no folder holds too many fi
   }
 });
 
-test("only index.ts exports names of other files", () => {
+test("only index.ts re-exports names of other files", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     if (name === "index.ts") continue;
@@ -248,7 +252,7 @@ test("only index.ts exports names of other files", () => {
   }
 });
 
-test("a face knows the engine by its types alone, and adapters are loaded only when they are opened", () => {
+test("front ends import only types of the engine, and adapters are imported dynamically", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     for (const { target, kind } of importsOf(file)) {
@@ -261,7 +265,7 @@ test("a face knows the engine by its types alone, and adapters are loaded only w
   }
 });
 
-test("HTTP itself is known in one room", () => {
+test("only http and s3-client import node:http", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     const isHttp = importsOf(file).some(({ target }) => /^node:https?$/.test(target));
@@ -272,7 +276,7 @@ test("HTTP itself is known in one room", () => {
   }
 });
 
-test("the console's page imports nothing but its own files, and puts no text in as HTML", () => {
+test("the console's page imports only its own files and never inserts text as HTML", () => {
   for (const file of pageFiles()) {
     const name = relative(source, file);
     for (const { target } of importsOf(file)) {
@@ -286,7 +290,7 @@ test("the console's page imports nothing but its own files, and puts no text in 
   }
 });
 
-test("no file outgrows 300 lines, and none is named after nothing", () => {
+test("no source file has more than 300 lines or a vague name such as utils", () => {
   for (const file of [...sourceFiles(), ...pageFiles()]) {
     const name = relative(source, file);
     const lines = readFileSync(file, "utf8").split("\n").length;
@@ -295,7 +299,7 @@ test("no file outgrows 300 lines, and none is named after nothing", () => {
   }
 });
 
-test("every file begins with words on what it answers for", () => {
+test("every source file begins with a comment", () => {
   for (const file of [...sourceFiles(), ...pageFiles()]) {
     assert.match(
       readFileSync(file, "utf8"),
@@ -305,7 +309,7 @@ test("every file begins with words on what it answers for", () => {
   }
 });
 
-test("nothing outside the command line reads the environment", () => {
+test("only the command line reads environment variables and arguments", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     if (roomOf(name) === "cli") continue;

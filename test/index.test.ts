@@ -1,4 +1,4 @@
-// The package's exports: a program that embeds Store can name every type of the API. The compiler checks that.
+// The package exports every type of its API. The compiler checks this.
 import { test } from "node:test";
 import type {
   Action,

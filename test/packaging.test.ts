@@ -1,4 +1,5 @@
-// The files that bring Store onto a machine: what they promise of themselves, and that everything they name is there.
+// The container file, the systemd service and the package: their settings, and that the files they
+// reference exist.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +13,7 @@ import { root } from "./cli/store.ts";
 
 const read = (name: string) => readFileSync(join(root, name), "utf8");
 
-test("the container runs without root, tells its health, and is built of files that are there and let in", () => {
+test("the container does not run as root, and the files it copies exist and are not ignored", () => {
   const text = read("packaging/Dockerfile");
   const last = text.slice(text.lastIndexOf("\nFROM "));
   assert.match(last, /^USER node$/m);
@@ -29,7 +30,9 @@ test("the container runs without root, tells its health, and is built of files t
   }
 });
 
-/** A server on loopback that answers with these statuses in turn, and goes on with the last. */
+/**
+ * Starts a server on loopback that responds with these statuses in turn and then repeats the last.
+ */
 async function answering(t: TestContext, ...statuses: number[]): Promise<number> {
   const server = createServer((request, response) => {
     const status = request.url === "/readyz" ? (statuses.length > 1 ? statuses.shift() : statuses[0]) : 404;
@@ -50,7 +53,7 @@ async function exitCode(
   return code;
 }
 
-test("the container is healthy while /readyz answers 200, and at no other answer", async (t) => {
+test("the container is healthy only while /readyz returns 200", async (t) => {
   const text = read("packaging/Dockerfile").replaceAll("\\\n", "");
   const [, list = "[]"] = /^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(text) ?? [];
   const command = JSON.parse(list) as string[];
@@ -63,7 +66,7 @@ test("the container is healthy while /readyz answers 200, and at no other answer
   assert.equal(await exitCode(asked(1)), 1, "nothing listens");
 });
 
-test("the service of systemd is started once it is ready, and does not wait for one that has ended", async (t) => {
+test("the systemd service counts as started when it is ready, and a process that ended is not waited for", async (t) => {
   const unit = read("packaging/store.service");
   const [, program = "", code = ""] = /^ExecStartPost=-\/usr\/bin\/env (\w+) -e '([^']*)'$/m.exec(unit) ?? [];
   assert.equal(program, "node");
@@ -79,7 +82,7 @@ test("the service of systemd is started once it is ready, and does not wait for 
   assert.equal(await wait(1, ended), 1);
 });
 
-test("the service of systemd finds store wherever npm has installed it", () => {
+test("the systemd service finds store in every directory where npm installs it", () => {
   const unit = read("packaging/store.service");
   const [, path = ""] = /^Environment=PATH=(.*)$/m.exec(unit) ?? [];
   for (const folder of ["/usr/local/bin", "/usr/bin"]) assert.ok(path.split(":").includes(folder), folder);
@@ -88,7 +91,7 @@ test("the service of systemd finds store wherever npm has installed it", () => {
   assert.deepEqual([...new Set(programs)], ["/usr/bin/env"]);
 });
 
-test("the service of systemd has nothing it does not need", () => {
+test("the systemd service drops the privileges that it does not need", () => {
   const lines = read("packaging/store.service").split("\n");
   const hard = [
     "NoNewPrivileges=yes",
@@ -103,7 +106,7 @@ test("the service of systemd has nothing it does not need", () => {
   );
 });
 
-test("the service of systemd is one that systemd understands", (t) => {
+test("systemd-analyze accepts the systemd service and rates it as secure", (t) => {
   const version = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
   if (version.error !== undefined) {
     return t.skip("systemd-analyze is not on this machine: the unit was not looked at");
@@ -114,7 +117,7 @@ test("the service of systemd is one that systemd understands", (t) => {
   writeFileSync(file, read("packaging/store.service"));
   const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
   assert.deepEqual([status, stdout, stderr], [0, "", ""]);
-  // Earlier ones cannot judge a unit that is not installed.
+  // Earlier versions of systemd cannot check a unit that is not installed.
   if (Number(/^systemd (\d+)/.exec(version.stdout)?.[1]) < 250) return;
   const secure = spawnSync("systemd-analyze", ["security", "--offline=yes", "--threshold=20", file], {
     encoding: "utf8",
@@ -122,7 +125,7 @@ test("the service of systemd is one that systemd understands", (t) => {
   assert.equal(secure.status, 0, secure.stdout);
 });
 
-test("what is packed is what runs, here or in a browser: no sources, no tests", () => {
+test("the package contains only files needed at run time, without sources and tests", () => {
   const { files, bin } = JSON.parse(read("package.json")) as { files: string[]; bin: { store: string } };
   assert.deepEqual(files, [
     "dist",

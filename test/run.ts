@@ -1,6 +1,6 @@
-// Runs the tests of one lane: `node build/test/run.js short|slow|all [PATH ...]`, each PATH the beginning of
-// a path below test/. Files named `*.slow.test.ts` are the slow lane, all others the short one. The list comes from
-// the sources, since build/ keeps files that have moved.
+// Runs the tests of one lane: `node build/test/run.js short|slow|all [PATH ...]`. A PATH is the
+// beginning of a path below test/. The slow lane runs files named `*.slow.test.ts`, the short lane
+// all others. Files are listed from the sources, since build/ may contain outdated files.
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
@@ -10,15 +10,15 @@ import { fileURLToPath } from "node:url";
 const compiled = fileURLToPath(new URL("./", import.meta.url));
 const sources = fileURLToPath(new URL("../../test/", import.meta.url));
 
-/** Suites with a program of their own, which first installs or starts what they need. */
+/** Suites that have their own main program, which first installs or starts what they need. */
 const suitesWithMain = ["cluster-run/", "console-run/", "interop/"];
-/** Test files that run at once, by lane: those of the short lane often wait for the disk. */
+/** Number of test files that run concurrently. Files of the short lane often wait for the disk. */
 const concurrencyByLane = new Map([
   ["short", 3],
   ["slow", 2],
   ["all", 2],
 ]);
-/** Limit of one file; the slowest takes about a tenth of it. */
+/** Timeout of one file in milliseconds. The slowest file takes about a tenth of it. */
 const fileTimeout = 600_000;
 
 const [lane = "", ...paths] = process.argv.slice(2);
@@ -35,7 +35,7 @@ tests.on("test:fail", () => {
   process.exitCode = 1;
 });
 tests.on("test:pass", ({ name }) => {
-  // Only a file without tests is reported as a test of its own, named by its path.
+  // Node reports a file without tests as a test named by its path.
   if (files.includes(resolve(name))) empty.push(name);
 });
 tests.compose(new spec()).pipe(process.stdout);

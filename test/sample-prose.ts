@@ -1,5 +1,5 @@
-// Prints comments and test titles drawn at random, for a reader who did not write them:
-// `npm run sample:prose -- SEED [COUNT]`. The same seed draws the same sample from the same sources.
+// Prints a random sample of comments and test titles for review: `npm run sample:prose -- SEED
+// [COUNT]`. The same seed and sources give the same sample.
 import { randomInt } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ for (const [what, all] of Object.entries({ comments, "test titles": titles })) {
   }
 }
 
-/** A comment is a run of comment lines; titles are the first arguments of calls such as `test("…"`. */
+/** Collects blocks of comment lines, and the first arguments of calls such as `test("…"`. */
 function collect(file: string): void {
   const text = readFileSync(join(root, file), "utf8");
   for (const [block] of text.matchAll(/(^[ \t]*(\/\/|\/\*\*|\*).*\n)+/gm)) {

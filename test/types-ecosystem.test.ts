@@ -1,5 +1,5 @@
-// Holds this package's types to the ecosystem's: a StoreBucket is accepted where an R2Bucket is expected and the
-// other way round, and typed idioms of public scripts compile with either. The compiler is the judge.
+// Compiles programs to check that StoreBucket and R2Bucket are assignable to each other, and that
+// typed idioms of public scripts compile with both.
 import { test } from "node:test";
 import { compile, webOptions, workerOptions } from "./support/compile.ts";
 import { idioms, idiomTypes } from "./support/idioms.ts";
@@ -69,7 +69,7 @@ test("StoreBucket and R2Bucket, and the types of their results, are assignable t
   await compile(opened, { ...workerOptions, types: [...workerOptions.types, "node"] });
 });
 
-test("typed idioms of public scripts compile with R2Bucket and given a bucket of this store", async (t) => {
+test("typed idioms of public scripts compile with R2Bucket and accept a StoreBucket", async (t) => {
   const opened = await project(t);
   await opened.write("src/index.ts", idioms);
   await compile(opened, workerOptions);

@@ -1,5 +1,5 @@
-// Holds the types a script author sees to the spec. The compiler is the judge: a check that does not
-// hold does not compile, so what runs here is only the names.
+// Checks the types that a script author uses against the spec. A failed check is a compile error,
+// so the tests do nothing at run time.
 import { test } from "node:test";
 import type {
   StoreBucket,
@@ -18,10 +18,10 @@ import type {
   StoreUploadedPart,
 } from "../src/index.ts";
 
-/** Whether two types are the same, `readonly` and `?` included. */
+/** Whether two types are identical, including `readonly` and `?`. */
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Whether a value of the one may be used where the other is asked for. */
+/** Whether type A is assignable to type B. */
 type Fits<A, B> = [A] extends [B] ? true : false;
 
 type Optional<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
@@ -30,7 +30,7 @@ type Value = ReadableStream | ArrayBuffer | ArrayBufferView | string | Blob;
 
 function holds<_Check extends true>(): void {}
 
-/** Never called: only its types are looked at. */
+/** Never used at run time: the tests check only its type. */
 declare const bucket: StoreBucket;
 
 test("spec 2.2: the fields of StoreObject have their types", () => {
@@ -83,7 +83,7 @@ test("spec 2.5: all fields of StoreChecksums are optional, each an ArrayBuffer",
   holds<Equal<StoreChecksums[Field], ArrayBuffer | undefined>>();
 });
 
-test("spec 2.6: StoreRange has three variations, and no other", () => {
+test("spec 2.6: StoreRange has exactly three variants", () => {
   holds<Fits<{ offset: number }, StoreRange>>();
   holds<Fits<{ offset: number; length: number }, StoreRange>>();
   holds<Fits<{ length: number }, StoreRange>>();
@@ -100,7 +100,7 @@ test("spec 2.7: all fields of StoreConditional are optional, and have their type
   holds<Fits<Date, StoreConditional["uploadedAfter"]>>();
 });
 
-test("spec 2.8: the fields of StoreObjects have their types, and cursor alone is optional", () => {
+test("spec 2.8: the fields of StoreObjects have their types, and only cursor is optional", () => {
   holds<Equal<StoreObjects["objects"], StoreObject[]>>();
   holds<Equal<StoreObjects["truncated"], boolean>>();
   holds<Equal<StoreObjects["cursor"], string | undefined>>();
@@ -171,7 +171,7 @@ test("spec 4: head returns a StoreObject or null", () => {
   holds<Equal<StoreBucket["head"], (key: string) => Promise<StoreObject | null>>>();
 });
 
-test("spec 4: get without onlyIf never has the type without a body", () => {
+test("spec 4: the result type of get without onlyIf always has a body", () => {
   const plain = () => bucket.get("key");
   const withOptions = () => bucket.get("key", { range: { offset: 1 }, ssecKey: "key" });
   const withNothing = () => bucket.get("key", {});
@@ -215,22 +215,22 @@ test("spec 4: put returns a StoreObject, and null only when onlyIf is given", ()
   holds<Equal<Resolved<typeof unknownOptions>, StoreObject | null>>();
 });
 
-test("spec 4: put and uploadPart take every kind of value, and null only put", () => {
+test("spec 4: put and uploadPart accept every type of value, and only put accepts null", () => {
   holds<Equal<Parameters<StoreBucket["put"]>[1], Value | null>>();
   holds<Equal<Parameters<StoreMultipartUpload["uploadPart"]>[1], Value>>();
 });
 
-test("spec 4: delete takes a key or an array of keys, and returns nothing", () => {
+test("spec 4: delete takes a key or an array of keys and resolves to undefined", () => {
   holds<Fits<string | string[], Parameters<StoreBucket["delete"]>[0]>>();
   holds<Equal<Resolved<StoreBucket["delete"]>, void>>();
 });
 
-test("spec 4: list takes options or none, and returns StoreObjects", () => {
+test("spec 4: list takes optional options and returns StoreObjects", () => {
   holds<Fits<[] | [StoreListOptions], Parameters<StoreBucket["list"]>>>();
   holds<Equal<Resolved<StoreBucket["list"]>, StoreObjects>>();
 });
 
-test("spec 4: createMultipartUpload takes options or none, and returns a StoreMultipartUpload", () => {
+test("spec 4: createMultipartUpload takes optional options and returns a StoreMultipartUpload", () => {
   holds<Fits<[string] | [string, StoreMultipartOptions], Parameters<StoreBucket["createMultipartUpload"]>>>();
   holds<Equal<ReturnType<StoreBucket["createMultipartUpload"]>, Promise<StoreMultipartUpload>>>();
 });
@@ -241,7 +241,7 @@ test("spec 4: resumeMultipartUpload returns a StoreMultipartUpload, not a Promis
   >();
 });
 
-test("spec 4: uploadPart takes a part number, a value and multipart options or none", () => {
+test("spec 4: uploadPart takes a part number, a value and optional multipart options", () => {
   holds<
     Fits<
       [number, Value] | [number, Value, StoreMultipartOptions],

@@ -1,4 +1,4 @@
-// Bounded concurrency: the number of items in work, and the end after a failure or an abort.
+// Tests of forEachLimit: its concurrency limit, and how it ends after a failure or an abort.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forEachLimit } from "../../src/async/for-each-limit.ts";
@@ -6,7 +6,7 @@ import { forEachLimit } from "../../src/async/for-each-limit.ts";
 const items = Array.from({ length: 20 }, (_, i) => i);
 const pause = () => new Promise((resolve) => setImmediate(resolve));
 
-test("every item is processed once, and never more at a time than the limit", async () => {
+test("forEachLimit processes every item once and never exceeds its concurrency limit", async () => {
   const done: number[] = [];
   let active = 0;
   await forEachLimit(items, { concurrency: 3 }, async (item) => {
@@ -21,7 +21,7 @@ test("every item is processed once, and never more at a time than the limit", as
   );
 });
 
-test("after a failure no more items are taken, and the failure is thrown once all work has ended", async () => {
+test("after a failure forEachLimit starts no more items and throws the error when all work has ended", async () => {
   let active = 0;
   let taken = 0;
   const failing = forEachLimit(items, { concurrency: 2 }, async (item) => {
@@ -36,7 +36,7 @@ test("after a failure no more items are taken, and the failure is thrown once al
   assert.ok(taken < items.length);
 });
 
-test("an aborted signal ends the iteration with its reason", async () => {
+test("forEachLimit throws the reason of an aborted signal", async () => {
   const controller = new AbortController();
   const seen: number[] = [];
   const aborted = forEachLimit(items, { concurrency: 1, signal: controller.signal }, async (item) => {

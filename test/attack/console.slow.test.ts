@@ -19,7 +19,7 @@ interface Answered {
 
 interface Console {
   readonly token: string;
-  /** Cookie of an open session. */
+  /** Cookie of a valid session. */
   readonly cookie: string;
   ask(path: string, asked?: Asked): Promise<Answered>;
   signIn(token: string, localAddress?: string): Promise<Answered>;
@@ -172,7 +172,7 @@ async function attackWithoutSession(t: TestContext, target: Target, { ask, cooki
       assert.doesNotMatch(text, /"version"|root:|import /, path);
     }
   });
-  await t.test("the console refuses methods that no route has", async () => {
+  await t.test("the console refuses HTTP methods that its routes do not support", async () => {
     for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"]) {
       for (const path of ["/", "/app.js", "/api/buckets", "/healthz"]) {
         const headers = { cookie, "x-store-console": "1" };

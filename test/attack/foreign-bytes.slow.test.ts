@@ -1,5 +1,5 @@
-// Floods of headers, endless lines, other protocols and garbage on every port: nothing is executed
-// twice, the connection ends, memory does not grow, and the next client is served.
+// Floods of headers, endless lines, other protocols and garbage on every port: each gets at most
+// one response, memory does not grow, and the next client is served.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -33,7 +33,7 @@ const floods: readonly Case[] = [
     /^(4\d\d|501)$/,
   ],
   [
-    // Allowed to succeed: it costs the client more than the server.
+    // This request may succeed, since it costs the client more than the server.
     "chunks of one byte with extensions, 1 MB of them",
     `PUT /tolerated HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${`1;${"a".repeat(990)}\r\nx\r\n`.repeat(1000)}0\r\n\r\n`,
     /^(2\d\d|4\d\d|501)$/,

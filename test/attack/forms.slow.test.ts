@@ -78,7 +78,7 @@ function attacks({ key }: Target): Attack[] {
 
 async function assertRefused(t: TestContext, target: Target): Promise<void> {
   for (const [what, body, type] of attacks(target)) {
-    await t.test(`a form with ${what} is refused`, async () => {
+    await t.test(`a POST form with ${what} is refused`, async () => {
       // The server may refuse and close the connection while the client still sends the form.
       const answer = await postForm(target.url, "bucket", body, type).catch(
         (error: NodeJS.ErrnoException): RawAnswer => {

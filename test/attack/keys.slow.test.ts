@@ -11,7 +11,9 @@ import { encodeForm, postForm, signedFields } from "../s3/form.ts";
 import { sendRaw, signRaw } from "../s3/raw.ts";
 import { exchange, openTarget, type Target } from "./target.ts";
 
-/** Part of every hostile key: a file with this in its name shows that a key became a path. */
+/**
+ * Part of every hostile key. A file with this text in its name shows that a key was used as a path.
+ */
 const canary = `canary-${process.pid}-${Date.now()}`;
 
 /** Hostile keys as they are written in a URL. */
@@ -53,7 +55,7 @@ const refusedPaths = [
   "k".repeat(20_000),
 ];
 
-/** Files below the folder whose name comes from a key. */
+/** Returns the files below the folder whose names come from a hostile key. */
 function findStrayFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (name) => name.includes("canary-") || name.includes("kkkkkkkk"),
@@ -171,7 +173,7 @@ test("a hostile key is stored byte for byte or refused, and never becomes a file
       assert.ok(statuses.length === 1 && statuses[0]! >= 400 && statuses[0]! < 500, `${path}: ${statuses}`);
     }
   });
-  await t.test("a bucket name with NUL after it does not reach that bucket", async () => {
+  await t.test("a bucket name followed by a NUL character does not match that bucket", async () => {
     for (const path of ["/site%00/hello", "/site%00x/hello"]) {
       const read = await call({ method: "GET", path });
       assert.ok(read.status === 400 || read.status === 404, `S3 ${path}: ${read.status}`);

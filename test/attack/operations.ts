@@ -1,5 +1,5 @@
-// Builds a request for every operation of the S3 API. It tries requests against the product's
-// operation table, so that a new operation is attacked without a change here.
+// Builds a request for every operation of the S3 API. Operations are detected with the server's own
+// table, so that new operations are included without a change here.
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { type OperationName, operationNames, readOperation } from "../../src/s3/operation.ts";
@@ -32,7 +32,7 @@ export interface AttackedObject {
   readonly bucket: string;
   readonly key: string;
   readonly uploadId: string;
-  /** `/bucket/key`, for copies. */
+  /** Source of copies, `/bucket/key`. */
   readonly copySource: string;
 }
 

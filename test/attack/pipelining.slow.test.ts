@@ -11,7 +11,7 @@ const MiB = 1024 * 1024;
 const many = 1500;
 const largeBytes = 5 * MiB;
 const maxGrowth = 64 * MiB;
-/** Time in which unread responses would accumulate in memory. */
+/** Observation time, long enough for unread responses to accumulate in memory. */
 const watchMilliseconds = 4000;
 
 const get = (path: string, further = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${further}\r\n`;
@@ -25,7 +25,7 @@ async function peakGrowth(pid: number, before: number): Promise<number> {
   return peak;
 }
 
-/** A presigned GET with the Host header that the signature covers. */
+/** Returns a presigned GET with the Host header that the signature covers. */
 function signedGet({ presigned, url }: Target, path: string): string {
   return `GET ${presigned("GET", path)} HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`;
 }
@@ -59,7 +59,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
       );
     }
   });
-  await t.test("responses come in the order of the pipelined requests", async () => {
+  await t.test("pipelined requests get their responses in request order", async () => {
     const texts = Array.from({ length: 500 }, (_, i) =>
       get(`/echo?n=<${i}>`, i === 499 ? "Connection: close\r\n" : ""),
     );
@@ -70,7 +70,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
       Array.from({ length: 500 }, (_, i) => i),
     );
   });
-  await t.test("a read pipelined after a write returns what was written", async () => {
+  await t.test("a read pipelined after a write returns the written bytes", async () => {
     const { url, presigned } = target;
     const { host } = new URL(url);
     for (let round = 0; round < 20; round++) {
@@ -100,7 +100,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
     ["script", get("/large")],
   ] as const) {
     await t.test(
-      `ten clients of the ${name} port that do not read large responses do not grow its memory`,
+      `ten clients of the ${name} port that do not read large responses do not increase its memory`,
       async (t) => {
         const processes = s3Processes(server.pid);
         const before = treeMemory(server.pid);
@@ -111,7 +111,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
         }
         const growth = Math.round((await peakGrowth(server.pid, before)) / MiB);
         t.diagnostic(`memory grew by ${growth} MiB`);
-        // Chunks of a script are garbage on its own heap until it is collected.
+        // Chunks of a script stay on its heap until garbage collection, so its limit is higher.
         const limit = (name === "script" ? 2 * maxGrowth : maxGrowth) / MiB;
         assert.ok(growth < limit, `memory grew by ${growth} MiB`);
         await target.assertServes();
@@ -119,7 +119,7 @@ test("pipelined requests are answered in order and do not accumulate in memory",
       },
     );
   }
-  await t.test("3,000 pipelined reads of a client that disconnects do not grow memory", async () => {
+  await t.test("3,000 pipelined reads of a client that disconnects do not increase memory", async () => {
     const before = treeMemory(server.pid);
     const socket = connect(ports.s3, "127.0.0.1");
     socket.on("error", () => {});

@@ -1,5 +1,5 @@
-// Access keys with limited rights against every S3 operation: signed headers, presigned URLs, forms
-// and copy sources; and a grant whose bucket was deleted and created again by another account.
+// Tries every S3 operation with access keys of limited rights, by signed headers, presigned URLs,
+// forms and copy sources, and with a grant on a bucket that another account created again.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -15,10 +15,10 @@ type GivenRight = (typeof rights)[number];
 
 function isAllowed(name: keyof Requests, right: GivenRight): boolean {
   const required = operations[name];
-  // Every key may list buckets and sees those it has rights on; creating one requires admin.
+  // Every key may list the buckets it has rights on; creating a bucket requires admin.
   if (required === "account") return name === "ListBuckets" || right === "admin";
   if (right === "admin") return true;
-  // A copy also needs to read its source, which is in the same bucket.
+  // A copy also requires the right to read its source, which is in the same bucket.
   if (name === "CopyObject" || name === "UploadPartCopy") return false;
   return required === right;
 }
@@ -59,7 +59,7 @@ function customerHeaders(prefix: string): Record<string, string> {
   };
 }
 
-test("an access key may do exactly what its grants allow", async (t) => {
+test("an access key allows exactly the operations of its grants", async (t) => {
   const target = await openTarget(t);
   const { url } = target;
   const requests = await prepare(target, "guarded");
@@ -125,26 +125,29 @@ test("an access key may do exactly what its grants allow", async (t) => {
     }
   });
 
-  await t.test("a grant does not apply to another account's later bucket of the same name", async () => {
-    const stranger = await target.newKey("--account", "stranger");
-    const asStranger = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: stranger, form: "header" }));
-    assert.equal((await target.call({ method: "PUT", path: "/reborn" })).status, 200);
-    const holder = await target.newKey("--grant", "reborn:admin");
-    const asHolder = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: holder, form: "header" }));
-    assert.equal((await asHolder({ method: "GET", path: "/reborn" })).status, 200);
-    assert.equal((await target.call({ method: "DELETE", path: "/reborn" })).status, 204);
-    assert.equal((await asStranger({ method: "PUT", path: "/reborn" })).status, 200);
-    const secret = { path: "/reborn/secret", body: Buffer.from("secret") };
-    assert.equal((await asStranger({ method: "PUT", ...secret })).status, 200);
-    for (const [method, path] of [
-      ["GET", "/reborn/secret"],
-      ["GET", "/reborn"],
-      ["DELETE", "/reborn/secret"],
-      ["PUT", "/reborn/planted"],
-    ] as const) {
-      const { status } = await asHolder({ method, path });
-      assert.equal(status, 403, `${method} ${path}: ${status}`);
-    }
-  });
+  await t.test(
+    "a grant on a deleted bucket does not apply to another account's new bucket of the same name",
+    async () => {
+      const stranger = await target.newKey("--account", "stranger");
+      const asStranger = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: stranger, form: "header" }));
+      assert.equal((await target.call({ method: "PUT", path: "/reborn" })).status, 200);
+      const holder = await target.newKey("--grant", "reborn:admin");
+      const asHolder = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: holder, form: "header" }));
+      assert.equal((await asHolder({ method: "GET", path: "/reborn" })).status, 200);
+      assert.equal((await target.call({ method: "DELETE", path: "/reborn" })).status, 204);
+      assert.equal((await asStranger({ method: "PUT", path: "/reborn" })).status, 200);
+      const secret = { path: "/reborn/secret", body: Buffer.from("secret") };
+      assert.equal((await asStranger({ method: "PUT", ...secret })).status, 200);
+      for (const [method, path] of [
+        ["GET", "/reborn/secret"],
+        ["GET", "/reborn"],
+        ["DELETE", "/reborn/secret"],
+        ["PUT", "/reborn/planted"],
+      ] as const) {
+        const { status } = await asHolder({ method, path });
+        assert.equal(status, 403, `${method} ${path}: ${status}`);
+      }
+    },
+  );
   target.assertSameProcesses();
 });

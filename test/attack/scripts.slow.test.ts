@@ -1,5 +1,5 @@
-// A hostile script that corrupts its channel to the supervisor, floods its output, forges request
-// log lines, loops, allocates and exits: everything else still responds within a second.
+// A hostile script corrupts its channel to the supervisor, floods its output, forges log lines,
+// loops, allocates and exits. The rest of the server still responds within a second.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -67,7 +67,7 @@ const good = `export default { fetch: () => new Response("good") };`;
 interface Stage {
   readonly server: Server;
   readonly requestLog: string;
-  /** Sends a request to the hostile script; its outcome does not matter. */
+  /** Sends a request to the hostile script and ignores errors. */
   attack(path: string): Promise<string>;
   /** Asserts that the other script, S3 and the console respond within a second. */
   assertOthersServed(what: string): Promise<void>;
@@ -125,7 +125,7 @@ async function openStage(t: TestContext): Promise<Stage> {
   };
 }
 
-test("a hostile script harms only itself", async (t) => {
+test("a hostile script does not affect the server or other scripts", async (t) => {
   const { server, requestLog, attack, assertOthersServed } = await openStage(t);
   const s3 = s3Processes(server.pid);
   const isBack = () => until(async () => (await attack("/")) === "done", "the hostile script is restarted");
@@ -149,7 +149,7 @@ test("a hostile script harms only itself", async (t) => {
     "/loop",
     "/allocate",
   ]) {
-    await t.test(`attack ${path} of a script does not slow down or stop other services`, async () => {
+    await t.test(`the attack ${path} in a script does not slow down or stop other services`, async () => {
       assert.ok(isAlive(server.pid), "the server runs");
       const before = treeMemory(server.pid);
       const attacked = attack(path);
@@ -160,7 +160,7 @@ test("a hostile script harms only itself", async (t) => {
       await until(() => treeMemory(server.pid) < before + 256 * MiB, "the memory of the script is released");
     });
   }
-  await t.test("forged lines of a script do not appear in the request log", async () => {
+  await t.test("log lines forged by a script do not appear in the request log", async () => {
     const text = await readFile(requestLog, "utf8");
     assert.doesNotMatch(text, /FORGED/);
     for (const line of text.split("\n").filter(Boolean)) assert.equal(typeof JSON.parse(line), "object");

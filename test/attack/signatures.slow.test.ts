@@ -137,7 +137,7 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
     }
   });
 
-  await t.test("duplicate or outdated authorizations are refused", async (t) => {
+  await t.test("a request with two authorizations or with signature version 2 is refused", async (t) => {
     const good = signRaw(url, put, { key, form: "header" });
     const { authorization } = good.headers;
     const wrong = `${authorization!.slice(0, -4)}0000`;

@@ -1,5 +1,5 @@
-// Slow clients on every port: headers that never end, bodies byte by byte, responses that are not
-// read. Other clients are served meanwhile, and the memory is released afterwards.
+// Slow clients on every port send endless headers, send bodies byte by byte, or do not read
+// responses. Other clients are served meanwhile, and memory is released afterwards.
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -11,14 +11,14 @@ import { holdOpen, openTarget, type PortName, type Target } from "./target.ts";
 const MiB = 1024 * 1024;
 const slowClients = 60;
 const drips = 10;
-/** Heaps may keep this much memory for reuse. */
+/** Maximum memory growth. Heaps may keep this much memory for reuse. */
 const maxGrowth = 192 * MiB;
 
 interface SlowClient {
   readonly what: string;
   readonly port: PortName;
   readonly head: string;
-  /** Sent repeatedly; empty for clients that only do not read. */
+  /** Text that the client sends repeatedly; empty for a client that only does not read. */
   readonly drip: string;
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Exchanged, exchange, openTarget, type PortName, type Target } from "./target.ts";
 
-/** A first request without framing headers, and a second one that must never be executed. */
+/** A first request without framing headers, and a second request that must never be executed. */
 interface Pair {
   readonly first: string;
   readonly second: string;
@@ -66,7 +66,7 @@ const framings: Readonly<Record<string, (second: string) => string>> = {
   "a header without a name": (second) => `: a\r\nContent-Length: 0\r\n\r\n${second}`,
 };
 
-/** Faults inside the body: a GET may be answered before its body is parsed. */
+/** Framings with a fault inside the body. A GET may be answered before its body is parsed. */
 const isInBody = /chunk's size|chunk larger|negative chunk/;
 
 function assertRefusedOnce({ statuses, text }: Exchanged, what: string, name: PortName): void {
@@ -81,9 +81,9 @@ test("a request with ambiguous framing is refused, and a request hidden in its b
   const isStored = async (key: string) =>
     (await target.call({ method: "HEAD", path: `/bucket/${key}` })).status !== 404;
   for (const name of Object.keys(target.ports) as PortName[]) {
-    await t.test(`smuggling on the ${name} port fails`, async (t) => {
+    await t.test(`request smuggling on the ${name} port fails`, async (t) => {
       for (const [what, frame] of Object.entries(framings)) {
-        await t.test(`smuggling by ${what} fails on the ${name} port`, async () => {
+        await t.test(`request smuggling by ${what} fails on the ${name} port`, async () => {
           for (const key of ["first", "smuggled"])
             await target.call({ method: "DELETE", path: `/bucket/${key}` });
           const { first, second } = requestPairs(target)[name];

@@ -24,7 +24,7 @@ export interface Target {
   newKey: S3Scene["newKey"];
   /** Sends a request signed with the full key. */
   call(raw: Raw): Promise<RawAnswer>;
-  /** A presigned path and query, `/bucket/key?X-Amz-…`, for this method. */
+  /** Returns a presigned path and query, `/bucket/key?X-Amz-…`, for this method. */
   presigned(method: string, path: string): string;
   /** Asserts that a well-formed request to each port gets the expected status. */
   assertServes(...names: PortName[]): Promise<void>;
@@ -47,7 +47,10 @@ export default {
   },
 };`;
 
-/** `bucket` belongs to the script and the key; `site` is public and holds `hello`. */
+/**
+ * Starts the server. The script and the key can use `bucket`; `site` is public and contains
+ * `hello`.
+ */
 export async function openTarget(t: Pick<TestContext, "after">, script = source): Promise<Target> {
   const s3 = await s3Scene(t, "serve", ["--public-port", "0"], script);
   const { url, key, server, scene, data } = s3;
@@ -106,14 +109,14 @@ export interface Exchanged {
 
 export interface ExchangeOptions {
   readonly localAddress?: string;
-  /** Keep the client side open: the server must close the connection. */
+  /** Whether the client keeps its side open, so that the server must close the connection. */
   readonly keepOpen?: boolean;
 }
 
 const patience = 20_000;
 /** Time after which the client ends its side if the server does not respond. */
 const waitMilliseconds = 2000;
-/** After a response, a second one would follow within this time. */
+/** Time to wait for a second response after the first. */
 const quietMilliseconds = 150;
 
 /** Sends bytes on a new connection and returns everything received until it closes. */
@@ -138,7 +141,8 @@ export function exchange(
       clearTimeout(quiet);
       quiet = setTimeout(finish, quietMilliseconds);
     });
-    // The server may reset the connection while the client sends; responses before that count.
+    // The server may reset the connection while the client sends. Responses received before that
+    // count.
     socket.on("error", () => {});
     socket.on("end", () => socket.end());
     socket.on("close", () => {
@@ -151,7 +155,7 @@ export function exchange(
   });
 }
 
-/** A response may follow the body of the previous one without a line break. */
+/** Finds all status lines. A response may follow the previous body without a line break. */
 function parseStatuses(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.[01] (\d{3}) [A-Z]/g)]
     .map((match) => Number(match[1]))
@@ -185,7 +189,7 @@ export async function snapshot({ call }: Pick<Target, "call">, bucket = "bucket"
   return `${listed.text}\n${uploads.text}`;
 }
 
-/** True if the whole network 127.0.0.0/8 is loopback, as on Linux. */
+/** Returns whether the whole network 127.0.0.0/8 is loopback, as on Linux. */
 export function hasManyAddresses(): boolean {
   return /\b127\.0\.0\.0\b/.test(readFileSync("/proc/net/fib_trie", "utf8"));
 }

@@ -1,5 +1,5 @@
 // XML bombs in every operation that reads a document: floods of entities, elements, attributes and
-// text are refused with little CPU time, and four at once do not block the S3 API.
+// text are refused with little CPU time, and four concurrent ones do not block the S3 API.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";
@@ -43,7 +43,7 @@ const readers = (uploadId: string): readonly Reader[] => [
   },
 ];
 
-/** A document with `content` in its innermost element. */
+/** Returns a document with `content` in its innermost element. */
 function nested({ root, path }: Reader, content: string): string {
   const names = [root, ...path];
   return `${names.map((name) => `<${name}>`).join("")}${content}${names
@@ -122,7 +122,10 @@ test("XML bombs are refused with little CPU time", async (t) => {
   target.assertSameProcesses();
 });
 
-/** Refused with a status, or the connection was closed because the body is too large. */
+/**
+ * Returns whether the request got an error status, or was disconnected because its body is too
+ * large.
+ */
 function isRefused(found: RawAnswer | NodeJS.ErrnoException): boolean {
   if (found instanceof Error) return found.code === "EPIPE" || found.code === "ECONNRESET";
   return found.status >= 400 && found.status < 500 && !found.text.includes("root:");

@@ -1,4 +1,4 @@
-// The audit log: ordered and durable entries, the same in a data directory and in documents.
+// The audit log in a data directory and in documents: entries are durable and in order.
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ for (const kind of ["a data directory", "memory"]) {
   });
 }
 
-test("the audit file is private, is created again after a rename, and loses only a line cut off by a crash", async (t) => {
+test("the audit file is private, is created again after a rename, and survives a line cut off by a crash", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine, auditLog: acts } = await openEngine(directory);
   t.after(() => engine.close());

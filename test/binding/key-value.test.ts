@@ -7,6 +7,6 @@ import { implementations } from "../support/stores.ts";
 
 for (const implementation of implementations) kvContract(implementation);
 
-describe("key-value namespaces with many expired keys", () => {
+describe("a key-value namespace with many expired keys is listed in pages", () => {
   manyExpiredContract(createScenes(implementations.find(({ name }) => name === "memory")!));
 });

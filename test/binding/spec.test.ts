@@ -1,4 +1,4 @@
-// Runs the tests of the spec's sentences on every implementation.
+// Runs the tests of every sentence of the spec on every implementation.
 import { specContract } from "../contracts/spec.ts";
 import { implementations } from "../support/stores.ts";
 

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type ChannelOptions, openChannel } from "../../src/child/channel.ts";
 
-/** Both ends of a connection. */
+/** Returns both ends of a connection. */
 async function pipes(t: TestContext): Promise<[Socket, Socket]> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -48,7 +48,7 @@ function framed(text: string, length = Buffer.byteLength(text)): Buffer {
   return Buffer.concat([head, Buffer.from(text)]);
 }
 
-test("messages arrive complete and in order, however their bytes are split", async (t) => {
+test("messages of a child arrive complete and in order, however their bytes are split", async (t) => {
   const [near, far] = await pipes(t);
   const { messages, faults, closed } = receive(far);
   const all = Buffer.concat(["null", '{"kind":"ä"}', `"${"x".repeat(70_000)}"`].map((text) => framed(text)));
@@ -66,7 +66,7 @@ for (const [what, bytes] of [
   ["text that is not JSON", framed("{nonsense")],
   ["nothing but garbage", Buffer.alloc(100, 0xff)],
 ] as const) {
-  test(`${what} on the channel is a fault, and nothing is read after it`, async (t) => {
+  test(`${what} on the channel is reported as a fault, and nothing after it is read`, async (t) => {
     const [near, far] = await pipes(t);
     const { messages, faults, closed } = receive(far);
     near.on("error", () => {});
@@ -77,7 +77,7 @@ for (const [what, bytes] of [
   });
 }
 
-test("more messages than the rate limit are read at the limit, and the sender has to wait", async (t) => {
+test("messages beyond the rate limit are read at that rate, and the sender has to wait", async (t) => {
   const [near, far] = await pipes(t);
   const { messages } = receive(far, { messagesPerSecond: 10 });
   const one = framed(`"${"x".repeat(1000)}"`);
@@ -88,7 +88,7 @@ test("more messages than the rate limit are read at the limit, and the sender ha
   assert.ok(near.writableLength > 0, "the sender waits");
 });
 
-test("a message to a process that does not read is dropped once too many bytes are unsent", async (t) => {
+test("a message to a process that does not read is dropped if too many bytes are unsent", async (t) => {
   const [near, far] = await pipes(t);
   far.pause();
   const channel = openChannel(near, { onMessage() {}, onFault() {}, onClose() {} });

@@ -1,4 +1,4 @@
-// Lines of a child's console output: long lines are cut, and memory and rate are bounded.
+// Lines of a child's console output: long lines are truncated, and memory and rate are limited.
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -15,7 +15,7 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
   return lines;
 }
 
-test("output lines are joined from chunks, and the last line needs no newline", async () => {
+test("lines of a child's output are joined from chunks, and the last line needs no newline", async () => {
   assert.deepEqual(await linesOf("a", "b\nc", "\n\nd"), ["ab", "c", "", "d"]);
 });
 
@@ -24,7 +24,7 @@ test("a UTF-8 character split between two chunks of output is decoded correctly"
   assert.deepEqual(await linesOf(bytes.subarray(0, 3), bytes.subarray(3)), ["grün"]);
 });
 
-test("a long line of output is cut with a note of the missing bytes, and the next line is complete", async () => {
+test("a long line of output is truncated with a note of the missing bytes, and the next line is complete", async () => {
   assert.deepEqual(await linesOf("0123456789abc", "def\nnext\n"), [
     "0123456789… (6 more bytes of this line are not shown)",
     "next",

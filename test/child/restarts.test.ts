@@ -1,4 +1,4 @@
-// Restarts of child processes: retries after a failed start, and no start when none is needed.
+// Restarts of child processes: a failed start is retried, and a child not needed is not started.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRestarts } from "../../src/child/restarts.ts";
@@ -19,7 +19,7 @@ test("the restart of a child is retried with a growing delay until it succeeds",
   assert.ok(performance.now() - startedAt >= 135, "the delays are 0, 20, 60 and 60 ms");
 });
 
-test("a child that is not needed any more when the delay ends is not restarted", async () => {
+test("a child that is no longer needed when the delay ends is not restarted", async () => {
   const restart = createRestarts([10], 60_000);
   let starts = 0;
   let isNeeded = true;

@@ -1,5 +1,5 @@
-// When the event loop of a process counts as blocked: it uses processor time or sleeps in a system
-// call. A process that is not scheduled does neither.
+// A process counts as hung if its event loop is blocked while it uses CPU time or sleeps in a
+// system call. A process that is not scheduled does neither.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,13 +21,13 @@ function watched(usages: readonly Partial<ThreadUsage>[]) {
   };
 }
 
-test("the usage of a process that sends heartbeats is not read", async () => {
+test("the CPU usage of a process that sends heartbeats is not read", async () => {
   const { after, watch } = watched([{ cpuMilliseconds: 5000 }]);
   watch.beat();
   assert.deepEqual(await after(100), { wallMilliseconds: 100, cpuMilliseconds: 0, asleepMilliseconds: 0 });
 });
 
-test("processor time of a standstill counts from the first check without a heartbeat", async () => {
+test("the CPU time of a hang is counted from the first check without a heartbeat", async () => {
   const { after } = watched([{ cpuMilliseconds: 5000 }, { cpuMilliseconds: 5300 }]);
   assert.equal((await after(300)).cpuMilliseconds, 0);
   assert.deepEqual(await after(1000), {
@@ -37,7 +37,7 @@ test("processor time of a standstill counts from the first check without a heart
   });
 });
 
-test("a process that is not scheduled for a minute has neither used processor time nor slept", async () => {
+test("a process that was not scheduled for a minute counts as neither busy nor asleep", async () => {
   const { after } = watched([{}, {}]);
   await after(300);
   assert.deepEqual(await after(60_000), {
@@ -47,7 +47,7 @@ test("a process that is not scheduled for a minute has neither used processor ti
   });
 });
 
-test("sleep counts while every check finds the process asleep, and a heartbeat resets the standstill", async () => {
+test("sleep time counts while every check finds the process asleep, and a heartbeat resets it", async () => {
   const { after, watch } = watched([{ isSleeping: true }, { isSleeping: true }, {}, { isSleeping: true }]);
   await after(300);
   assert.equal((await after(700)).asleepMilliseconds, 700);
@@ -65,7 +65,7 @@ function start(t: TestContext, code: string): Promise<number> {
   return once(child.stdout, "data").then(() => child.pid!);
 }
 
-test("the main thread of a looping process uses processor time, and that of a waiting process sleeps", async (t) => {
+test("the main thread uses CPU time in a looping process and sleeps in a waiting process", async (t) => {
   const looping = await start(t, "for (;;) {}");
   const before = await mainThreadUsage(looping);
   let after = before;

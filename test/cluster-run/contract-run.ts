@@ -34,9 +34,9 @@ export async function runContracts(environment: Environment): Promise<void> {
 }
 
 const titles = [
-  "records in cluster",
-  "blobs in cluster",
-  "engine on cluster",
-  "key-value namespaces on cluster",
+  "the records port in cluster fulfils its contract",
+  "the blobs port in cluster fulfils its contract",
+  "the engine on cluster fulfils its contract",
+  "key-value namespaces on cluster fulfil their contract",
   "writes of one process are visible to another process on the same cluster",
 ];

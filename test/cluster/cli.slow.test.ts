@@ -1,4 +1,4 @@
-// The command line on a cluster of real PostgreSQL and a blob directory.
+// The command line on a cluster with a PostgreSQL server and a blob directory.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -17,11 +17,11 @@ const secretKey = "ab".repeat(32);
 
 interface ClusterShell extends Shell {
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs a command on the cluster; it must succeed. */
+  /** Runs a command on the cluster and fails if the command fails. */
   ok(...args: string[]): Promise<string>;
 }
 
-/** A cluster without a schema. */
+/** Creates a cluster without a schema. */
 async function clusterShell(t: TestContext): Promise<ClusterShell> {
   const shell = await openShell(t);
   const environment = {
@@ -40,7 +40,7 @@ async function clusterShell(t: TestContext): Promise<ClusterShell> {
   };
 }
 
-/** The database password of test/support/postgres.ts. */
+/** Checks that the output does not contain the database password of test/support/postgres.ts. */
 function assertNoPassword({ stdout, stderr }: Pick<Outcome, "stdout" | "stderr">): void {
   assert.doesNotMatch(stdout + stderr, /unused/);
 }
@@ -72,7 +72,7 @@ test("after store migrate, every command works on a cluster as on a directory", 
   await shell.ok("bucket", "delete", "photos", "--force");
 });
 
-test("store copy moves a store from a directory to a cluster and back", async (t) => {
+test("store copy copies a store from a directory to a cluster and back", async (t) => {
   const shell = await clusterShell(t);
   const { environment } = shell;
   const { engine } = await openEngine(join(shell.directory, ".store"));

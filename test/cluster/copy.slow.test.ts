@@ -1,4 +1,4 @@
-// Copies of a whole store to a cluster and back, on real PostgreSQL, with nothing lost or changed.
+// Copies of a whole store to a cluster on PostgreSQL and back contain all data unchanged.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { copyAll } from "../../src/copy/copy-store.ts";
@@ -24,7 +24,7 @@ async function copy(from: Ports, to: Ports, signal?: AbortSignal): Promise<reado
   return findings;
 }
 
-test("a store copied to a cluster, to another one and back is the same everywhere", async (t) => {
+test("a store copied to a cluster, to a second cluster and back is identical everywhere", async (t) => {
   const from = memory();
   await fill(from);
   const expected = await contentsOf(from);
@@ -37,7 +37,7 @@ test("a store copied to a cluster, to another one and back is the same everywher
   }
 });
 
-test("an interrupted copy to a cluster resumes in another process, and the cluster cannot be opened before", async (t) => {
+test("an interrupted copy to a cluster resumes in another process, and the cluster cannot be opened until then", async (t) => {
   const from = memory();
   await fill(from);
   const scene = await cluster.scene(t);

@@ -1,4 +1,4 @@
-// Key-value namespaces on real PostgreSQL with a blob directory.
+// Key-value namespaces on a cluster with a PostgreSQL server and a blob directory.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ kvContract({
   },
 });
 
-test("a value put into a namespace by one process is read at once by another", async (t) => {
+test("a value put into a namespace by one process is immediately visible to another process", async (t) => {
   const { location } = await cluster.scene(t);
   const [first, second] = [await openStore(location), await openStore(location)];
   t.after(() => Promise.all([first.close(), second.close()]));

@@ -49,7 +49,7 @@ test("a migration upgrades an earlier schema and keeps its data", async (t) => {
   }
 });
 
-test("a schema of a newer Store is refused by open and by migrate", async (t) => {
+test("open and migrate refuse a schema of a newer Store version", async (t) => {
   const scene = await cluster.scene(t);
   await scene.ask("UPDATE store.version SET number = 999");
   await assert.rejects(openCluster(scene.location), /schema version 999.*Use a newer Store/);
@@ -63,7 +63,7 @@ test("a database is never used with the blob backend of another store", async (t
   await assert.rejects(migrateCluster(mixed), /belong to different stores/);
 });
 
-test("a refused database login is reported at once, with the reason and without the password", async (t) => {
+test("a refused database login is reported immediately, with the reason and without the password", async (t) => {
   const scene = await cluster.scene(t);
   const records = scene.location.records.replace(/\/store_\d+$/, "/nowhere");
   const refused = (error: Error) => {
@@ -74,7 +74,7 @@ test("a refused database login is reported at once, with the reason and without 
   await assert.rejects(openCluster({ ...scene.location, records }), refused);
 });
 
-test("the host that accepts writes is found among several, also when some are unreachable", async (t) => {
+test("the host that accepts writes is found among several hosts, even if some are unreachable", async (t) => {
   const scene = await cluster.scene(t);
   const records = scene.location.records.replace(
     /@[^/]+\//,
@@ -84,7 +84,7 @@ test("the host that accepts writes is found among several, also when some are un
   assert.deepEqual(await opened.buckets(), []);
 });
 
-test("a database URL is parsed with all its parts, and an invalid one is refused without its password", () => {
+test("a database URL is parsed completely, and the error for an invalid URL omits its password", () => {
   const all = "postgres://us%40er:p%3Aw@db1,db2:6000,[::1]:7000/my%2Fdb?sslmode=verify-full";
   assert.deepEqual(parsePostgresUrl(all), {
     hosts: [

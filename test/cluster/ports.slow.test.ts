@@ -1,4 +1,4 @@
-// The contracts of the ports and of the engine on real PostgreSQL with a blob directory.
+// The contracts of the ports and of the engine on a PostgreSQL server with a blob directory.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

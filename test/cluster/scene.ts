@@ -48,7 +48,7 @@ async function openScene(t: TestContext, postgres: Postgres): Promise<ClusterSce
     await client.end();
     rmSync(directory, { recursive: true, force: true });
   });
-  // A test may kill the server.
+  // A test may kill the server, so connection errors are ignored.
   client.on("error", () => {});
   return {
     location,
@@ -65,7 +65,7 @@ async function openScene(t: TestContext, postgres: Postgres): Promise<ClusterSce
   };
 }
 
-/** The same database through another port. */
+/** Returns the URL of the same database on another port. */
 export function through(records: string, port: number): string {
   return records.replace(/:\d+\//, `:${port}/`);
 }

@@ -7,7 +7,7 @@ import { names } from "./blob-backend/names.ts";
 import type { OpenedShelf } from "./blob-backend/setup.ts";
 
 export function shelfContract(name: string, open: (t: TestContext) => Promise<OpenedShelf>): void {
-  describe(`a blob backend on ${name}`, () => {
+  describe(`a blob backend on ${name} fulfils its contract`, () => {
     for (const [title, chapter] of Object.entries({ contents, names, damages })) {
       test(`a blob backend fulfils the contract of ${title}`, async (t) => chapter(t, await open(t)));
     }

@@ -6,9 +6,9 @@ import { lifetimes } from "./blobs/lifetimes.ts";
 import { type OpenedBlobs, share } from "./blobs/setup.ts";
 
 export function blobsContract(name: string, open: (t: TestContext) => Promise<OpenedBlobs>): void {
-  describe(`blobs in ${name}`, () => {
+  describe(`the blobs port in ${name} fulfils its contract`, () => {
     for (const [title, chapter] of Object.entries({ contents, lifetimes })) {
-      test(`blobs fulfil the contract of ${title}`, async (t) => chapter(t, await share(t, open)));
+      test(`the blobs port fulfils the contract of ${title}`, async (t) => chapter(t, await share(t, open)));
     }
   });
 }

@@ -1,4 +1,4 @@
-// The contract of the engine: promises of its interface beyond those a script can see.
+// The contract of the engine: guarantees that the binding does not expose.
 import { describe, test } from "node:test";
 import { buckets } from "./engine/buckets.ts";
 import { events } from "./engine/events.ts";
@@ -26,7 +26,7 @@ const chapters = {
 };
 
 export function engineContract(name: string, open: OpenEngine): void {
-  describe(`engine on ${name}`, () => {
+  describe(`the engine on ${name} fulfils its contract`, () => {
     buckets(open);
     expiry(open);
     settings(open);

@@ -13,7 +13,7 @@ import { racesContract } from "./key-value/races.ts";
 import { createScenes } from "./key-value/scene.ts";
 
 export function kvContract(implementation: Implementation): void {
-  describe(`key-value namespaces on ${implementation.name}`, () => {
+  describe(`key-value namespaces on ${implementation.name} fulfil their contract`, () => {
     const scenes = createScenes(implementation);
     namespacesContract(scenes);
     keysContract(scenes);

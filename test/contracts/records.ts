@@ -19,10 +19,10 @@ const chapters = {
 };
 
 export function recordsContract(name: string, open: OpenRecords): void {
-  describe(`records in ${name}`, () => {
+  describe(`the records port in ${name} fulfils its contract`, () => {
     bucketRecords(open);
     for (const [title, chapter] of Object.entries(chapters)) {
-      test(`records fulfil the contract of ${title}`, async (t) => chapter(t, await open(t)));
+      test(`the records port fulfils the contract of ${title}`, async (t) => chapter(t, await open(t)));
     }
   });
 }

@@ -1,4 +1,4 @@
-// Runs the sentences of the spec as tests on an implementation.
+// Runs the tests of every sentence of the spec on an implementation.
 import { describe } from "node:test";
 import type { Implementation } from "../support/stores.ts";
 import { bodySentences } from "./spec/bodies.ts";

@@ -1,4 +1,4 @@
-// A copy of a whole store between all kinds of locations: everything is copied unchanged, an
+// Copies of a whole store between all kinds of locations: all data is copied unchanged, an
 // interrupted copy resumes, and damage and differences are reported by key.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -53,7 +53,7 @@ async function filledMemory(): Promise<Ports> {
 
 for (const source of portPairs) {
   for (const target of portPairs) {
-    test(`a copy from ${source.name} to ${target.name} contains everything unchanged`, async (t) => {
+    test(`a copy from ${source.name} to ${target.name} contains all data unchanged`, async (t) => {
       const [from, to] = [await source.open(t), await target.open(t)];
       await fill(from);
       const { report, findings } = await copy(from, to);
@@ -70,7 +70,7 @@ for (const source of portPairs) {
   }
 }
 
-test("copied objects are readable, encrypted ones with their key, and a copied upload can be completed", async () => {
+test("copied objects, plain or encrypted, are readable, and a copied upload can be completed", async () => {
   const to = memory();
   await copy(await filledMemory(), to);
   const engine = createEngine({ ...to, now: () => 1_700_000_001_000 });
@@ -93,7 +93,10 @@ test("copied objects are readable, encrypted ones with their key, and a copied u
   await engine.close();
 });
 
-/** Ports whose commits fail from some moment on, before or after they are made. */
+/**
+ * Returns ports whose commits fail after the first `after` commits, before or after they are
+ * applied.
+ */
 function cutOff({ records, blobs }: Ports, after: number, when: "before" | "after"): Ports {
   let left = after;
   const cut = () => new StoreError("ServiceUnavailable", { detail: "cut off" });
@@ -118,7 +121,7 @@ test("a copy that is interrupted at any commit resumes where it stopped", async 
   }
 });
 
-test("a copy into a data directory that is interrupted resumes, and leaves no unused files", async (t) => {
+test("an interrupted copy into a data directory can be resumed and leaves no unused files", async (t) => {
   const from = await filledMemory();
   for (const [after, when] of [
     [2, "before"],
@@ -143,7 +146,7 @@ interface Cut {
   reopened(to: Ports): Promise<Ports>;
 }
 
-/** False when the copy ended before it was interrupted. */
+/** Interrupts a copy and resumes it. Returns false if the copy ended before it was interrupted. */
 async function resumes(from: Ports, first: Ports, { after, when, reopened }: Cut): Promise<boolean> {
   const isCut = await copy(from, cutOff(first, after, when), { concurrency: 1 }).then(
     () => false,
@@ -198,7 +201,7 @@ test("a copy of an object with parts resumes after the last part that was copied
     },
   };
   await copy(from, counting, { concurrency: 1 });
-  // All blobs except the first part, and the large object whose key comes later.
+  // The resumed copy stages all blobs except the first part, which was already copied.
   assert.equal(staged, (await blobCount(to)) - 1);
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
@@ -209,7 +212,7 @@ async function blobCount({ blobs }: Ports): Promise<number> {
   return count;
 }
 
-test("a second run copies the changes of the source since the first", async () => {
+test("a resumed copy contains the changes of the source since the interruption", async () => {
   const from = await filledMemory();
   const to = memory();
   await assert.rejects(copy(from, cutOff(to, 12, "before")), /cut off/);
@@ -225,7 +228,7 @@ test("a second run copies the changes of the source since the first", async () =
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
 
-test("a target that is not empty, or holds another or a finished copy, is refused and not changed", async () => {
+test("a target that has data, another copy or a finished copy is refused and not changed", async () => {
   const from = await filledMemory();
   const used = await filledMemory();
   const before = await contentsOf(used);
@@ -248,7 +251,7 @@ test("a target that is not empty, or holds another or a finished copy, is refuse
   assert.deepEqual((await copy(from, to, { only: "verify" })).findings, []);
 });
 
-test("an object that is damaged in the source is reported by key, and all others are copied", async (t) => {
+test("an object that is damaged in the source is reported by key, and all other objects are copied", async (t) => {
   const directory = await temporaryDirectory(t);
   const from = await openLocal(directory);
   t.after(() => close(from));
@@ -268,7 +271,7 @@ test("an object that is damaged in the source is reported by key, and all others
   assert.equal(await unfinishedCopy(to), undefined);
 });
 
-test("the comparison reports every difference by key, and the target stays unusable", async () => {
+test("a copy that differs from its source is reported by key and cannot be opened", async () => {
   const from = await filledMemory();
   const to = memory();
   const tampered = tamperer(to);
@@ -288,7 +291,7 @@ test("the comparison reports every difference by key, and the target stays unusa
 
 const storedSize = sealedSize(sealedBody.length, limits.blockBytes);
 
-/** A defective target: it changes the data that it stores. */
+/** Returns a defective target that changes the data it stores. */
 function tamperer({ records, blobs }: Ports): Ports {
   return {
     records: {
@@ -314,7 +317,8 @@ function tamperer({ records, blobs }: Ports): Ports {
           (async function* () {
             for await (const chunk of chunks) {
               const bytes = new Uint8Array(chunk);
-              // Uploads in flight and encrypted parts have other sizes.
+              // Only bodies with these sizes are changed; incomplete uploads and encrypted parts
+              // have others.
               if ([300_000, 10, storedSize].includes(bytes.length)) bytes[3]! ^= 1;
               yield bytes;
             }
@@ -324,7 +328,7 @@ function tamperer({ records, blobs }: Ports): Ports {
   };
 }
 
-test("a copy that is aborted ends at once, and can be resumed", async () => {
+test("an aborted copy ends immediately and can be resumed", async () => {
   const from = await filledMemory();
   const to = memory();
   const controller = new AbortController();

@@ -1,5 +1,4 @@
-// Contracts on every implementation: documents, totals of a bucket, inspection of its objects, and
-// verification by the engine.
+// Tests on every implementation: documents, bucket totals, inspection of objects and verification.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -24,16 +23,16 @@ import {
 const noBucket = { name: "StoreError", reason: "NoSuchBucket" };
 
 for (const pair of portPairs) {
-  test(`documents in ${pair.name}`, async (t) => {
+  test(`documents are stored, listed and versioned in ${pair.name}`, async (t) => {
     const { documents } = (await pair.open(t)).records;
 
-    await t.test("a document that was never put is undefined", async () => {
+    await t.test("get of a document that was never put returns undefined", async () => {
       assert.equal(await documents.get("note", "a"), undefined);
       assert.deepEqual(await documents.list("note"), []);
       assert.equal(await documents.delete("note", "a"), false);
     });
 
-    await t.test("a document is committed only on the expected revision", async () => {
+    await t.test("a document is stored only if it has the expected revision", async () => {
       assert.equal(await documents.put("seen", "a", "one", undefined), "committed");
       const first = (await documents.get("seen", "a"))!;
       assert.deepEqual([first.name, first.text], ["a", "one"]);
@@ -50,7 +49,7 @@ for (const pair of portPairs) {
     });
 
     await t.test(
-      "putting the same text again changes the revision, and a document created again gets a new one",
+      "putting a document again with the same text, or after a delete, gives it a new revision",
       async () => {
         const revisions = new Set<number>();
         for (let i = 0; i < 3; i++) {
@@ -66,15 +65,18 @@ for (const pair of portPairs) {
       },
     );
 
-    await t.test("of concurrent puts on the same revision exactly one is committed", async () => {
-      const texts = Array.from({ length: 8 }, (_, i) => `text ${i}`);
-      for (let round = 0; round < 3; round++) {
-        const seen = (await documents.get("race", "a"))?.revision;
-        const outcomes = await Promise.all(texts.map((text) => documents.put("race", "a", text, seen)));
-        assert.deepEqual(outcomes.filter((outcome) => outcome === "committed").length, 1);
-        assert.equal((await documents.get("race", "a"))?.text, texts[outcomes.indexOf("committed")]);
-      }
-    });
+    await t.test(
+      "exactly one of several concurrent puts on the same revision of a document is committed",
+      async () => {
+        const texts = Array.from({ length: 8 }, (_, i) => `text ${i}`);
+        for (let round = 0; round < 3; round++) {
+          const seen = (await documents.get("race", "a"))?.revision;
+          const outcomes = await Promise.all(texts.map((text) => documents.put("race", "a", text, seen)));
+          assert.deepEqual(outcomes.filter((outcome) => outcome === "committed").length, 1);
+          assert.equal((await documents.get("race", "a"))?.text, texts[outcomes.indexOf("committed")]);
+        }
+      },
+    );
 
     await t.test("a list returns the documents of one kind only, by name", async () => {
       const names = ["b", "a", "a/b", "a-b", "A", "", "é", "\u{1f511}", "\uffff", "__proto__"];
@@ -91,9 +93,8 @@ for (const pair of portPairs) {
       assert.equal((await documents.list("kin")).length, 1);
     });
 
-    await t.test("any name and any text are returned unchanged", async () => {
-      // Without NUL, which ends a text in SQLite: names and texts are JSON, identifiers and the
-      // like.
+    await t.test("a document with any name and any text is returned unchanged", async () => {
+      // Without NUL, which ends a text in SQLite. Stored names and texts never contain it.
       const text = fc.string({ unit: "binary", maxLength: 40 }).map((drawn) => drawn.replaceAll("\0", ""));
       await fc.assert(
         fc.asyncProperty(text, text, text, async (kind, name, content) => {
@@ -110,10 +111,10 @@ for (const pair of portPairs) {
     });
   });
 
-  test(`totals, inspection and known blobs in ${pair.name}`, async (t) => {
+  test(`totals, inspection and blob references are correct in ${pair.name}`, async (t) => {
     const ports = await pair.open(t);
 
-    await t.test("totals count the existing objects and their bytes as the sender counts them", async () => {
+    await t.test("totals contain the number of objects and the bytes of their plain bodies", async () => {
       const { records, stage } = await emptyBucket(ports);
       const totals = () => records.totals(bucket);
       assert.deepEqual(await totals(), { objects: 0, bytes: 0 });
@@ -221,12 +222,12 @@ for (const pair of portPairs) {
     );
   });
 
-  test(`verification on ${pair.name}`, async (t) => {
+  test(`verification reports damaged and missing bodies on ${pair.name}`, async (t) => {
     const { records, blobs } = await pair.open(t);
     const engine = createEngine({ records, blobs });
     const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
 
-    /** Runs with a new bucket that is deleted afterwards. */
+    /** Creates a bucket, calls `act`, and deletes the bucket. */
     async function withBucket(act: () => Promise<void>): Promise<void> {
       assert.equal(await records.createBucket(bucketRecord(bucket)), true);
       await act();
@@ -295,7 +296,7 @@ for (const pair of portPairs) {
 
     await t.test("verification reports a missing body by key", () =>
       withBucket(async () => {
-        // Large enough for a file of its own: removing a blob from a shared file deletes no bytes.
+        // Large enough for a separate file: removing a blob from a shared segment deletes no bytes.
         await engine.put(bucket, "gone", sampleBytes(300_000));
         const [id] = await toArray(blobs.all(bucket));
         assert.equal(await blobs.remove(bucket, [id!]), true);

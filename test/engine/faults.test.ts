@@ -1,4 +1,4 @@
-// Commits with an unknown outcome: the caller gets the failure, never a guess.
+// A full disk and failed commits: if the outcome of a commit is unknown, the caller gets an error.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Blobs } from "../../src/engine/blobs.ts";
@@ -9,7 +9,9 @@ import { createMemoryRecords } from "../../src/memory/records.ts";
 import { StoreError } from "../../src/model/errors.ts";
 import { sampleBytes } from "../support/bytes.ts";
 
-/** Records whose next commit is made, but its answer is lost. */
+/**
+ * After `forget` is called, the next commit is applied but rejects, as if its response was lost.
+ */
 function forgettingOnce(records: Records): { records: Records; forget(): void } {
   let forgets = false;
   return {
@@ -28,7 +30,7 @@ function forgettingOnce(records: Records): { records: Records; forget(): void } 
   };
 }
 
-test("puts on a full disk are refused before their bytes are read, however often they are tried", async (t) => {
+test("puts on a full disk are refused before their bytes are read, also when they are retried", async (t) => {
   const blobs: Blobs = {
     ...createMemoryBlobs(),
     stage: () => Promise.reject(new StoreError("InsufficientStorage")),

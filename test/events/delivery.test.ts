@@ -63,7 +63,7 @@ async function openScene(t: TestContext): Promise<Scene> {
   };
 }
 
-test("a webhook receives the message of S3, signed with the secret that add returned", async (t) => {
+test("a webhook receives an S3 event message, signed with the secret that add returned", async (t) => {
   const { add, put, deliver, engine, waiting } = await openScene(t);
   const receiver = await openReceiver(t);
   const { id, secret } = await add(receiver);
@@ -95,7 +95,7 @@ test("a webhook receives the message of S3, signed with the secret that add retu
   await until(async () => (await waiting(id)) === 0, "the event is acknowledged");
 });
 
-test("events that a webhook refuses are sent again in order until they arrive, and redirects are not followed", async (t) => {
+test("events that a webhook refuses are retried in order until accepted, and redirects are not followed", async (t) => {
   const { add, put, deliver, log, rules } = await openScene(t);
   const receiver = await openReceiver(t);
   await add(receiver);
@@ -157,7 +157,7 @@ test("events that are refused and older than the retention time are dropped, cou
   assert.equal((await rules.list(bucket))[0]!.progress.dropped, 2);
 });
 
-test("one of several deliverers works, and another takes over after it closes", async (t) => {
+test("only one of several deliverers sends events, and another takes over after it closes", async (t) => {
   const { add, put, deliver, documents } = await openScene(t);
   const receiver = await openReceiver(t);
   await add(receiver);
@@ -174,7 +174,7 @@ test("one of several deliverers works, and another takes over after it closes", 
   assert.notEqual((await documents.get("delivery lease", "webhooks"))?.text, lease);
 });
 
-test("a lease becomes free when its holder releases it or does not renew it in time", async (t) => {
+test("a delivery lease becomes free when its holder releases it or does not renew it in time", async (t) => {
   const { documents } = await openScene(t);
   const times = { renew: 5, stale: 50 };
   const first = createLease(documents, "x", { ...times, stale: 1_000_000 });

@@ -34,7 +34,7 @@ export interface Receiver {
   readonly received: readonly Received[];
   /** Events of the requests that got a status below 300. */
   readonly events: readonly EventRecord[];
-  /** Status of the next responses; a promise delays the response. */
+  /** Returns the status of a response. A promise delays the response. */
   answer: (received: Received) => number | Promise<number>;
   /** Waits until `count` events were accepted. */
   took(count: number): Promise<readonly EventRecord[]>;

@@ -1,5 +1,5 @@
-// Events through a running server: rules from the command line, writes from a script and from S3,
-// delivered to a webhook and to a script, whose handler is done when its waitUntil promises are.
+// Events of a running server: rules come from the command line and writes from a script and S3; a
+// webhook and a script receive them. The handler ends after its waitUntil promises.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
@@ -37,7 +37,7 @@ async function run(scene: Scene, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-test("a notification handler and a webhook receive every write, and a failed handler is called again", async (t) => {
+test("a notification handler and a webhook receive every write, and a failed handler is retried", async (t) => {
   const scene = await scriptScene(t, source);
   const receiver = await openReceiver(t);
   const server = await scene.start("dev");

@@ -1,5 +1,5 @@
-// A process that measures its own memory while bodies pass through it, and the descriptors it
-// leaves open.
+// A process that measures its memory while it writes and reads bodies, and the file descriptors
+// that stay open.
 import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { mock } from "node:test";
 import { openStore, type Store, type StoreBucket, StoreError } from "../../src/index.ts";
@@ -13,19 +13,19 @@ export type Measurement =
   | { readonly of: "a deleted bucket" | "a closed store" }
   | { readonly of: "no descriptors" };
 
-/** The rise of memory, in bytes, while bodies were written and read. */
+/** The increase of memory, in bytes, while bodies were written and read. */
 export interface Memory {
   readonly put: number;
   readonly get: number;
 }
 
-/** Files of the store that the process had open before, and at the end. */
+/** Files of the store that the process had open at the start and at the end. */
 export interface Descriptors {
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Error codes with no descriptor left, and later with some; 0 for success. */
+/** Error codes without a free file descriptor and later with free ones; 0 for success. */
 export interface Codes {
   readonly without: readonly number[];
   readonly again: readonly number[];
@@ -35,7 +35,7 @@ const { directory, measurement } = JSON.parse(process.argv[2]!) as {
   directory: string;
   measurement: Measurement;
 };
-// A simulated clock: a body that is not read is closed after a while.
+// Uses a simulated clock, since an unread body is closed only after a while.
 if (measurement.of === "bodies" && measurement.left === "unread")
   mock.timers.enable({ apis: ["setTimeout"] });
 const name = "measured";
@@ -81,7 +81,9 @@ async function deleteBucket(store: Store): Promise<Descriptors> {
   return { before: [], after: await openFilesAfterCollection() };
 }
 
-/** The driver closes the files of a database when its last statement is garbage-collected. */
+/**
+ * Collects garbage first: the driver closes a database file when its last statement is collected.
+ */
 async function openFilesAfterCollection(): Promise<string[]> {
   for (let turn = 0; turn < 10; turn++) {
     gc!();
@@ -121,7 +123,7 @@ async function memoryOf(bucket: StoreBucket, streams: number, bytes: number): Pr
     for await (const part of (await bucket.get(key))!.body) size += part.length;
     return size;
   };
-  // One run before, so that compiled code and pools are not counted.
+  // A warm-up run, so that compiled code and buffer pools are not counted.
   await put("warm", 8 * MiB);
   await get("warm");
   return {
@@ -159,14 +161,14 @@ async function peakOf(work: () => Promise<unknown>): Promise<number> {
   return peak - start;
 }
 
-/** Files of the store that this process has open. */
+/** Returns the files of the store that this process has open. */
 function openFiles(): string[] {
   return readdirSync("/proc/self/fd")
     .map((descriptor) => {
       try {
         return readlinkSync(`/proc/self/fd/${descriptor}`);
       } catch {
-        // The descriptor of this listing itself.
+        // The descriptor of this directory listing is already closed.
         return "";
       }
     })
@@ -175,7 +177,7 @@ function openFiles(): string[] {
     .sort();
 }
 
-/** Only blobs: databases close their files at some later time. */
+/** Returns only open blob files, since databases close their files later. */
 function openBlobs(): string[] {
   return openFiles().filter((path) => path.includes("/blobs/"));
 }

@@ -18,7 +18,9 @@ async function directoryWithBucket(t: Parameters<typeof temporaryDirectory>[0]):
   return directory;
 }
 
-/** This process opens, sweeps and closes the directory after the others have ended. */
+/**
+ * Opens and sweeps the directory after all agents have ended, and checks that no orphans remain.
+ */
 async function assertClean(directory: string): Promise<void> {
   const store = await openStore(directory);
   await store.sweep();
@@ -26,7 +28,7 @@ async function assertClean(directory: string): Promise<void> {
   assertNothingLeftOver(directory);
 }
 
-test("of 100 concurrent create-only puts from four processes exactly one succeeds", async (t) => {
+test("exactly one of 100 concurrent create-only puts from four processes succeeds", async (t) => {
   const directory = await directoryWithBucket(t);
   await withAgents(directory, 4, async (...agents) => {
     for (const [round, size] of [10, 10, 10, 64 * KiB, 64 * KiB, 10, 10, 64 * KiB].entries()) {
@@ -49,7 +51,7 @@ test("of 100 concurrent create-only puts from four processes exactly one succeed
   await assertClean(directory);
 });
 
-test("a write acknowledged in one process is seen by the next read in another, every time", async (t) => {
+test("a write acknowledged in one process is always visible to the next read in another process", async (t) => {
   const directory = await directoryWithBucket(t);
   await withAgents(directory, 2, async (a, b) => {
     for (let i = 0; i < 300; i++) {
@@ -66,7 +68,7 @@ test("a write acknowledged in one process is seen by the next read in another, e
   await assertClean(directory);
 });
 
-test("a bucket that is deleted and created again is a new bucket at once in every process", async (t) => {
+test("a bucket that is deleted and created again is immediately a new bucket in every process", async (t) => {
   const directory = await directoryWithBucket(t);
   const old: Value = { name: "old", size: 10 };
   const large: Value = { name: "new", size: 100 * KiB };
@@ -108,7 +110,7 @@ test("a put fails and leaves no file if another process deletes its bucket meanw
   await assertClean(directory);
 });
 
-test("when three processes create and delete one bucket, each success is reported to one process only", async (t) => {
+test("if three processes create and delete one bucket, each creation and deletion succeeds in one process only", async (t) => {
   const directory = await directoryWithBucket(t);
   await withAgents(directory, 3, async (a, b, c) => {
     const times = 60;
@@ -170,7 +172,7 @@ test("a read in progress completes while another process deletes the bucket", as
   await assertClean(directory);
 });
 
-test("a body that only a killed reader had pinned is removed", async (t) => {
+test("a deleted body that only a killed process was reading is removed", async (t) => {
   const directory = await directoryWithBucket(t);
   const value: Value = { name: "read", size: 3 * MiB };
   await withAgents(directory, 2, async (a, b) => {

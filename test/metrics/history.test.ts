@@ -17,7 +17,7 @@ function counted() {
   return { metrics, count, held, looked: () => structuredClone(metrics.snapshot()) };
 }
 
-test("a point of the history has rates and quantiles of the selected front ends, and the stored bytes", () => {
+test("a history point has request rates and quantiles of the selected front ends, and the stored bytes", () => {
   const { count, held, looked } = counted();
   const history = createHistory();
   history.add(0, looked());
@@ -42,7 +42,7 @@ test("a point of the history has rates and quantiles of the selected front ends,
   assert.deepEqual([quiet!.requests, quiet!.median], [0, undefined]);
 });
 
-test("the history keeps fine samples for an hour and coarse samples for a week, and no older ones", () => {
+test("the metrics history keeps fine samples for an hour and coarse samples for a week", () => {
   const { looked } = counted();
   const history = createHistory();
   const snapshot = looked();
@@ -58,7 +58,7 @@ test("the history keeps fine samples for an hour and coarse samples for a week, 
   assert.ok(history.points("week", ["s3"], { time: 9 * day + 1, snapshot }).length <= 721);
 });
 
-test("the history starts again when the clock was set back", () => {
+test("the metrics history is cleared if the clock was set back", () => {
   const { looked } = counted();
   const history = createHistory();
   for (const time of [100_000, 200_000, 50_000, 60_000]) history.add(time, looked());

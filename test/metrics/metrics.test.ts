@@ -1,4 +1,4 @@
-// Metrics: counting, the sum over several processes, and the text format of Prometheus.
+// Metrics: counting, sums over several processes, and the text format of Prometheus.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSnapshotAggregator } from "../../src/metrics/aggregate.ts";
@@ -8,7 +8,7 @@ import { prometheusText } from "../../src/metrics/prometheus.ts";
 import { quantile } from "../../src/metrics/quantile.ts";
 import { mergeSnapshots, sumSeries } from "../../src/metrics/snapshot.ts";
 
-test("the Prometheus text has help, type and every series, with escaped labels and help", () => {
+test("the Prometheus text contains help, type and all series, and labels and help are escaped", () => {
   const metrics = createMetrics();
   const counted = metrics.counter({ name: "a_total", help: "Back\\slash\nline.", labels: ["x", "y"] });
   counted('q"uote', "b\\s\nn").add(2);
@@ -49,7 +49,7 @@ test("a histogram in the Prometheus text has cumulative buckets, sum and count",
   );
 });
 
-test("snapshots of metrics add up series by series, also after they were sent as JSON", () => {
+test("snapshots of metrics are added series by series, also after they were sent as JSON", () => {
   const sides = ["one", "other"].map((own) => {
     const metrics = createMetrics();
     const seconds = metrics.histogram({ name: "h", help: "H.", labels: ["op"] }, [1, 2]);
@@ -71,7 +71,7 @@ test("snapshots of metrics add up series by series, also after they were sent as
   );
 });
 
-test("an ended process stays in the counters but not in the gauges, and a hanging one delays no snapshot", async () => {
+test("counters include ended processes but gauges do not, and a hanging process delays no snapshot", async () => {
   const aggregator = createSnapshotAggregator(20);
   const createSnapshot = (count: number, open: number) => {
     const metrics = createMetrics();
@@ -98,7 +98,7 @@ test("an ended process stays in the counters but not in the gauges, and a hangin
   assert.deepEqual(await sums(), [16, 6]);
 });
 
-test("a quantile of a histogram is between the bounds that contain it", () => {
+test("a quantile is interpolated between the bounds of its histogram bucket", () => {
   const bounds = [1, 2, 4];
   assert.equal(quantile([0, 0, 0, 0, 0], bounds, 0.5), undefined);
   assert.equal(quantile([2, 2, 0, 0, 0], bounds, 0.5), 1);

@@ -1,7 +1,7 @@
 // A strict parser of Prometheus's text format: an unknown line is an error.
 import assert from "node:assert/strict";
 
-/** Values by the name with its labels, as written. */
+/** Sample values by metric name with labels, as written in the text. */
 export type Samples = ReadonlyMap<string, number>;
 
 const comment = /^# (HELP|TYPE) ([a-z_][a-z0-9_]*) (.+)$/;
@@ -28,7 +28,7 @@ export function readPrometheus(text: string): Samples {
   return samples;
 }
 
-/** The metric names in the text, without the suffixes of histograms. */
+/** Returns the metric names in the text, without the suffixes of histograms. */
 export function familiesOf(text: string): string[] {
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!);
 }

@@ -24,7 +24,7 @@ interface Watched extends S3Scene {
   readonly console: string;
   readonly token: string;
   metrics(): Promise<Samples>;
-  /** The response of /metrics. */
+  /** Returns the response of /metrics. */
   text(): Promise<string>;
   lines(): Line[];
 }
@@ -94,7 +94,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
     'store_sync_seconds_count{what="body"}': 0,
   };
   let first = await metrics();
-  // A busy process counts with its last snapshot first, and with the rest later.
+  // A busy process reports its last snapshot first, so the final counts arrive later.
   await until(async () => {
     first = await metrics();
     return isSame(first, expected);
@@ -130,7 +130,10 @@ test("metrics count the requests of every front end, and do not decrease when a 
 
 const clusterOnly = ["store_database_connections"];
 
-/** docs/observing.md lists exactly the published metrics; the dashboard uses no other names. */
+/**
+ * Checks that docs/observing.md lists exactly the published metrics and the dashboard uses only
+ * those.
+ */
 function checkNames(published: readonly string[]): void {
   const page = readFileSync(join(root, "docs/observing.md"), "utf8");
   const listed = [...page.matchAll(/^\| `(store_[a-z_]+)` \|/gm)].map(([, name]) => name!);
@@ -145,7 +148,7 @@ function checkNames(published: readonly string[]): void {
   }
 }
 
-test("health is public, and metrics need a token", async (t) => {
+test("the health endpoint is public, and the metrics endpoint requires a token", async (t) => {
   const { console, token } = await watched(t);
   const ask = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const response = await fetch(console + path, { headers, method });
@@ -160,7 +163,7 @@ test("health is public, and metrics need a token", async (t) => {
   assert.equal((await ask("/metrics", { authorization: `Bearer ${token}` }))[0], 200);
 });
 
-test("a request has the same id in its header, its error and its log line, and no log line has a secret", async (t) => {
+test("a request has one id in its header, error and log line, and no log line contains a secret", async (t) => {
   const { client, key, server, url, lines, scene, token, console } = await watched(t);
   const s3 = client();
   const customerKey = Buffer.alloc(32, "customer's own key, 32 bytes....");

@@ -1,4 +1,4 @@
-// CRCs: published test values, input in any chunks, and the value of a whole from its parts.
+// CRCs: published test values, input in chunks of any size, and values combined from parts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -16,7 +16,7 @@ for (const algorithm of cyclicAlgorithms) {
     );
   });
 
-  test(`${algorithm} does not depend on the chunks, and can be combined from the values of parts`, () => {
+  test(`${algorithm} does not depend on the chunk sizes and can be combined from the checksums of parts`, () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 }), (pieces) => {
         const whole = startHash(algorithm);

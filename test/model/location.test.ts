@@ -1,4 +1,4 @@
-// Locations of a store: every invalid form gets a message, and no message contains a password.
+// Locations of a store: every invalid location is refused with a message without its password.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -45,7 +45,7 @@ test("openStore refuses an invalid location with a message that does not contain
   }
 });
 
-test("a location is shown with its scheme, hosts and path only", () => {
+test("a location is displayed with its scheme, hosts and path only", () => {
   const shown = {
     [records]: "postgres://db/store",
     [blobs]: "s3://host:7480/bucket",
@@ -61,7 +61,7 @@ test("a location is shown with its scheme, hosts and path only", () => {
   assert.equal(formatLocation("/data"), "/data");
 });
 
-test("a password of any characters appears neither in a shown location nor in a text", () => {
+test("a password with any characters is removed from a displayed location and from text", () => {
   const letters = fc.string({
     unit: fc.constantFrom(..."abXY09:/?#[]@!$&'()*+,;= %\"".split("")),
     maxLength: 8,
@@ -81,7 +81,7 @@ test("a password of any characters appears neither in a shown location nor in a 
 
 const least = 'name = "photos"\nmain = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
 
-test("a configuration names the store's location in TOML and JSON, even when other fields are invalid", async (t) => {
+test("a store's location is read from TOML and JSON configurations even if other fields are invalid", async (t) => {
   const { read, write } = await project(t);
   const places = { records: "postgres://store@db/store", blobs: "file:///mnt/store", reads: "strict" };
   const toml = Object.entries(places).map(([key, value]) => `${key} = "${value}"\n`);

@@ -91,7 +91,7 @@ test("a private or unpublished bucket gets the same 404 as a missing bucket", as
   assert.deepEqual(summary(await get("/site/a")), summary(absent));
 });
 
-test("every failure of the engine has the status of its reason", async (t) => {
+test("a public bucket maps every engine error to the HTTP status of its reason", async (t) => {
   const scene = await openScene(t);
   await scene.publish();
   for (const [reason, status] of [
@@ -181,7 +181,7 @@ test("HEAD with a range returns the status and headers of the same GET, without 
   );
 });
 
-test("a folder returns its index document, and a missing key the not-found document", async (t) => {
+test("a public folder returns its index document, and a missing key returns the not-found document", async (t) => {
   const { put, publish, get } = await openScene(t);
   await publish({ index: "index.html", notFound: "404.html" });
   await put("index.html", "home", { contentType: "text/html" });
@@ -223,7 +223,7 @@ test("a redirect to a folder never leads to another host", async (t) => {
   assert.equal(new URL(headers.location!, "http://site.example.com//evil.example").host, "site.example.com");
 });
 
-test("a public bucket is found by a subdomain and by its own domain", async (t) => {
+test("a public bucket is served on its subdomain and on its own domain", async (t) => {
   const { put, publish, get } = await openScene(t);
   await put("site/a", "hello");
   await publish({ domains: ["files.example.com"] });
@@ -242,7 +242,7 @@ test("a public bucket is found by a subdomain and by its own domain", async (t) 
   await assert.rejects(publish({ index: "a/b" }, "other"), { name: "PublicationError" });
 });
 
-test("an object encrypted with a customer-provided key is refused with a message", async (t) => {
+test("a public GET of an object encrypted with a customer-provided key is refused with a message", async (t) => {
   const { publish, get, engine } = await openScene(t);
   await publish();
   await engine.put("site", "sealed", sampleBytes(10), { customerKey: new Uint8Array(32) });

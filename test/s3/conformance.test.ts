@@ -31,7 +31,7 @@ import { refused, s3Scene } from "./scene.ts";
 
 const Bucket = "bucket";
 
-test("details of S3 that clients rely on are implemented", async (t) => {
+test("details of the S3 protocol that clients rely on are implemented", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
 
@@ -52,7 +52,7 @@ test("details of S3 that clients rely on are implemented", async (t) => {
     assert.equal((await ask(-3_600_000)).code, "RequestTimeTooSkewed");
   });
 
-  await t.test("an empty continuation token returns the first page", async () => {
+  await t.test("a listing with an empty continuation token returns the first page", async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: "first", Body: "x" }));
     const page = await client.send(new ListObjectsV2Command({ Bucket, ContinuationToken: "" }));
     assert.deepEqual([page.KeyCount, page.ContinuationToken], [1, ""]);
@@ -92,7 +92,7 @@ test("details of S3 that clients rely on are implemented", async (t) => {
     },
   );
 
-  await t.test("a copy with the wrong expected owner of its source is refused", async () => {
+  await t.test("a copy whose expected source bucket owner is wrong is refused", async () => {
     const copy = { Bucket, Key: "copy", CopySource: `${Bucket}/new` };
     const ExpectedSourceBucketOwner = toOwner("default").id;
     await client.send(new CopyObjectCommand({ ...copy, ExpectedSourceBucketOwner }));
@@ -122,32 +122,39 @@ test("details of S3 that clients rely on are implemented", async (t) => {
     assert.equal((await fetch(await getSignedUrl(client, tagged), { method: "PUT", body: "y" })).status, 501);
   });
 
-  await t.test("a part has its own checksum, and a repeated completion returns the same result", async () => {
-    const Key = "parts";
-    const customer = { SSECustomerAlgorithm: "AES256", SSECustomerKey: "k".repeat(32) };
-    const created = { Bucket, Key, ChecksumAlgorithm: "SHA256", ...customer } as const;
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand(created));
-    const one = { Bucket, Key, UploadId, PartNumber: 1, ...customer };
-    const part = await client.send(new UploadPartCommand({ ...one, Body: "x", ChecksumAlgorithm: "SHA256" }));
-    assert.equal(part.SSECustomerAlgorithm, "AES256");
-    const CopySource = `${Bucket}/new`;
-    const copied = await client.send(new UploadPartCopyCommand({ ...one, PartNumber: 2, CopySource }));
-    assert.equal(copied.SSECustomerAlgorithm, "AES256");
-    const { ETag, ChecksumSHA256 } = part;
-    const Parts = [{ PartNumber: 1, ETag, ChecksumSHA256 }];
-    const complete = () =>
-      client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
-    const other = { SSECustomerAlgorithm: "AES256", SSECustomerKey: "o".repeat(32) };
-    const wrong = { Bucket, Key, UploadId, MultipartUpload: { Parts }, ...other };
-    await refused(client.send(new CompleteMultipartUploadCommand(wrong)), "InvalidArgument", 400);
-    const { $metadata: _, ...made } = await complete();
-    assert.deepEqual([made.ChecksumType, made.ChecksumSHA256?.endsWith("-1")], ["COMPOSITE", true]);
-    const { $metadata: __, ...again } = await complete();
-    assert.deepEqual(again, made);
-    const asked = { Bucket, Key, PartNumber: 1, ChecksumMode: "ENABLED", ...customer } as const;
-    const head = await client.send(new HeadObjectCommand(asked));
-    assert.deepEqual([head.ChecksumSHA256, head.ChecksumType], [ChecksumSHA256, "COMPOSITE"]);
-  });
+  await t.test(
+    "an uploaded part has its own checksum, and a repeated completion returns the same result",
+    async () => {
+      const Key = "parts";
+      const customer = { SSECustomerAlgorithm: "AES256", SSECustomerKey: "k".repeat(32) };
+      const created = { Bucket, Key, ChecksumAlgorithm: "SHA256", ...customer } as const;
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand(created));
+      const one = { Bucket, Key, UploadId, PartNumber: 1, ...customer };
+      const part = await client.send(
+        new UploadPartCommand({ ...one, Body: "x", ChecksumAlgorithm: "SHA256" }),
+      );
+      assert.equal(part.SSECustomerAlgorithm, "AES256");
+      const CopySource = `${Bucket}/new`;
+      const copied = await client.send(new UploadPartCopyCommand({ ...one, PartNumber: 2, CopySource }));
+      assert.equal(copied.SSECustomerAlgorithm, "AES256");
+      const { ETag, ChecksumSHA256 } = part;
+      const Parts = [{ PartNumber: 1, ETag, ChecksumSHA256 }];
+      const complete = () =>
+        client.send(
+          new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }),
+        );
+      const other = { SSECustomerAlgorithm: "AES256", SSECustomerKey: "o".repeat(32) };
+      const wrong = { Bucket, Key, UploadId, MultipartUpload: { Parts }, ...other };
+      await refused(client.send(new CompleteMultipartUploadCommand(wrong)), "InvalidArgument", 400);
+      const { $metadata: _, ...made } = await complete();
+      assert.deepEqual([made.ChecksumType, made.ChecksumSHA256?.endsWith("-1")], ["COMPOSITE", true]);
+      const { $metadata: __, ...again } = await complete();
+      assert.deepEqual(again, made);
+      const asked = { Bucket, Key, PartNumber: 1, ChecksumMode: "ENABLED", ...customer } as const;
+      const head = await client.send(new HeadObjectCommand(asked));
+      assert.deepEqual([head.ChecksumSHA256, head.ChecksumType], [ChecksumSHA256, "COMPOSITE"]);
+    },
+  );
 
   await t.test("the policy of a POST form applies to the key with the file name filled in", async () => {
     const { url, fields } = await createPresignedPost(client, {
@@ -182,7 +189,7 @@ test("details of S3 that clients rely on are implemented", async (t) => {
   });
 });
 
-/** A request that signs the Date header instead of x-amz-date. */
+/** Signs a request with a Date header instead of x-amz-date. */
 function signWithDate(url: string, key: { accessKeyId: string; secretAccessKey: string }, date: string) {
   const time = amzTime(parseHttpDate(date.replace("-0000", "GMT"))!);
   const scope = { day: time.slice(0, 8), region: "auto", service: "s3" };

@@ -1,4 +1,5 @@
-// Calls the S3 handler without a server, on an in-memory engine, with any address or headers.
+// Calls the S3 handler without a server, on an in-memory engine, with any client address and
+// headers.
 
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
@@ -14,7 +15,7 @@ export interface DirectAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The code of an error document. */
+  /** The code in the error document, if the response is an error. */
   readonly code: string | undefined;
 }
 
@@ -23,7 +24,7 @@ export interface DirectRequest extends Raw {
   readonly stream?: (() => AsyncIterable<Uint8Array>) | undefined;
   readonly address?: string;
   readonly scheme?: "http" | "https";
-  /** Appended unsigned after the other headers. */
+  /** Unsigned headers, appended after the signed headers. */
   readonly moreHeaders?: readonly string[];
 }
 
@@ -31,12 +32,12 @@ export interface DirectScene {
   readonly engine: Engine;
   readonly documents: Documents;
   readonly credentials: Credentials;
-  /** Has full access to the account `default`. */
+  /** An access key with full access to the account `default`. */
   readonly key: Key;
   newKey(options?: NewCredential): Promise<Key>;
   /** Sends a request without signing it. */
   send(request: DirectRequest): Promise<DirectAnswer>;
-  /** Signs a request, by default in a header with `key`, and sends it. */
+  /** Signs a request and sends it. Default: signed with `key`, in the Authorization header. */
   ask(request: DirectRequest, signing?: Partial<Signing>): Promise<DirectAnswer>;
 }
 

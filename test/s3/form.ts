@@ -1,4 +1,4 @@
-// Builds POST forms like a browser and signs their policy, so that tests can alter any part.
+// Builds and signs POST forms without a browser, so that tests can change any part.
 import { amzTime, sign, signingKey } from "../../src/http/sigv4.ts";
 import { type RawAnswer, sendRaw } from "./raw.ts";
 import type { Key } from "./scene.ts";
@@ -15,7 +15,7 @@ export interface FormOptions {
   readonly policy?: string;
 }
 
-/** The fields of a valid form, including the signature. */
+/** Returns the fields of a valid form, including the signature. */
 export function signedFields({ key, bucket, conditions, expires, policy }: FormOptions): Field[] {
   const time = amzTime(Date.now());
   const scope = { day: time.slice(0, 8), region: "auto", service: "s3" };

@@ -1,4 +1,4 @@
-// Headers and form fields that are valid one by one but expensive in combination.
+// Headers and form fields that are valid individually but expensive in large numbers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkPolicy } from "../../src/s3/auth/post-policy.ts";
@@ -22,7 +22,7 @@ test("a header that SignedHeaders lists twice is refused before anything is hash
   }
 });
 
-test("a form with more than 100 content types does not satisfy a policy on them", () => {
+test("a form with more than 100 content types does not match a policy on the content type", () => {
   const document = {
     expiration: "2099-01-01T00:00:00Z",
     conditions: [["starts-with", "$Content-Type", "image/"]],

@@ -27,7 +27,7 @@ function request(target: string, headers: readonly (readonly [string, string])[]
   return readRequest(http);
 }
 
-test("a range with numbers of 400 digits is not satisfiable or is cut to the object", () => {
+test("a range with 400-digit numbers is unsatisfiable or limited to the object's size", () => {
   const huge = "9".repeat(400);
   for (const text of [`bytes=${huge}-${huge}`, `bytes=${huge}-`, `bytes=20-${huge}`]) {
     assert.throws(() => resolveRange(rangeFromHeader(text) ?? { offset: 0 }, 10), /not satisfiable/, text);

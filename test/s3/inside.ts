@@ -1,4 +1,4 @@
-// Reads facts about the processes of the S3 API from /proc.
+// Reads process ids, memory and file descriptors of the S3 API's processes from /proc.
 import { readFileSync } from "node:fs";
 import { childrenOf } from "../script/inside.ts";
 
@@ -12,13 +12,13 @@ export function s3Processes(server: number): number[] {
   });
 }
 
-/** Peak resident memory in bytes. */
+/** Returns the peak resident memory in bytes. */
 export function peakMemory(pid: number): number {
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Number(kibibytes) * 1024;
 }
 
-/** The soft limit, which Node raises to the hard limit at start. */
+/** Returns the soft limit of open files. Node raises it to the hard limit at startup. */
 export function descriptorLimit(pid: number): number {
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8"))!;
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);

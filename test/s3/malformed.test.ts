@@ -37,7 +37,7 @@ async function readToEnd(socket: Socket): Promise<string> {
   socket.on("data", (piece) => {
     found += piece.toString("latin1");
   });
-  // Unlike `once` of node:events, this does not reject on an error: received bytes count.
+  // `once` of node:events would reject on a socket error; the received bytes are still needed.
   await new Promise((resolve) => socket.once("close", resolve));
   return found;
 }
@@ -146,7 +146,8 @@ test("malformed S3 requests get the right S3 error, and the server keeps running
   await t.test("text that is not HTTP, too many headers and invalid chunks are refused", async () => {
     const { host } = new URL(s3.url);
     assert.match(await converse(s3.url, "NONSENSE\r\n\r\n"), /^HTTP\/1\.1 400 [\s\S]*<Code>BadRequest</);
-    // Slightly over the limit: closing a connection with many unread bytes may lose the response.
+    // Only slightly over the limit: closing a connection with many unread bytes may lose the
+    // response.
     const headers = Array.from({ length: 6000 }, (_, i) => `x-amz-h${i}: ${i}\r\n`).join("");
     const flooded = await converse(s3.url, `GET / HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`);
     assert.match(flooded, /^HTTP\/1\.1 431 [\s\S]*<Code>RequestHeaderSectionTooLarge</);

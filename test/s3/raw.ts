@@ -1,4 +1,4 @@
-// Builds, signs and sends S3 requests without an SDK, so that tests can alter any part.
+// Builds, signs and sends S3 requests without an SDK, so that tests can change any part.
 import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders, request as send } from "node:http";
 import {
@@ -15,7 +15,7 @@ import type { Key } from "./scene.ts";
 
 export interface Raw {
   readonly method: string;
-  /** Percent-encoded. */
+  /** The path of the request, percent-encoded. */
   readonly path: string;
   readonly query?: readonly (readonly [string, string])[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,7 +30,10 @@ export interface Signing {
   /** Milliseconds since the epoch; default: now. */
   readonly time?: number;
   readonly expires?: number;
-  /** Value of x-amz-content-sha256; default: hash of the body, unsigned in the query form. */
+  /**
+   * Value of x-amz-content-sha256. Default: the body's hash, or UNSIGNED-PAYLOAD in a presigned
+   * URL.
+   */
   readonly payload?: string;
   readonly region?: string;
 }
@@ -92,7 +95,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The code of an error document. */
+  /** The code in the error document, if the response is an error. */
   readonly code: string | undefined;
 }
 
@@ -153,7 +156,7 @@ export const streamingForms: Readonly<Record<string, Chunking>> = {
 
 const trailer = "x-amz-checksum-sha256";
 
-/** A request with an aws-chunked body that contains the given fault. */
+/** Signs a request with an aws-chunked body that contains the given fault. */
 export function signChunked(
   url: string,
   raw: Raw,

@@ -17,7 +17,7 @@ export interface S3Scene {
   /** URL of the S3 API, without a trailing slash. */
   readonly url: string;
   readonly data: string;
-  /** Has full access to the account `default`. */
+  /** An access key with full access to the account `default`. */
   readonly key: Key;
   newKey(...args: string[]): Promise<Key>;
   client(key?: Key, config?: S3ClientConfig): S3Client;
@@ -36,7 +36,7 @@ export default {
   },
 };`;
 
-/** The script has one bucket, named `bucket`. */
+/** Starts a store whose script has one bucket named `bucket`. */
 export async function s3Scene(
   t: Pick<TestContext, "after">,
   mode: "dev" | "serve" = "dev",

@@ -1,4 +1,4 @@
-// Timeout of idle uploads in the S3 listener, with a shorter limit than the default of a minute.
+// The S3 listener's timeout for idle uploads, set to less than its default of a minute.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -16,7 +16,9 @@ const silenceMilliseconds = 800;
 interface ShortTimeoutListener {
   readonly url: string;
   readonly key: Key;
-  /** Sends the headers of a presigned PUT; `answered` is everything received until the end. */
+  /**
+   * Sends the headers of a presigned PUT. `answered` resolves to everything received until the end.
+   */
   begin(key: string, bytes: number): { readonly socket: Socket; readonly answered: Promise<string> };
   call(raw: Raw): ReturnType<typeof sendRaw>;
 }
@@ -69,7 +71,7 @@ test("an upload that sends bytes regularly is stored, however long it takes", as
   const letters = "0123456789".repeat(5);
   const { socket, answered } = begin("trickled", letters.length);
   const started = Date.now();
-  // Far below the limit, since a busy machine adds delays.
+  // The pauses are far below the limit, since a busy machine adds delays.
   for (const letter of letters) {
     await pause(silenceMilliseconds / 8);
     socket.write(letter);
@@ -79,7 +81,7 @@ test("an upload that sends bytes regularly is stored, however long it takes", as
   assert.equal((await call({ method: "GET", path: "/bucket/trickled" })).text, letters);
 });
 
-test("an upload that stops sending is cut off and leaves nothing", async (t) => {
+test("an upload that stops sending is disconnected and leaves no files", async (t) => {
   const { begin, call } = await startListener(t);
   for (const sent of ["", "a few", "x".repeat(200_000)]) {
     const { socket, answered } = begin("silent", 300_000);
@@ -93,7 +95,7 @@ test("an upload that stops sending is cut off and leaves nothing", async (t) => 
   assert.equal((await call({ method: "HEAD", path: "/bucket/silent" })).status, 404);
 });
 
-test("request headers that arrive byte by byte are cut off after the idle limit", async (t) => {
+test("a client that sends its request headers byte by byte is disconnected after the idle limit", async (t) => {
   const { url } = await startListener(t);
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -1,4 +1,4 @@
-// Secrets of scripts, on every implementation of documents, and the key that seals them.
+// Secrets of scripts on every implementation of documents, and the key that encrypts them.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import {
@@ -24,13 +24,13 @@ async function opened(t: TestContext, pair: (typeof portPairs)[number], key = ra
   return { documents, key, secrets: createSecrets(documents, key) };
 }
 
-/** All stored documents of secrets, as text. */
+/** Returns all stored documents of secrets as text. */
 async function kept(documents: Documents): Promise<string> {
   return JSON.stringify(await documents.list("secret"));
 }
 
 for (const pair of portPairs) {
-  test(`secrets in ${pair.name}`, async (t) => {
+  test(`secrets of scripts can be set, listed, read and deleted in ${pair.name}`, async (t) => {
     const { secrets, documents, key } = await opened(t, pair);
 
     await t.test("a script has no secrets before one is set", async () => {
@@ -63,7 +63,7 @@ for (const pair of portPairs) {
     });
 
     await t.test(
-      "the revision of a script's secrets changes with every change, and only with those of this script",
+      "the revision of a script's secrets changes with each of its changes, not with another script's",
       async () => {
         const seen = [await secrets.revision("revised")];
         const change = async (act: () => Promise<unknown>) => {
@@ -83,7 +83,7 @@ for (const pair of portPairs) {
     );
 
     await t.test(
-      "values are never stored in plain text, and equal values are sealed differently",
+      "secret values are never stored in plain text, and equal values are encrypted differently",
       async () => {
         await secrets.put("sealed", "A", "correct horse battery staple");
         await secrets.put("sealed", "B", "correct horse battery staple");
@@ -97,7 +97,7 @@ for (const pair of portPairs) {
     );
 
     await t.test(
-      "a sealed value opens only under its own script and name, and only when complete",
+      "an encrypted value can be decrypted only under its script and name, and only if complete",
       async () => {
         await secrets.put("placed", "A", "hidden value");
         const { text, revision } = (await documents.get("secret", "placed/A"))!;
@@ -117,7 +117,7 @@ for (const pair of portPairs) {
     );
 
     await t.test(
-      "with another key no secret opens, and the error names the key file but no value",
+      "with another key no secret can be decrypted, and the error names the key file but no value",
       async () => {
         await secrets.put("locked", "TOKEN", "hidden value");
         const others = createSecrets(documents, randomBytes(32));
@@ -136,7 +136,7 @@ for (const pair of portPairs) {
       },
     );
 
-    await t.test("concurrent changes of secrets are all made", async () => {
+    await t.test("concurrent changes of secrets are all applied", async () => {
       const names = Array.from({ length: 10 }, (_, i) => `N${i}`);
       await Promise.all(names.map((name) => secrets.put("busy", name, name)));
       await Promise.all(names.map((name) => secrets.put("busy", "SHARED", name)));
@@ -146,7 +146,7 @@ for (const pair of portPairs) {
     });
 
     await t.test(
-      "names of secrets are JavaScript identifiers, and values are texts that are not empty",
+      "a secret whose name is not a JavaScript identifier or whose value is empty is refused",
       async () => {
         const names = ["", "my-key", "1ST", "a b", "class", "a/b", "__proto__", "A\n"];
         for (const name of names) {
@@ -168,7 +168,7 @@ for (const pair of portPairs) {
   });
 }
 
-test("the key file is created once, is private, and is read from then on", async (t) => {
+test("the key file is created once, is private, and is read by later opens", async (t) => {
   const directory = await temporaryDirectory(t);
   const key = loadSecretKey(join(directory, "data"), undefined);
   assert.equal(key.length, 32);
@@ -181,7 +181,7 @@ test("the key file is created once, is private, and is read from then on", async
   assert.notDeepEqual(Buffer.from(other), Buffer.from(key));
 });
 
-test("threads that need the key at the same time get the same key", async (t) => {
+test("threads that open the key file at the same time get the same key", async (t) => {
   const directory = await temporaryDirectory(t);
   const code = `
     import { parentPort, workerData } from "node:worker_threads";
@@ -218,7 +218,7 @@ test("a key in the environment, in hex or base64, takes precedence over the key 
   assert.equal(existsSync(join(directory, "secret.key")), false, "no file is created");
 });
 
-test("an invalid key is refused by a message that does not contain it", async (t) => {
+test("an invalid secret key is refused with a message that does not contain the key", async (t) => {
   const directory = await temporaryDirectory(t);
   const wrong = [
     "",
@@ -272,7 +272,7 @@ test("a key file that is damaged, accessible to others or unreadable is reported
   assert.deepEqual(readdirSync(linked), ["secret.key"], "no temporary file is left");
 });
 
-test("every store in memory has a random key of its own, and no key file is created", () => {
+test("every store in memory has its own random key, and no key file is created", () => {
   const key = loadSecretKey("memory:", undefined);
   assert.equal(key.length, 32);
   assert.notDeepEqual(loadSecretKey("memory:", undefined), key);

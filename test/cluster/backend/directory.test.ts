@@ -1,4 +1,4 @@
-// The blob backend in a shared directory.
+// Tests of the blob backend in a shared directory.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ function filesIn(folder: string): number {
   return entries.filter((entry) => entry.isFile()).length;
 }
 
-test("a missing blob directory is not created, and one that was never set up is refused", async (t) => {
+test("a missing blob directory is not created, and a directory that was never set up is refused", async (t) => {
   const parent = await temporaryDirectory(t);
   const directory = join(parent, "mount");
   const url = pathToFileURL(directory).href;

@@ -1,4 +1,4 @@
-// URLs of a blob backend: valid forms, and errors for invalid forms that never show a secret.
+// Parsing of blob backend URLs. Errors for invalid URLs never contain a secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeLocation, parseLocation } from "../../../src/cluster/open-backend.ts";
@@ -91,7 +91,7 @@ const wrong: [url: string, words: RegExp][] = [
   ["s3://KEY:hunter2@host/bucket#x", /must follow/],
 ];
 
-test("every invalid location is refused with its reason and without its secret", () => {
+test("an invalid location is refused with a message that states the reason and omits the secret", () => {
   for (const [url, words] of wrong) {
     assert.throws(
       () => parseLocation(url),

@@ -1,4 +1,5 @@
-// The S3 blob backend on a failing network: the correct bytes or an error in time, never a hang.
+// The S3 blob backend on a failing network returns the correct bytes or an error within its
+// timeout.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { BlobBackend } from "../../../src/cluster/backend/backend.ts";
@@ -19,7 +20,7 @@ interface Scene {
 const pieces = { maxBlocks: 4, minBlocks: 4, bytes: 16 * 1024 * 1024 };
 const times = {
   short: { connect: 1000, answer: 1000, idle: 1000, retry: 1500 },
-  /** Short idle timeout, long retries. */
+  /** A short idle timeout and a long retry period. */
   long: { connect: 5000, answer: 500, idle: 500, retry: 120_000 },
 };
 
@@ -59,7 +60,7 @@ function everything(
   };
 }
 
-test("the S3 backend fails in time while the service refuses connections, and works again afterwards", async (t) => {
+test("the S3 backend fails within its timeout while the service refuses connections, and recovers", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("short");
   const bytes = sampleBytes(1_000_000);
@@ -75,7 +76,7 @@ test("the S3 backend fails in time while the service refuses connections, and wo
   assertBytes(await read(backend, blob), bytes);
 });
 
-test("the S3 backend fails in time when the service stops responding before or within a response", async (t) => {
+test("the S3 backend fails within its timeout if the service stops before or during a response", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("short");
   const blob = await write(backend, sampleBytes(1_000_000));
@@ -90,7 +91,7 @@ test("the S3 backend fails in time when the service stops responding before or w
   }
 });
 
-test("the S3 backend retries after a connection was cut or hung at any byte, and loses nothing", async (t) => {
+test("the S3 backend retries after a connection breaks or hangs at any byte, and loses no data", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("long");
   const bytes = sampleBytes(1_000_000);
@@ -112,7 +113,7 @@ test("the S3 backend retries after a connection was cut or hung at any byte, and
     // A short request or response may end before the fault's offset, so the fault is set for both.
     proxy.plan(fault);
     const blob = await write(backend, bytes, place);
-    // The first, lost request may still arrive.
+    // The first request was lost and may still arrive, so the blob is marked as doubtful.
     if (proxy.happened > before) assert.equal(blob.isDoubtful, true);
     proxy.plan(fault);
     assertBytes(await read(backend, blob), bytes, `${fault.kind} at ${"after" in fault ? fault.after : 0}`);
@@ -125,7 +126,7 @@ test("the S3 backend retries after a connection was cut or hung at any byte, and
   }
 });
 
-test("a read from the S3 backend resumes after every cut as long as each connection delivers bytes", async (t) => {
+test("a read from the S3 backend resumes after each broken connection that delivered bytes", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("long");
   const bytes = sampleBytes(1_000_000);
@@ -169,7 +170,7 @@ test("a slow reader of the S3 backend causes no timeout", async (t) => {
   const blob = await write(backend, bytes);
   const reading = backend.read(blob, { offset: 0, length: bytes.length });
   const found = [(await reading.next()).value!];
-  // Longer than the idle timeout of the service.
+  // The pause is longer than the idle timeout of the backend.
   await new Promise((resolve) => setTimeout(resolve, 2 * times.long.idle));
   for await (const chunk of reading) found.push(chunk);
   assertBytes(Buffer.concat(found), bytes);

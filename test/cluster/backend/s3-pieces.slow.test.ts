@@ -1,4 +1,4 @@
-// Memory of many concurrent writers to an S3 service, and the pieces of their blobs.
+// Memory use of many concurrent writers to an S3 service, and the sizes of their pieces.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ const MiB = 1024 * 1024;
 const blobBytes = 4 * MiB;
 
 interface Crowd {
-  /** Maximum of bytes read from sources and not yet stored by the service. */
+  /** Maximum number of bytes that were read from sources and not yet stored by the service. */
   readonly mostHeld: number;
   readonly blobs: readonly {
     readonly size: number;
@@ -21,7 +21,10 @@ interface Crowd {
   }[];
 }
 
-/** A service that stores nothing until every writer waits, when the memory is at its maximum. */
+/**
+ * Runs writers against a service that stores nothing until all of them wait, when memory use is at
+ * its maximum.
+ */
 async function writeAtOnce(writers: number, arrival: "together" | "one by one"): Promise<Crowd> {
   const room = createPieceBufferPool();
   const chunk = Buffer.alloc(blockBytes, 5);
@@ -81,7 +84,7 @@ test("writers to the S3 backend that start one by one use at most twice the memo
   assert.equal(blobs.length, 200);
 });
 
-test("a single writer to the S3 backend gets the longest pieces, one for a short blob", async () => {
+test("a single writer to the S3 backend uses the maximum piece size, and one piece for a short blob", async () => {
   const { blobs } = await writeAtOnce(1, "together");
   assert.deepEqual(blobs, [{ size: blobBytes, pieceBlocks: 0, pieces: [storedSize(blobBytes)] }]);
 });

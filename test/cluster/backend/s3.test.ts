@@ -7,7 +7,7 @@ import { shelfContract } from "../../contracts/blob-backend.ts";
 import { collect, sampleBytes } from "../../support/bytes.ts";
 import { startS3Service } from "../../support/s3-service.ts";
 
-/** Small enough that blobs of a few blocks have several pieces. */
+/** Piece limits so small that blobs of a few blocks have several pieces. */
 const smallPieces = { maxBlocks: 3, minBlocks: 2, bytes: 16 * 1024 * 1024 };
 
 const kinds = [
@@ -89,7 +89,7 @@ test("an error of the S3 service is reported with the service's message and with
   }
 });
 
-test("a missing bucket of the S3 service is an error, not an empty backend", async (t) => {
+test("a missing bucket of the S3 service is reported as an error, not treated as an empty backend", async (t) => {
   const service = await startS3Service(t);
   const backend = await openBlobBackend(service.shelfUrl(), { marker: "make" });
   t.after(() => backend.close());

@@ -1,5 +1,5 @@
-// Garbage collection after dead or suspended processes, failed writes and reads on other machines.
-// No blob in use is removed, and no garbage stays.
+// Garbage collection after dead or suspended processes and failed writes, and during reads on other
+// machines. No blob in use is removed, and no garbage stays.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -22,7 +22,7 @@ async function withBucket(t: TestContext): Promise<ClusterScene> {
 
 test("unfinished writes of a dead process are removed, and its late commits fail", async (t) => {
   const scene = await withBucket(t);
-  // It sends no heartbeat after the first.
+  // This process sends only its first heartbeat.
   const asleep = await scene.open({ heartbeatMilliseconds: 3_600_000 });
   const staged = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
   const kept = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
@@ -47,7 +47,7 @@ test("unfinished writes of a dead process are removed, and its late commits fail
   assert.equal((await toArray(other.blobs.all(bucket))).length, 2);
 });
 
-test("bytes that arrive after their write was abandoned are removed, too", async (t) => {
+test("bytes that arrive after their write was abandoned are removed", async (t) => {
   const scene = await withBucket(t);
   const { blobs } = await scene.open({ lateWriteSeconds: 0.3 });
   const staged = await blobs.stage(bucket, inChunks(bytes, 9999));
@@ -64,7 +64,7 @@ test("bytes that arrive after their write was abandoned are removed, too", async
   assert.deepEqual(await scene.ask("SELECT name FROM store.remains"), []);
 });
 
-test("a body whose write was retried is removed a second time, in case the lost request arrives late", async (t) => {
+test("the garbage of a retried write is removed twice, in case the first request arrives late", async (t) => {
   const scene = await withBucket(t);
   const ports = await scene.open({ lateWriteSeconds: 5 });
   const engine = createEngine(ports);
@@ -86,7 +86,7 @@ test("a body whose write was retried is removed a second time, in case the lost 
   }, "late bytes can no longer arrive");
 });
 
-test("a replaced body stays while one machine reads it, although another machine sweeps", async (t) => {
+test("a replaced body that one machine reads is not removed by another machine's sweep", async (t) => {
   const scene = await withBucket(t);
   const times = { heartbeatMilliseconds: 20 };
   const [here, there] = [await scene.open(times), await scene.open(times)];
@@ -108,7 +108,7 @@ test("a replaced body stays while one machine reads it, although another machine
   }, "the blob is removed when no reader is left");
 });
 
-test("a body being read stays also when the clock of the new primary is behind", async (t) => {
+test("a body being read is not removed if the clock of a new primary is behind", async (t) => {
   const scene = await withBucket(t);
   const [here, there] = [await scene.open({ heartbeatMilliseconds: 3_600_000 }), await scene.open()];
   const [reading, writing] = [createEngine(here), createEngine(there)];
@@ -116,7 +116,7 @@ test("a body being read stays also when the clock of the new primary is behind",
   await writing.put(bucket, "a", bytes);
   const found = await reading.get(bucket, "a");
   assert(found.outcome === "found");
-  // As if the last heartbeats had been sent to a server whose clock was a quarter of an hour ahead.
+  // Simulates heartbeats that were sent to a server whose clock was 15 minutes ahead.
   await scene.ask("UPDATE store.processes SET beat = beat + 900");
   await writing.put(bucket, "a", Buffer.from("another"));
   for (let i = 0; i < 3; i++) await writing.sweep();
@@ -160,7 +160,7 @@ test("a failed write leaves nothing in the blob journal or in the backend", asyn
   assert.deepEqual(await toArray(blobs.all(bucket)), []);
 });
 
-test("an integrity check reports blobs that records and the blob table disagree about", async (t) => {
+test("an integrity check reports blobs that differ between the records and the blob table", async (t) => {
   const scene = await withBucket(t);
   const ports = await scene.open();
   const engine = createEngine(ports);

@@ -1,4 +1,4 @@
-// Leftovers of writes that failed because of the database are removed, and nothing else is.
+// Only leftovers of writes that failed because of the database are removed.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { after, before, type TestContext, test } from "node:test";
@@ -21,7 +21,7 @@ after(() => postgres.stop());
 const bucket = "bucket";
 const size = 10_000;
 
-/** No bytes can arrive late in this test, so the first sweep removes the leftovers. */
+/** No bytes arrive late in this test, so the first sweep can remove leftovers. */
 const times = { timeout: 1000, lateWriteSeconds: 0 };
 
 async function open(t: TestContext): Promise<{ engine: Engine; blobs: Blobs; directory: string }> {
@@ -40,7 +40,7 @@ async function listFiles(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-test("leftovers of a write that the database failed are removed while the process runs", async (t) => {
+test("leftovers of a write that failed in the database are removed while the process runs", async (t) => {
   const { engine, blobs, directory } = await open(t);
   const before = await listFiles(directory);
   const piece = sampleBytes(1024 * 1024);
@@ -58,7 +58,7 @@ test("leftovers of a write that the database failed are removed while the proces
   assert.deepEqual(await listFiles(directory), before);
 });
 
-test("a sweep concurrent with writes removes none of their bytes", async (t) => {
+test("a sweep during concurrent writes removes none of their bytes", async (t) => {
   const { engine } = await open(t);
   let isOver = false;
   const sweeping = (async () => {

@@ -1,5 +1,5 @@
-// Commits whose response is lost, and an unavailable database: acknowledged changes exist, refused
-// ones never will, and no restart is needed.
+// Commits with a lost response, and an unavailable database: acknowledged changes exist, refused
+// changes are never applied, and no restart is needed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";
@@ -10,11 +10,11 @@ import { commitWaits, lingerBeforeTheEnd, through, until, useCluster } from "../
 const cluster = useCluster();
 const bucket = "bucket";
 const bucketRecord = { name: bucket, created: 0, storageClass: "Standard", account: "default" } as const;
-/** Long enough for a slow machine. */
+/** Timeout of commits in milliseconds, long enough for a slow machine. */
 const timeout = 3000;
 const unavailable = { name: "StoreError", reason: "ServiceUnavailable" };
 
-test("a commit whose connection was cut is made once, and its late statement changes nothing", async (t) => {
+test("a commit whose connection broke is applied once, and its delayed statement has no effect", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -25,7 +25,8 @@ test("a commit whose connection was cut is made once, and its late statement cha
   await scene.ask("SELECT 1 FROM store.objects FOR UPDATE");
   const commit = records.commit(bucket, { mutations: [putObject("a", inline("second"), version)] });
   await commitWaits(scene);
-  // All connections are cut. The statement keeps waiting and continues when it gets the lock.
+  // All connections break. The statement keeps waiting on the server and continues when it gets the
+  // lock.
   proxy.planAlways(undefined);
   const fenced = "SELECT count(*) FROM store.sessions WHERE is_fenced";
   await until(async () => Number((await scene.ask(fenced))[0]![0]) > 0, "its session is fenced");
@@ -39,7 +40,7 @@ test("a commit whose connection was cut is made once, and its late statement cha
   assert.equal((await records.object(bucket, "a"))!.version, third);
 });
 
-test("a commit whose response was lost is acknowledged and made only once", async (t) => {
+test("a commit whose response was lost is acknowledged and applied only once", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -50,7 +51,7 @@ test("a commit whose response was lost is acknowledged and made only once", asyn
   await commitWaits(scene);
   proxy.planAlways(undefined);
   await letGo();
-  // A second attempt would be a conflict.
+  // If the commit had been applied twice, the second attempt would return a conflict.
   assert.equal(await commit, "committed");
   assert.equal(await records.commit(bucket, change), "conflict");
 });
@@ -59,21 +60,21 @@ function missing(key: string) {
   return { kind: "object", key, version: undefined } as const;
 }
 
-test("the error of a commit that could not be sent is marked as not done", async (t) => {
+test("a commit that could not be sent fails with an error marked as notDone", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
   const { records } = await scene.open({ timeout }, away);
   await records.createBucket(bucketRecord);
   await proxy.refuse();
-  // The first commit finds its connection lost; the next has no connection.
+  // The first commit fails on its broken connection; the next has no connection at all.
   await assert.rejects(records.commit(bucket, { mutations: [putObject("a")] }), unavailable);
   const late = records.commit(bucket, { mutations: [putObject("late")] });
   await assert.rejects(late, { ...unavailable, isNotDone: true });
   await proxy.accept();
 });
 
-test("an unavailable database is reported within the timeout, and used again without a restart", async (t) => {
+test("an unavailable database is reported within the timeout, and works again without a restart", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
@@ -101,7 +102,7 @@ test("a store whose database has been unavailable for long closes quickly", asyn
   const away = { records: through(scene.location.records, proxy.port) };
   const { records, blobs } = await scene.open({ timeout, heartbeatMilliseconds: 1 }, away);
   await proxy.refuse();
-  // Many heartbeats are due by then, and each would wait for its timeout.
+  // By now many heartbeats are due, and each would wait for its timeout.
   await assert.rejects(() => records.object(bucket, "a"), unavailable);
   const began = Date.now();
   await records.close();
@@ -109,7 +110,7 @@ test("a store whose database has been unavailable for long closes quickly", asyn
   assert.ok(Date.now() - began < 60 * timeout, `closed after ${Date.now() - began} ms`);
 });
 
-/** Operations that hung may still fail; soon none does. */
+/** Retries until the call succeeds, since operations that hung may still fail. */
 async function eventually(ask: () => Promise<unknown>): Promise<void> {
   const answers = async () => {
     try {
@@ -122,7 +123,7 @@ async function eventually(ask: () => Promise<unknown>): Promise<void> {
   await until(answers, "the database responds again");
 }
 
-test("a PostgreSQL server killed under load and restarted has every acknowledged change", async (t) => {
+test("after a PostgreSQL server is killed under load and restarted, it has every acknowledged change", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open({ timeout: 60_000 });
   await records.createBucket(bucketRecord);
@@ -157,14 +158,14 @@ async function assertHas(records: Records, acknowledged: ReadonlyMap<string, str
   }
 }
 
-test("a strict read waits for a commit that only the true primary can make; a default read does not", async (t) => {
+test("a strict read confirms the primary with a commit; a default read does not", async (t) => {
   const scene = await cluster.scene(t);
   const strict = await scene.open({ timeout }, { reads: "strict" });
   const usual = await scene.open();
   await strict.records.createBucket(bucketRecord);
   await strict.records.commit(bucket, { mutations: [putObject("a")] });
   assert.equal((await strict.records.object(bucket, "a"))?.key, "a");
-  // No standby has that name, so no commit is confirmed, as on a demoted server.
+  // No standby has this name, so no commit is confirmed, as on a demoted primary.
   await scene.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await scene.ask("SELECT pg_reload_conf()");
   const isHeld = async () => {

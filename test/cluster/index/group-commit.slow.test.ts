@@ -1,4 +1,4 @@
-// Puts that share a commit: each has its own outcome, also when the response is lost.
+// Puts that share a commit: each has its own outcome, even if the response is lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Change } from "../../../src/engine/records.ts";
@@ -18,13 +18,13 @@ function creating(key: string, version = randomHex()): Change {
   };
 }
 
-/** Number of commits so far, by the sessions table. */
+/** Returns the number of commits so far, from the sessions table. */
 async function commitsOf(scene: ClusterScene): Promise<number> {
   const [[sum] = []] = await scene.ask("SELECT coalesce(sum(last), 0) FROM store.sessions");
   return Number(sum);
 }
 
-test("concurrent puts share commits, and each object has its own bytes", async (t) => {
+test("concurrent puts share a commit, and each object has its own bytes", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);
@@ -43,7 +43,7 @@ test("concurrent puts share commits, and each object has its own bytes", async (
   assert.deepEqual(found, [...keys].sort(compareKeys));
 });
 
-test("a put that finds another version is a conflict, and the other puts of its commit succeed", async (t) => {
+test("a put whose version check fails is a conflict, and the other puts of its commit succeed", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);
@@ -59,7 +59,7 @@ test("a put that finds another version is a conflict, and the other puts of its 
   assert.equal((await records.totals(bucket)).objects, 46);
 });
 
-test("of many concurrent puts that create the same key, exactly one succeeds", async (t) => {
+test("exactly one of many concurrent create-only puts of a key succeeds", async (t) => {
   const scene = await cluster.scene(t);
   const openings = [await scene.open(), await scene.open()];
   await openings[0]!.records.createBucket(bucketRecord);
@@ -101,7 +101,7 @@ test("every put of a group fails with NoSuchBucket when the bucket was deleted",
   }
 });
 
-test("puts of shared commits whose responses were lost are acknowledged and made only once", async (t) => {
+test("puts of a shared commit whose response was lost are acknowledged and applied only once", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -111,7 +111,7 @@ test("puts of shared commits whose responses were lost are acknowledged and made
   await commitWaits(scene);
   proxy.planAlways(undefined);
   await letGo();
-  // A second attempt would be a conflict.
+  // If the commits had been applied twice, the second attempt would return a conflict.
   assert.ok((await Promise.all(commits)).every((outcome) => outcome === "committed"));
   assert.equal((await records.totals(bucket)).objects, 40);
 });

@@ -1,5 +1,5 @@
-// TLS to the services of a cluster: the default outside of loopback, without a silent fallback, and
-// errors that say which option to set.
+// TLS to the services of a cluster: it is the default except on loopback, never falls back to plain
+// text, and errors name the option to set.
 import assert from "node:assert/strict";
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,7 +73,7 @@ async function isEncrypted(url: string): Promise<unknown> {
   }
 }
 
-test("a database without TLS is refused at once, with the options that help", async () => {
+test("a database without TLS is refused immediately, with a message that lists the options", async () => {
   const url = await plain.newDatabase();
   const primary = createPrimary(parsePostgresUrl(`${url}?sslmode=require`));
   await assert.rejects(
@@ -83,7 +83,7 @@ test("a database without TLS is refused at once, with the options that help", as
   assert.equal(await isEncrypted(url), false, "on loopback the default is no TLS");
 });
 
-test("a database with TLS is reached in every sslmode, and the verify modes check its certificate", async () => {
+test("a database with TLS can be used in every sslmode, and the verify modes check its certificate", async () => {
   const url = (await secured.newDatabase()).replace("127.0.0.1", "localhost");
   assert.equal(await isEncrypted(`${url}?sslmode=require`), true);
   assert.equal(await isEncrypted(`${url}?sslmode=verify-full&sslrootcert=${authority}`), true);
@@ -100,7 +100,7 @@ test("a database with TLS is reached in every sslmode, and the verify modes chec
   }
 });
 
-test("an S3 service without TLS is refused at once, with the options that help", async (t) => {
+test("an S3 service without TLS is refused immediately, with a message that lists the options", async (t) => {
   const service = await startS3Service(t);
   await assert.rejects(
     openBlobBackend(`${service.shelfUrl()}?tls=true`, { marker: "make" }),

@@ -53,7 +53,7 @@ async function scene(t: TestContext) {
     recordAudit: async () => {},
     now,
   });
-  /** Sends a request and returns the response; it may also be aborted by the client. */
+  /** Requests that the server received, each with a promise that resolves when it is handled. */
   const exchanges: { readonly target: string; readonly over: Promise<unknown> }[] = [];
   const noting: HttpHandler = (asked) => {
     const over = Promise.resolve(handler(asked));
@@ -87,7 +87,7 @@ function post(value: unknown, headers: Readonly<Record<string, string>> = {}): A
   return { method: "POST", headers: { "x-store-console": "1", ...headers }, body: JSON.stringify(value) };
 }
 
-test("the console accepts IP addresses, localhost and its configured host name, and no other host", async (t) => {
+test("the console accepts only IP addresses, localhost and its configured name as host", async (t) => {
   const { ask } = await scene(t);
   for (const host of [
     "127.0.0.1",
@@ -111,7 +111,7 @@ test("the console accepts IP addresses, localhost and its configured host name, 
   }
 });
 
-test("without a session only the page itself is served; with a session the API works", async (t) => {
+test("without a session the console serves only its page; with a session the API works", async (t) => {
   const { ask, signIn, cookieOf, token } = await scene(t);
   for (const path of ["/api/session", "/api/buckets", "/api/content?bucket=a&key=b", "/api/nothing"]) {
     assert.equal((await ask(path)).status, 401, path);
@@ -125,7 +125,7 @@ test("without a session only the page itself is served; with a session the API w
   assert.equal((await ask("/api/buckets", { headers: { cookie } })).status, 401);
 });
 
-test("a change sent by another page is refused, even with the session cookie", async (t) => {
+test("a change sent by a page of another origin is refused, even with the session cookie", async (t) => {
   const { ask, signIn, cookieOf, token, engine } = await scene(t);
   const cookie = cookieOf(await signIn(token));
   const refused: Readonly<Record<string, string>>[] = [
@@ -151,7 +151,7 @@ test("a change sent by another page is refused, even with the session cookie", a
   assert.deepEqual(await engine.listBuckets(), []);
 });
 
-test("every response has security headers: the page, the API and errors", async (t) => {
+test("every response of the console has security headers, including errors", async (t) => {
   const { ask } = await scene(t);
   for (const path of ["/", "/app.js", "/api/buckets", "/missing"]) {
     const { headers } = await ask(path);
@@ -173,7 +173,7 @@ test("every response has security headers: the page, the API and errors", async 
   assert.doesNotMatch(page.body, /<script(?![^>]* src=)|<style| on\w+=/);
 });
 
-test("a client with wrong tokens is throttled, and other clients are not", async (t) => {
+test("a client that sends wrong tokens is throttled, and other clients are not", async (t) => {
   const { signIn, documents } = await scene(t);
   const tokens = createTokens(documents, Date.now);
   const { token } = await tokens.create({ name: "anna" });
@@ -211,7 +211,7 @@ test("a client that disconnects during an upload stores nothing and causes no se
   const found = () => exchanges.find(({ target }) => target === path);
   await until(() => found() !== undefined, "the upload has begun");
   asked.destroy();
-  // A line in the log would fail the test.
+  // A logged server error would fail the test.
   await found()!.over;
   assert.equal(await engine.head("bucket", "half"), undefined);
 });

@@ -14,7 +14,7 @@ async function scene(t: TestContext) {
   return { clock, now, documents, tokens, sessions: createSessions({ documents, tokens, now }) };
 }
 
-test("a session ends by expiry, by signing out, and with its token", async (t) => {
+test("a session ends when it expires, on sign-out, and when its token is deleted", async (t) => {
   const { clock, tokens, sessions, documents } = await scene(t);
   const { token, info } = await tokens.create({ name: "anna" });
   const first = (await sessions.open(token))!;
@@ -47,7 +47,7 @@ test("an expired token cannot sign in, and its sessions end", async (t) => {
   assert.equal(await tokens.revoke("not an id"), false);
 });
 
-test("the token of store dev ends with its process, and its sessions continue after a restart of store dev", async (t) => {
+test("the token of store dev ends with its process, and its sessions stay valid after a restart", async (t) => {
   const { now, documents, tokens, sessions } = await scene(t);
   const own = newToken();
   assert.equal(await sessions.open(own.token), undefined);

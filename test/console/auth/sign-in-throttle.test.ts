@@ -1,9 +1,9 @@
-// Throttling of failed sign-ins.
+// Failed sign-ins are throttled by client address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
 
-test("failed attempts from one address do not lock out the owner of the token at another address", () => {
+test("failed sign-ins from one address do not lock out the owner of the token at another address", () => {
   const clock = { time: 0 };
   const attempts = createAttempts(() => clock.time);
   for (let i = 0; i < 10; i++) attempts.failed("203.0.113.9", "abcdefghij");
@@ -15,7 +15,7 @@ test("failed attempts from one address do not lock out the owner of the token at
   assert.equal(attempts.waitFor("203.0.113.9", "abcdefghij"), 0);
 });
 
-test("the number of remembered addresses is limited, and the latest are kept", () => {
+test("the sign-in throttle remembers a limited number of addresses, the most recent ones", () => {
   const attempts = createAttempts(() => 0);
   for (let i = 0; i < 10; i++) attempts.failed("first", undefined);
   for (let i = 0; i < 10_000; i++) attempts.failed(`address ${i}`, undefined);

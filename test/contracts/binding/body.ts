@@ -1,4 +1,4 @@
-// binding.md, get: the body of a result and its readers.
+// Tests "get" of binding.md: the body of a result and the methods that read it.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { describe, test } from "node:test";
@@ -10,7 +10,7 @@ import { ownStore, sweptStore } from "./shared-stores.ts";
 const readers = ["arrayBuffer", "bytes", "text", "json", "blob"] as const;
 
 export function bodyContract(implementation: Implementation): void {
-  describe("body", () => {
+  describe("the body of an object can be read once, with any method", () => {
     test("arrayBuffer, bytes, text, json, blob and the stream return the same value", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const value = { greeting: "Grüße 😀", list: [1, 2, 3], filler: "-".repeat(10_000) };
@@ -33,7 +33,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(await new Response(body).text(), text);
     });
 
-    test("the body stream returns Uint8Arrays", async (t) => {
+    test("the chunks of the body stream are Uint8Arrays", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [5, 10_000]) {
         await bucket.put("key", patterned(size));
@@ -46,11 +46,12 @@ export function bodyContract(implementation: Implementation): void {
       }
     });
 
-    test("the body stream returns copies: changing them affects neither the store nor other readers", async (t) => {
+    test("changing a chunk of the body stream affects neither the stored object nor other readers", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [1, 10, 4095, 4096, 4097, 8192, 65_536, 100_000, 262_144, MiB]) {
         await bucket.put("key", patterned(size));
-        // Small buffers share one pool in this runtime; bytes from the pool must not be returned.
+        // Node allocates small buffers from a shared pool; a returned body must not expose that
+        // pool.
         const neighbour = Buffer.from("a small buffer");
         for (let i = 0; i < 3; i++) {
           const chunks: Uint8Array[] = [];
@@ -78,7 +79,7 @@ export function bodyContract(implementation: Implementation): void {
       await assert.rejects(async () => (await get()).json(), SyntaxError);
     });
 
-    test("the type of blob() is the object's contentType, or empty", async (t) => {
+    test("the type of blob() is the object's contentType, or empty if the object has none", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("typed", "value", { httpMetadata: { contentType: "text/plain" } });
       await bucket.put("untyped", "value");
@@ -100,7 +101,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(streamed.bodyUsed, true);
     });
 
-    test("a second read of a body is a TypeError, for every pair of reading methods", async (t) => {
+    test("reading a body twice fails with a TypeError, for every pair of reading methods", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", '"value"');
       await bucket.put("large", JSON.stringify("v".repeat(10_000)));
@@ -115,7 +116,7 @@ export function bodyContract(implementation: Implementation): void {
       }
     });
 
-    test("a second read is a TypeError while the first is in flight", async (t) => {
+    test("reading a body fails with a TypeError while another read of it is in flight", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "v".repeat(10_000));
       const object = (await bucket.get("key"))!;
@@ -124,7 +125,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal((await first).length, 10_000);
     });
 
-    test("a read after the stream was read or locked is a TypeError", async (t) => {
+    test("reading a body after its stream was read or locked fails with a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value");
       const consumed = (await bucket.get("key"))!;
@@ -162,7 +163,7 @@ export function bodyContract(implementation: Implementation): void {
     });
   });
 
-  describe("an unread body", () => {
+  describe("a body that is never read does not block other operations", () => {
     test("an unread body does not block writes or deletes", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation, sweptStore);
       const bodies: unknown[] = [];
@@ -189,7 +190,7 @@ export function bodyContract(implementation: Implementation): void {
       await bucket.put("key", bytes);
       await (await bucket.get("key"))?.bytes();
       t.mock.timers.enable({ apis: ["setTimeout"] });
-      // Timers must continue: a request to the cluster that is retried waits for one.
+      // Mocked timers must advance: a retried request to the cluster waits for a timer.
       const clock = setInterval(() => t.mock.timers.tick(50), 50);
       t.after(() => clearInterval(clock));
       const before = await openDescriptors();
@@ -197,7 +198,7 @@ export function bodyContract(implementation: Implementation): void {
       for (let i = 0; i < 50; i++) unread.push(await bucket.get("key"));
       t.mock.timers.tick(3600_000);
       let after = await openDescriptors();
-      // Files are closed in the background: each request allows some time for that.
+      // Files are closed in the background; each request gives the process time to close them.
       for (let turn = 0; turn < 1000 && after > before + 5; turn++) {
         await bucket.head("key");
         after = await openDescriptors();
@@ -210,7 +211,7 @@ export function bodyContract(implementation: Implementation): void {
   });
 }
 
-/** Number of files this process has open. */
+/** Returns the number of open file descriptors of this process. */
 async function openDescriptors(): Promise<number> {
   return (await readdir("/dev/fd")).length;
 }

@@ -1,4 +1,4 @@
-// binding.md, put: checksums that are given, verified and stored.
+// Tests "put" of binding.md: checksums are verified, stored and returned.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreObject } from "../../../src/index.ts";
@@ -14,8 +14,8 @@ const algorithms = [
 ] as const;
 
 export function checksumsContract(implementation: Implementation): void {
-  describe("checksums", () => {
-    test("every object put in one piece has an md5, and the checksum that was given", async (t) => {
+  describe("checksums of a put are verified, stored and returned", () => {
+    test("an object that was not uploaded in parts has its MD5 and the checksum given to put", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const value of ["", "value", "v".repeat(10_000)]) {
         await bucket.put("key", value);
@@ -51,7 +51,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("toJSON of checksums returns lowercase hex, which JSON.stringify uses", async (t) => {
+    test("JSON.stringify writes checksums as lowercase hex", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const sha1 = digest("sha1", "value").toUpperCase();
       const { checksums } = await bucket.put("key", "value", { sha1 });
@@ -61,7 +61,7 @@ export function checksumsContract(implementation: Implementation): void {
       });
     });
 
-    test("checksums are given as hex in any case, or as bytes of the right length", async (t) => {
+    test("a checksum can be upper- or lowercase hex, or bytes of the right length", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const [algorithm] of algorithms) {
         const hex = digest(algorithm, "value");
@@ -85,7 +85,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("two checksums in one put are a TypeError that says so", async (t) => {
+    test("a put with two checksums is refused with a TypeError that states the reason", async (t) => {
       const scene = await furnish(t, implementation);
       const message = /^You cannot specify multiple hashing algorithms\.$/;
       for (const [first] of algorithms) {
@@ -97,7 +97,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("a checksum of the wrong length is a TypeError that names the length", async (t) => {
+    test("a checksum of the wrong length is refused with a TypeError that states the expected length", async (t) => {
       const scene = await furnish(t, implementation);
       for (const [algorithm, , length] of algorithms) {
         const hex = digest(algorithm, "value");
@@ -119,7 +119,7 @@ export function checksumsContract(implementation: Implementation): void {
       }
     });
 
-    test("a checksum mismatch reports the algorithm, the given and the actual value, in three lines", async (t) => {
+    test("the error of a checksum mismatch has three lines: algorithm, given value and actual value", async (t) => {
       const scene = await furnish(t, implementation);
       for (const [algorithm, name] of algorithms) {
         for (const value of ["value", "v".repeat(10_000)]) {

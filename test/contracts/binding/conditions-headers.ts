@@ -1,4 +1,4 @@
-// binding.md, get: conditions as Headers, in the order of RFC 9110 13.2.2, on get and put.
+// Tests "get" of binding.md: conditions as Headers, evaluated in the order of RFC 9110 13.2.2.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -7,9 +7,9 @@ import { furnish, openBucket, textOf } from "./scene.ts";
 import { fixedClock } from "./shared-stores.ts";
 
 export function headerConditionsContract(implementation: Implementation): void {
-  describe("conditions as Headers", () => {
+  describe("conditions can be given as HTTP headers", () => {
     const httpDate = (time: number) => new Date(time).toUTCString();
-    /** Lists of etags, and whether they match the object strongly and weakly. */
+    /** Etag lists, and whether each matches the object by strong and by weak comparison. */
     const lists: readonly (readonly [header: string | undefined, strong: boolean, weak: boolean])[] = [
       [undefined, true, false],
       [`"${etag}"`, true, true],
@@ -33,7 +33,7 @@ export function headerConditionsContract(implementation: Implementation): void {
               if (noneMatch !== undefined) headers.set("If-None-Match", noneMatch);
               if (unmodifiedSince !== undefined) headers.set("If-Unmodified-Since", unmodifiedSince);
               if (modifiedSince !== undefined) headers.set("If-Modified-Since", modifiedSince);
-              // If-Unmodified-Since holds at its own second, If-Modified-Since does not.
+              // For an object uploaded in the given second, only If-Unmodified-Since holds.
               const first = match !== undefined ? strong : unmodifiedSince !== dates[1];
               const second =
                 noneMatch !== undefined ? !weak : modifiedSince === undefined || modifiedSince === dates[1];
@@ -45,7 +45,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("put accepts conditional headers too", async (t) => {
+    test("put accepts conditional headers in onlyIf, as get does", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const [list, strong, weak] of lists.slice(1)) {
@@ -73,7 +73,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("a conditional header given twice counts as one list", async (t) => {
+    test("a repeated conditional header is treated as one list", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const headers = new Headers();
@@ -85,7 +85,7 @@ export function headerConditionsContract(implementation: Implementation): void {
     test("dates of conditional headers are compared in whole seconds", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
-      // The header cannot express that the object was uploaded half a second later.
+      // HTTP dates have no milliseconds, so the half second of the upload time is ignored.
       assert.equal(await getHolds(bucket, new Headers({ "if-unmodified-since": httpDate(uploaded) })), true);
       assert.equal(await getHolds(bucket, new Headers({ "if-modified-since": httpDate(uploaded) })), false);
     });
@@ -113,7 +113,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("dates that cannot be parsed are ignored", async (t) => {
+    test("dates in conditional headers that cannot be parsed are ignored", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const date of ["", "yesterday", "not a date", "Mon, 99 May 2024 07:08:09 GMT"]) {
@@ -130,7 +130,7 @@ export function headerConditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("an etag list that cannot be parsed is a TypeError that names the header", async (t) => {
+    test("an etag list that cannot be parsed is refused with a TypeError that names the header", async (t) => {
       const scene = await furnish(t, implementation);
       const wrong = [
         etag,

@@ -1,5 +1,5 @@
-// binding.md, get: conditions as an object, in the order of RFC 9110 13.2.2, on get and put, and
-// their atomic evaluation with the commit.
+// Tests "get" of binding.md: conditions as an object, evaluated in the order of RFC 9110 13.2.2 and
+// atomically with the commit.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreConditional } from "../../../src/index.ts";
@@ -27,8 +27,8 @@ export async function putHolds(bucket: StoreBucket, key: string, onlyIf: OnlyIf)
 }
 
 export function conditionsContract(implementation: Implementation): void {
-  describe("conditions as an object", () => {
-    test("every combination of conditions has the same result on get and on put over an object", async (t) => {
+  describe("conditions can be given as an object", () => {
+    test("every combination of conditions has the same result in get and in put to an existing key", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const etags = [undefined, etag, otherEtag, "*"];
@@ -73,7 +73,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("a condition takes a Date or its milliseconds", async (t) => {
+    test("a date in a condition can be a Date or a number of milliseconds", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       assert.equal(await getHolds(bucket, { uploadedBefore: new Date(uploaded + 1) }), true);
@@ -104,7 +104,7 @@ export function conditionsContract(implementation: Implementation): void {
       assert.equal(await getHolds(bucket, { secondsGranularity: true }), true);
     });
 
-    test("a quoted etag in a condition is a TypeError, on get and on put", async (t) => {
+    test("get and put refuse a quoted etag in a condition with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const { httpEtag } = (await scene.bucket.head("kept"))!;
       for (const quoted of [httpEtag, `W/${httpEtag}`, '""', '"*"']) {
@@ -115,7 +115,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("an etag is compared literally: another case, a part of it or a list does not match", async (t) => {
+    test("an etag matches only exactly, not in another case, as a prefix or in a list", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       for (const other of [
@@ -130,7 +130,7 @@ export function conditionsContract(implementation: Implementation): void {
       }
     });
 
-    test("an empty condition holds", async (t) => {
+    test("get and put proceed if onlyIf is an empty object", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       assert.equal(await getHolds(bucket, {}), true);
@@ -151,13 +151,13 @@ export function conditionsContract(implementation: Implementation): void {
     });
   });
 
-  describe("conditions and commits", () => {
+  describe("a condition is evaluated atomically with the commit", () => {
     const count = 100;
     for (const [what, body] of [
       ["small bodies", (i: number) => `writer ${i}`],
       ["bodies that stream", (i: number) => new Blob([`writer ${i}`, "-".repeat(10_000)]).stream()],
     ] as const) {
-      test(`of ${count} concurrent create-only puts exactly one wins: ${what}`, async (t) => {
+      test(`exactly one of ${count} concurrent create-only puts succeeds: ${what}`, async (t) => {
         const { bucket } = await openBucket(t, implementation);
         const onlyIf = { etagDoesNotMatch: "*" };
         const outcomes = await Promise.all(
@@ -170,7 +170,7 @@ export function conditionsContract(implementation: Implementation): void {
       });
     }
 
-    test("of concurrent puts that replace the same etag exactly one wins, in every round", async (t) => {
+    test("exactly one of several concurrent puts conditional on the same etag succeeds", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       let current = await bucket.put("counter", "0");
       for (let round = 1; round <= 5; round++) {

@@ -1,4 +1,4 @@
-// binding.md, delete: missing keys, empty batches, and atomic batches.
+// Tests "delete" of binding.md: missing keys, empty batches and atomic batches.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { furnish, MiB, openBucket, patterned } from "./scene.ts";
 import { sweptStore } from "./shared-stores.ts";
 
 export function deleteContract(implementation: Implementation): void {
-  describe("delete", () => {
+  describe("delete removes one key or many", () => {
     test("delete of one key removes it and resolves to undefined", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("a", "value");
@@ -57,7 +57,7 @@ export function deleteContract(implementation: Implementation): void {
       await scene.refusesArgument({}, () => scene.loose.delete(["kept", Symbol("key")]));
     });
 
-    test("delete of a batch is atomic: no reader sees a part of it", async (t) => {
+    test("delete of several keys is atomic: no reader sees only some of them deleted", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = Array.from({ length: 60 }, (_, i) => `key-${i}`);
       for (let round = 0; round < 3; round++) {
@@ -78,7 +78,7 @@ export function deleteContract(implementation: Implementation): void {
       }
     });
 
-    test("delete frees the bytes that no reader uses, and no others", async (t) => {
+    test("delete frees the bytes of the deleted object and keeps those of other objects", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       await bucket.put("gone", patterned(MiB));
       await bucket.put("stays", patterned(MiB, 2));

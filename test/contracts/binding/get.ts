@@ -1,4 +1,4 @@
-// binding.md, get: results, the order of its checks, and the metadata of a result.
+// Tests "get" of binding.md: results, the order of checks, and the metadata of a result.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreObject } from "../../../src/index.ts";
@@ -6,8 +6,8 @@ import type { Implementation } from "../../support/stores.ts";
 import { described, openBucket, rejectsWith, secret } from "./scene.ts";
 
 export function getContract(implementation: Implementation): void {
-  describe("get", () => {
-    test("get of a missing key is null whatever the conditions, the range and the SSE-C key", async (t) => {
+  describe("get returns an object, part of it, or null", () => {
+    test("get of a missing key returns null, whatever the conditions, range and SSE-C key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("missing", "was there");
       await bucket.delete("missing");
@@ -60,7 +60,7 @@ export function getContract(implementation: Implementation): void {
       assert.equal((await bucket.get("key", { range: { suffix: 2 } }))?.size, 5);
     });
 
-    test("range is undefined on head, put, list, complete and on a get without a body", async (t) => {
+    test("range is undefined in results of head, put, list and complete, and of a get without a body", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const put = await bucket.put("key", "value");
       const upload = await bucket.createMultipartUpload("parts");
@@ -105,7 +105,7 @@ export function getContract(implementation: Implementation): void {
     });
   });
 
-  describe("get: httpMetadata in the options", () => {
+  describe("httpMetadata in the options of get overrides the stored metadata", () => {
     const stored = { contentType: "text/plain", cacheControl: "no-store" };
     test("httpMetadata in the options of get overrides the stored fields, as an object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
@@ -142,8 +142,8 @@ export function getContract(implementation: Implementation): void {
     });
   });
 
-  describe("writeHttpMetadata", () => {
-    test("writeHttpMetadata sets the stored fields as headers and leaves all others unchanged", async (t) => {
+  describe("writeHttpMetadata sets HTTP headers from the stored metadata", () => {
+    test("writeHttpMetadata sets a header for each stored field and leaves all other headers unchanged", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("all", "value", {
         httpMetadata: {

@@ -1,12 +1,12 @@
-// binding.md, Arguments: keys are any 0 to 1,024 UTF-8 bytes, compared and ordered as bytes, never
-// normalised and never a path.
+// Tests "Arguments" of binding.md: a key is 0 to 1,024 UTF-8 bytes, ordered as bytes, not
+// normalised and not used as a path.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { openBucket, textOf } from "./scene.ts";
 
-/** Pairwise different as bytes; each would break code that treats keys as paths or the like. */
+/** Keys that differ as bytes; code that treats keys as paths or normalises them would fail. */
 const strangeKeys: readonly string[] = [
   "",
   ".",
@@ -63,7 +63,7 @@ const strangeKeys: readonly string[] = [
 ];
 
 export function keysContract(implementation: Implementation): void {
-  describe("keys", () => {
+  describe("keys are arbitrary strings of up to 1,024 UTF-8 bytes", () => {
     test("keys of 0 to 1,024 UTF-8 bytes with any content are valid and distinct", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, strangeKeys);
@@ -126,7 +126,7 @@ export function keysContract(implementation: Implementation): void {
       }
     });
 
-    test("keys are never normalised: deleting one keeps keys that look alike", async (t) => {
+    test("keys are not normalised: deleting a key keeps other keys that look like it", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, strangeKeys);
       const left = new Set(strangeKeys);
@@ -154,7 +154,7 @@ export function keysContract(implementation: Implementation): void {
       for (const key of keys) assert.equal(await textOf(bucket, key), `value of ${key}`);
     });
 
-    test("keys of large objects are not used as paths", async (t) => {
+    test("the key of a large object is not used as a file path", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = ["", ".", "..", "../../x", "/x", "x/", "x", "\0", "é", "e\u0301", "k".repeat(1024)];
       await Promise.all(keys.map((key) => bucket.put(key, key.padEnd(20_000, "-"))));
@@ -162,7 +162,7 @@ export function keysContract(implementation: Implementation): void {
       assert.deepEqual(await pagedKeys(bucket, 3), inByteOrder(keys));
     });
 
-    test("a key of 1,024 UTF-8 bytes is accepted and one of 1,025 is refused", async (t) => {
+    test("a key of 1,024 UTF-8 bytes is accepted, and a key of 1,025 bytes is refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const unit of ["k", "é", "€", "😀"]) {
         const width = Buffer.byteLength(unit);

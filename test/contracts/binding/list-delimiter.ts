@@ -1,4 +1,4 @@
-// binding.md, list: grouping at a delimiter, and pages across groups.
+// Tests "list" of binding.md: grouping by a delimiter, and pages that end within a group.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { collectPage, type Position } from "../../../src/model/listing.ts";
@@ -7,7 +7,7 @@ import { keysOf, pagesOf, putAll } from "./list.ts";
 import { openBucket } from "./scene.ts";
 
 export function delimiterContract(implementation: Implementation): void {
-  describe("list: delimiter", () => {
+  describe("list with a delimiter groups keys into prefixes", () => {
     test("delimitedPrefixes end before the delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "a/b/c", "a/b/d", "a/e", "b/c", "f"]);
@@ -29,7 +29,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(leading), leading.delimitedPrefixes], [["a"], ["a"]]);
     });
 
-    test("with store_delimited_prefixes_keep_delimiter the prefixes end with the delimiter", async (t) => {
+    test("with the flag store_delimited_prefixes_keep_delimiter, delimitedPrefixes end with the delimiter", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/b/c", "a/e", "f", "/g"]);
       const compatibilityFlags = ["store_delimited_prefixes_keep_delimiter"];
@@ -54,7 +54,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(inside), inside.delimitedPrefixes], [["a--b", "a--c", "a-d"], []]);
     });
 
-    test("an empty delimiter means no delimiter", async (t) => {
+    test("an empty delimiter is treated as no delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/b", "c"]);
       const page = await bucket.list({ delimiter: "" });
@@ -100,7 +100,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([last.delimitedPrefixes, last.truncated], [["a", "b"], false]);
     });
 
-    test("pages of any size join to the whole listing, for every prefix and delimiter", async (t) => {
+    test("pages of any size add up to the whole listing, for every prefix and delimiter", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = [
         "",
@@ -153,7 +153,7 @@ export function delimiterContract(implementation: Implementation): void {
   });
 }
 
-/** The listing by its definition, without an index. */
+/** Computes the expected listing from all keys, without an index. */
 function expectedListing(ordered: readonly string[], prefix: string, delimiter: string) {
   const objects: string[] = [];
   const prefixes = new Set<string>();
@@ -166,15 +166,16 @@ function expectedListing(ordered: readonly string[], prefix: string, delimiter: 
   return { objects, prefixes: [...prefixes], count: objects.length + prefixes.size };
 }
 
-/** The rule of pages, over an index that counts the rows that are read. */
+/** Tests paging on an index that counts the rows it reads. */
 export function seekingContract(): void {
-  test("a page over a folder of a million keys reads as many rows as over a folder of ten", () => {
+  test("listing with a delimiter reads the same number of rows for a million grouped keys as for ten", () => {
     assert.deepEqual(rowsTaken(1_000_000), rowsTaken(10));
   });
 }
 
 /**
- * Rows read to list the folders "a", "b" and "c" of this many keys each, at the top and inside one.
+ * Returns the rows that each of four listings reads if the folders "a", "b" and "c" have this many
+ * keys.
  */
 function rowsTaken(keysPerFolder: number): number[] {
   const folders = ["a", "b", "c"];

@@ -1,4 +1,4 @@
-// binding.md, list: order, limits, pages, cursors, and included metadata.
+// Tests "list" of binding.md: order, limits, pages, cursors and included metadata.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreListOptions, StoreObjects } from "../../../src/index.ts";
@@ -7,7 +7,7 @@ import { furnish, isArgumentError, openBucket, rejectsWith } from "./scene.ts";
 
 export const keysOf = (page: StoreObjects): string[] => page.objects.map(({ key }) => key);
 
-/** All pages of a listing. */
+/** Returns all pages of a listing. */
 export async function pagesOf(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects[]> {
   const pages: StoreObjects[] = [];
   let cursor: string | undefined;
@@ -26,7 +26,7 @@ export async function putAll(bucket: StoreBucket, keys: readonly string[]): Prom
 }
 
 export function listContract(implementation: Implementation): void {
-  describe("list", () => {
+  describe("list returns the keys of a bucket in pages", () => {
     test("list of an empty bucket is empty", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       assert.deepEqual(
@@ -61,7 +61,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(exact), exact.truncated], [keys.slice(1000), false]);
     });
 
-    test("list accepts query parameters: a limit as text, and an empty cursor for none", async (t) => {
+    test("list accepts values from a query string: a limit as text, and an empty cursor", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b", "c"]);
       const listed = (options: object) => bucket.list(options).then(keysOf);
@@ -73,7 +73,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual(await listed({ limit: "9".repeat(400) }), ["a", "b", "c"]);
     });
 
-    test("a limit of 0 returns an empty page, truncated if anything matches", async (t) => {
+    test("a limit of 0 returns an empty page, which is truncated if any key matches", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b/c"]);
       for (const options of [
@@ -99,7 +99,7 @@ export function listContract(implementation: Implementation): void {
       }
     });
 
-    test("a prefix is taken literally, and startAfter is exclusive", async (t) => {
+    test("a prefix is compared literally, and startAfter is exclusive", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "a%b", "a_b", "ab", "abc", "b", "B"]);
       assert.deepEqual(keysOf(await bucket.list({ prefix: "a" })), ["a", "a%b", "a_b", "ab", "abc"]);
@@ -116,7 +116,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual(keysOf(await bucket.list({ startAfter: "b", prefix: "ab" })), []);
     });
 
-    test("with startAfter and cursor the later position applies", async (t) => {
+    test("if both startAfter and cursor are given, the list starts at the later position", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b", "c", "d", "e"]);
       const { cursor } = await bucket.list({ limit: 3 });
@@ -137,7 +137,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual(keysOf(await bucket.list({ cursor })), ["bb", "d"]);
     });
 
-    test("a cursor that this store did not make is refused with 10029", async (t) => {
+    test("a cursor that was not returned by list is refused with 10029", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b"]);
       const { cursor = "" } = await bucket.list({ limit: 1 });
@@ -148,7 +148,7 @@ export function listContract(implementation: Implementation): void {
     });
   });
 
-  describe("list: include", () => {
+  describe("list returns only the metadata named in include", () => {
     const metadata = {
       httpMetadata: { contentType: "text/plain", cacheExpiry: new Date(1_900_000_000_000) },
       customMetadata: { a: "b" },
@@ -194,7 +194,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual({ ...none?.customMetadata }, {});
     });
 
-    test("include applies from compatibility date 2022-08-04, or with its flag", async (t) => {
+    test("include applies from compatibility date 2022-08-04, or with its compatibility flag", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", metadata);
       const flag = "store_list_honor_include";
@@ -231,14 +231,14 @@ export function listContract(implementation: Implementation): void {
         assert.ok(bytes > 224 * 1024 && bytes < 288 * 1024, `${bytes} bytes of metadata on a page`);
       }
       assert.equal(pages.length, 3);
-      // Without include no metadata is returned, so it does not count.
+      // Without include no metadata is returned, so its size does not end the page.
       assert.equal((await bucket.list()).objects.length, 70);
-      // A smaller limit ends the page first.
+      // Here the limit is reached before the maximum size of metadata.
       assert.equal((await bucket.list({ include: ["customMetadata"], limit: 5 })).objects.length, 5);
     });
   });
 
-  test("uploads in flight are not listed", async (t) => {
+  test("list does not return incomplete uploads", async (t) => {
     const scene = await furnish(t, implementation);
     assert.ok(!keysOf(await scene.bucket.list()).includes("ongoing"));
     assert.equal(await scene.bucket.head("ongoing"), null);

@@ -1,4 +1,4 @@
-// binding.md, multipart: parts, and the object they become.
+// Tests "multipart" of binding.md: uploading parts and completing an upload.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -18,8 +18,8 @@ import {
 } from "./scene.ts";
 
 export function multipartContract(implementation: Implementation): void {
-  describe("multipart: parts", () => {
-    test("a part number is 1 to 10000, truncated to an integer", async (t) => {
+  describe("parts of a multipart upload can be uploaded in any order", () => {
+    test("a part number from 1 to 10000 is accepted and truncated to an integer", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const [given, number] of [
         [1, 1],
@@ -36,7 +36,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("any other part number is a TypeError", async (t) => {
+    test("a part number outside 1 to 10000 is refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const wrong = [
         0,
@@ -72,7 +72,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "again2");
     });
 
-    test("the etag of a part is its hex MD5, for every kind of value", async (t) => {
+    test("the etag of a part is its hex MD5, for every type of value", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const bytes = patterned(5000);
@@ -95,8 +95,8 @@ export function multipartContract(implementation: Implementation): void {
     });
   });
 
-  describe("multipart: complete", () => {
-    test("complete accepts the parts in any order and stores them by number", async (t) => {
+  describe("complete creates the object from the given parts", () => {
+    test("complete accepts the parts in any order and joins them by part number", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const orders = [
         [0, 1, 2],
@@ -126,7 +126,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.match(object.etag, /-3$/);
     });
 
-    test('the etag of an object with the one part "hello" is 62109206880d38a4010a98e11243924a-1', async (t) => {
+    test('the etag of an object whose only part is "hello" is 62109206880d38a4010a98e11243924a-1', async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const object = await upload.complete([await upload.uploadPart(1, "hello")]);
@@ -135,7 +135,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal((await bucket.head("key"))?.etag, object.etag);
     });
 
-    test("the etag of a multipart object is the md5 of its parts' md5s and their number, and checksums are empty", async (t) => {
+    test("the etag of a multipart object is the MD5 of its parts' MD5s and their number, and it has no checksums", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const values = ["hello", "world", "!"];
@@ -165,7 +165,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("the given parts must have the same size, except a smaller last part", async (t) => {
+    test("all given parts must have the same size, except the last, which may be smaller", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const parts: StoreUploadedPart[] = [];
@@ -197,7 +197,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "5555555555333");
     });
 
-    test("the object has the metadata given to createMultipartUpload", async (t) => {
+    test("a completed object has the metadata given to createMultipartUpload", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = { contentType: "text/plain", cacheExpiry: new Date(1_900_000_000_000) };
       const options = {
@@ -250,7 +250,7 @@ export function multipartContract(implementation: Implementation): void {
       for (const one of seen) assert.ok(one === old?.version || one === version);
     });
 
-    test("of two concurrent completes one wins, and the other is refused", async (t) => {
+    test("exactly one of two concurrent completes succeeds, and the other is refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, "hello");
@@ -264,7 +264,7 @@ export function multipartContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "hello");
     });
 
-    test("complete with anything but a list of parts is a TypeError", async (t) => {
+    test("complete with an argument that is not a list of parts is refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const upload = looseUpload(scene.upload);
       const { etag } = scene.parts[0]!;

@@ -1,6 +1,5 @@
-// binding.md, the largest object: a complete that would exceed the limit is refused. The parts are
-// recorded without their bytes, which a complete never reads: five terabytes are too much for a
-// test.
+// Tests the maximum object size of binding.md. Parts are recorded without their bytes, because
+// complete does not read them and five terabytes are too much for a test.
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { StoreBucket } from "../../../src/binding/bucket.ts";
@@ -32,7 +31,7 @@ async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
 }
 
 export function objectSizeContract(): void {
-  describe("the largest object", () => {
+  describe("an object of the maximum size can be completed, and a larger one is refused", () => {
     test("complete of more than 5,492,189,429,760 bytes is refused with 100100 EntityTooLarge", async (t) => {
       const sizes = [...new Array<number>(1024).fill(limits.singleWriteBytes), 1];
       const { bucket, upload, parts } = await uploadOfRecords(t, sizes);
@@ -42,7 +41,7 @@ export function objectSizeContract(): void {
       const previous = await bucket.get("key");
       assert.ok(previous !== null && "text" in previous);
       assert.equal(await previous.text(), "the previous object");
-      // One byte less is the largest object, and the refused upload can still be completed with it.
+      // Without the extra byte the object has the maximum size, and the refused upload completes.
       const object = await upload.complete(parts.slice(0, 1024));
       assert.equal(object.size, 5_492_189_429_760);
       assert.equal((await bucket.head("key"))?.size, 5_492_189_429_760);

@@ -1,12 +1,12 @@
-// binding.md, put: accepted values, etag, version and HTTP metadata.
+// Tests "put" of binding.md: accepted values, etag, version and HTTP metadata.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
 import { digest, furnish, loose, MiB, openBucket, patterned, textOf, watchedStream } from "./scene.ts";
 
 export function putContract(implementation: Implementation): void {
-  describe("put: values", () => {
-    test("put stores every kind of value as its bytes", async (t) => {
+  describe("put stores every supported type of value", () => {
+    test("put stores the bytes of every supported type of value", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const framed = Uint8Array.from([0, 1, 2, 3, 4, 5, 6, 7]);
       const values: readonly (readonly [
@@ -36,7 +36,7 @@ export function putContract(implementation: Implementation): void {
       }
     });
 
-    test("put(k, null) stores an empty object, and put(k) is a TypeError", async (t) => {
+    test("put(key, null) stores an empty object, and put(key) is refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       await scene.refusesArgument({}, () => scene.loose.put("kept"));
       await scene.refusesArgument({}, () => scene.loose.put("kept", undefined));
@@ -83,7 +83,7 @@ export function putContract(implementation: Implementation): void {
       }
     });
 
-    test("a stored value is a copy: neither the given nor the returned buffer belongs to the store", async (t) => {
+    test("changing the buffer given to put or returned by get does not change the stored object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const bytes = patterned(3000);
       await bucket.put("key", bytes);
@@ -96,7 +96,7 @@ export function putContract(implementation: Implementation): void {
     });
   });
 
-  describe("put: etag and version", () => {
+  describe("put returns the etag, version and time of the write", () => {
     test("the etag of a single put is the lowercase hex MD5", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const value of ["", "value", "v".repeat(10_000)]) {
@@ -133,7 +133,7 @@ export function putContract(implementation: Implementation): void {
     });
   });
 
-  describe("put: HTTP metadata", () => {
+  describe("put stores HTTP metadata from an object or from Headers", () => {
     test("httpMetadata as Headers reads Content-Type, -Language, -Disposition, -Encoding, Cache-Control and Expires", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = new Headers({
@@ -181,7 +181,7 @@ export function putContract(implementation: Implementation): void {
       assert.deepEqual({ ...object?.customMetadata }, {});
     });
 
-    test("control characters in a value are a TypeError, at put and at createMultipartUpload", async (t) => {
+    test("put and createMultipartUpload refuse control characters in HTTP metadata with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const fields = [
         "contentType",
@@ -200,12 +200,12 @@ export function putContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("metadata beyond ASCII is stored", async (t) => {
+    test("metadata with non-ASCII characters is stored", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = { contentDisposition: 'attachment; filename="Größe 日本.txt"' };
       await bucket.put("key", "value", { httpMetadata });
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, httpMetadata);
-      // A header carries bytes: they must be the UTF-8 of the text, without an error.
+      // A header value is a byte string: the text must be written to it as UTF-8.
       const headers = new Headers();
       (await bucket.head("key"))?.writeHttpMetadata(headers);
       const carried = headers.get("content-disposition") ?? "";
@@ -213,8 +213,8 @@ export function putContract(implementation: Implementation): void {
     });
   });
 
-  describe("put: storage class", () => {
-    test("an object has the given storage class, otherwise the bucket's", async (t) => {
+  describe("put sets the storage class of an object", () => {
+    test("an object has the storage class given to put, or the bucket's default", async (t) => {
       const store = await implementation.open(t);
       for (const [name, own] of [
         ["standard", "Standard"],

@@ -1,4 +1,4 @@
-// binding.md, get: every form of a range, and its result.
+// Tests "get" of binding.md: every form of a range, and the returned bytes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreGetOptions, StoreObjectBody, StoreRange } from "../../../src/index.ts";
@@ -9,7 +9,7 @@ const value = "value";
 const unsatisfiable = { code: 10039, action: "get", message: "The requested range is not satisfiable" };
 
 export function rangesContract(implementation: Implementation): void {
-  describe("ranges", () => {
+  describe("get with a range returns exactly the requested bytes", () => {
     test('ranges of the five bytes "value" follow the table of binding.md', async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
@@ -86,7 +86,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("any range of an empty object is refused with 10039, and a get without a range returns no bytes", async (t) => {
+    test("any range of an empty object is refused with 10039; without a range, get returns no bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("empty", null);
       for (const range of [
@@ -108,7 +108,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("a negative, fractional or NaN field of a range is a RangeError that names the field", async (t) => {
+    test("a negative, fractional or NaN field of a range is refused with a RangeError that names the field", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       for (const field of ["offset", "length", "suffix"]) {
@@ -127,7 +127,7 @@ export function rangesContract(implementation: Implementation): void {
       );
     });
 
-    test("a suffix together with offset or length is a TypeError", async (t) => {
+    test("a range with both suffix and offset or length is refused with a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       for (const range of [
@@ -194,7 +194,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("ranges of large objects are exact at every boundary of blocks and parts", async (t) => {
+    test("a range of a large object returns the right bytes at every boundary of blocks and parts", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const block = 64 * 1024;
       const bytes = patterned(3 * block + 100);

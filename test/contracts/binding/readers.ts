@@ -1,4 +1,4 @@
-// binding.md, get: a reader gets the version it started with, whatever is put or deleted meanwhile.
+// Tests "get" of binding.md: a body is not affected by later puts and deletes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -41,7 +41,7 @@ async function write(bucket: StoreBucket, kind: Kind, bytes: Uint8Array): Promis
 export function readersContract(implementation: Implementation): void {
   describe("a reader gets the version it started with", () => {
     for (const kind of kinds) {
-      test(`a reader is not affected by overwrites, deletes and sweeps: ${kind.name}`, async (t) => {
+      test(`a read in progress is not affected by overwrites, deletes and sweeps: ${kind.name}`, async (t) => {
         const { store, bucket } = await openBucket(t, implementation, sweptStore);
         const bytes = patterned(kind.size);
         await write(bucket, kind, bytes);
@@ -74,7 +74,7 @@ export function readersContract(implementation: Implementation): void {
       });
     }
 
-    test("a reader that has not read yet is not affected by overwrites and deletes", async (t) => {
+    test("a body returned by get but not yet read is not affected by overwrites and deletes", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       for (const kind of kinds) {
         const bytes = patterned(kind.size);
@@ -87,7 +87,7 @@ export function readersContract(implementation: Implementation): void {
       }
     });
 
-    test("under constant overwriting every read returns one complete version", async (t) => {
+    test("while an object is overwritten repeatedly, every read returns one complete version", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       const size = 256 * 1024;
       const versions = [1, 2, 3].map((fill) => Buffer.alloc(size, fill));

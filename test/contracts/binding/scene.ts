@@ -21,7 +21,7 @@ export const otherSecret = "f0".repeat(32);
 export const MiB = 1024 * 1024;
 export const day = 24 * 3600 * 1000;
 
-/** The methods as an untyped script calls them. */
+/** The methods of a bucket without argument types, as an untyped script calls them. */
 export interface LooseBucket {
   head(...args: unknown[]): Promise<unknown>;
   get(...args: unknown[]): Promise<unknown>;
@@ -52,7 +52,7 @@ export interface OpenedBucket {
   readonly bucket: StoreBucket;
 }
 
-/** Stores may be shared, buckets never are. */
+/** Tests may share a store, so every bucket gets a unique name. */
 let bucketCount = 0;
 
 export async function openBucket(
@@ -68,7 +68,7 @@ export async function openBucket(
 
 export interface Scene extends OpenedBucket {
   readonly loose: LooseBucket;
-  /** An upload of the key "ongoing" with two parts, not completed yet. */
+  /** An incomplete upload of the key "ongoing" with two parts. */
   readonly upload: StoreMultipartUpload;
   readonly parts: readonly StoreUploadedPart[];
   /** Checks that the call fails with exactly this error and changes nothing in the store. */
@@ -131,7 +131,7 @@ export async function furnish(
   };
 }
 
-/** Everything a caller can see of the store, as JSON. */
+/** Returns everything that a caller can read from the store, as JSON. */
 async function snapshot(store: Store, bucket: StoreBucket): Promise<string> {
   const objects: unknown[] = [];
   for (const object of await listAll(bucket)) {
@@ -154,7 +154,7 @@ export async function listAll(bucket: StoreBucket): Promise<StoreObject[]> {
   return objects;
 }
 
-/** The fields of an object as plain data. */
+/** Returns the fields of an object as plain data. */
 export function described(object: StoreObject): Record<string, unknown> {
   return {
     key: object.key,
@@ -174,11 +174,11 @@ export function described(object: StoreObject): Record<string, unknown> {
 export interface ExpectedError {
   readonly code: number;
   readonly action: string;
-  /** The text between the action and the code; not compared where binding.md leaves it open. */
+  /** The text between action and code. Omitted if binding.md does not specify it. */
   readonly message?: string;
 }
 
-/** Checks that the call rejects, and does not throw, with a StoreError of exactly this shape. */
+/** Checks that the call rejects with exactly the expected StoreError and does not throw. */
 export async function rejectsWith(expected: ExpectedError, act: () => unknown): Promise<StoreError> {
   const error = await rejection(act);
   assert.ok(error instanceof StoreError, `not a StoreError: ${String(error)}`);
@@ -201,8 +201,8 @@ export interface ExpectedArgumentError {
 }
 
 /**
- * Checks that the call rejects, and does not throw, with a TypeError or RangeError without prefix
- * and code.
+ * Checks that the call rejects with a TypeError or RangeError without action and code, and does not
+ * throw.
  */
 export async function rejectsArgument(expected: ExpectedArgumentError, act: () => unknown): Promise<Error> {
   const error = await rejection(act);
@@ -225,7 +225,7 @@ export function isArgumentError(expected: ExpectedArgumentError, error: unknown)
   return error;
 }
 
-/** The error the call rejects with. The test fails if the call succeeds or throws synchronously. */
+/** Returns the error of a rejected call. Fails if the call succeeds or throws synchronously. */
 export async function rejection(act: () => unknown): Promise<unknown> {
   let answer: unknown;
   try {
@@ -242,14 +242,14 @@ export async function rejection(act: () => unknown): Promise<unknown> {
   return settled.error;
 }
 
-/** The value of an existing key as text. */
+/** Returns the value of an existing key as text. */
 export async function textOf(bucket: StoreBucket, key: string): Promise<string> {
   const object = await bucket.get(key);
   assert.ok(object, `no object "${key}"`);
   return object.text();
 }
 
-/** Bytes in which every section differs from its neighbours. */
+/** Returns bytes in which neighbouring sections differ, so that misplaced bytes are detected. */
 export function patterned(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   let state = seed;
@@ -267,9 +267,9 @@ export function digest(algorithm: string, bytes: string | Uint8Array): string {
 export interface WatchedStream {
   readonly stream: ReadableStream<Uint8Array>;
   pulls(): number;
-  /** Whether the reader cancelled it. */
+  /** Whether the reader cancelled the stream. */
   cancelled(): Promise<boolean>;
-  /** Whether it was read to its end. */
+  /** Whether the stream was read to its end. */
   ended(): boolean;
 }
 

@@ -1,29 +1,29 @@
-// Opening a store takes longer than most tests, so tests that only need a bucket of their own share
-// a store, which is closed after the suite. A test with other options opens its own store.
+// Shares stores between tests, because opening a store takes longer than most tests. A test with
+// other options opens its own store.
 import { after, type TestContext } from "node:test";
 import type { OpenOptions, Store } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 
-/** In the middle of a second, so that whole seconds and milliseconds differ. */
+/** Half a second past a full second: rounding to seconds changes this time. */
 export const fixedTime = Date.parse("2024-05-06T07:08:09.500Z");
 export const fixedClock: OpenOptions = { now: () => fixedTime };
 
-/** For tests that sweep: a sweep visits every bucket of a store, and this store has few. */
+/** Options of a store with few buckets, for tests that sweep: a sweep visits every bucket. */
 export const sweptStore: OpenOptions = {};
 
-/** A store for one test only, which may damage or close it. */
+/** Options of a store for one test, which may damage or close the store. */
 export const ownStore = (): OpenOptions => ({});
 
 const shared: readonly (OpenOptions | undefined)[] = [undefined, fixedClock, sweptStore];
 
-/** The same implementation with stores that are closed at the end of the current suite. */
+/** Returns an implementation whose stores are shared and closed at the end of the current suite. */
 export function sharingStores(implementation: Implementation): Implementation {
   const stores = new Map<OpenOptions | undefined, Promise<Store>>();
   const endings: (() => unknown)[] = [];
   after(async () => {
     for (const end of endings) await end();
   });
-  // Opening a store only uses `after` of the test's context.
+  // Opening a store uses only `after` of the test context.
   const suite = { after: (end: () => unknown) => endings.push(end) } as unknown as TestContext;
   return {
     name: implementation.name,

@@ -1,5 +1,5 @@
-// binding.md: SSE-C in get, put and multipart. Missing, inapplicable and wrong keys are refused
-// before the first byte.
+// Tests SSE-C of binding.md in get, put and multipart uploads. A missing, unneeded or wrong key is
+// refused before the first byte.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket } from "../../../src/index.ts";
@@ -21,7 +21,7 @@ async function multipart(
 }
 
 export function ssecContract(implementation: Implementation): void {
-  describe("SSE-C", () => {
+  describe("objects put with an SSE-C key are encrypted and need the key to be read", () => {
     test("an encrypted object of any size is returned with its key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [0, 1, 4096, 4097, 64 * 1024, 64 * 1024 + 1, MiB]) {
@@ -133,7 +133,7 @@ export function ssecContract(implementation: Implementation): void {
       await rejectsWith({ code: 10037, action: "put" }, () => bucket.put("key", "value", wrong));
     });
 
-    test("nothing that is visible without the key is a hash of the plain bytes", async (t) => {
+    test("without the SSE-C key, no returned field is a hash of the plain bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const options = { ssecKey: secret, sha256: digest("sha256", "value") };
       const put = await bucket.put("key", "value", options);
@@ -152,7 +152,7 @@ export function ssecContract(implementation: Implementation): void {
       assert.equal(got?.checksums.toJSON().md5, digest("md5", "value"));
     });
 
-    test("multipart needs the key at create and at every part, and none at complete", async (t) => {
+    test("a multipart upload needs the SSE-C key to create it and upload parts, but not to complete it", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const values = [patterned(100_000, 1), patterned(100_000, 2), patterned(10, 3)];
       const object = await multipart(bucket, "key", secret, values);
@@ -170,7 +170,7 @@ export function ssecContract(implementation: Implementation): void {
       );
     });
 
-    test("a part with another key, no key, or a key for a plain upload is refused with 10029", async (t) => {
+    test("a part with the wrong SSE-C key, a missing key or an unneeded key is refused with 10029", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: secret });
       const plain = await bucket.createMultipartUpload("plain");
@@ -179,7 +179,7 @@ export function ssecContract(implementation: Implementation): void {
       await rejectsWith(expected, () => sealed.uploadPart(1, "hello", {}));
       await rejectsWith(expected, () => sealed.uploadPart(1, "hello", { ssecKey: otherSecret }));
       await rejectsWith(expected, () => plain.uploadPart(1, "hello", { ssecKey: secret }));
-      // The handle remembers its key, so a resumed handle is used.
+      // The created handle stores the SSE-C key, so the test resumes a handle without it.
       const resumed = bucket.resumeMultipartUpload("sealed", sealed.uploadId);
       await rejectsWith(expected, () => resumed.uploadPart(1, "hello"));
       const part = await resumed.uploadPart(1, "hello", { ssecKey: secret.toUpperCase() });
@@ -189,7 +189,7 @@ export function ssecContract(implementation: Implementation): void {
       assert.equal(await (await bucket.get("plain"))?.text(), "hello");
     });
 
-    test("an encrypted part that is uploaded again is read with its last content", async (t) => {
+    test("an encrypted part that is uploaded again has the content of the last upload", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key", { ssecKey: secret });
       await upload.uploadPart(1, "first", { ssecKey: secret });

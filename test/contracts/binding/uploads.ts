@@ -1,4 +1,4 @@
-// binding.md, multipart: the life cycle of an upload, from its creation to its removal.
+// Tests "multipart" of binding.md: the life cycle of an upload from creation to removal.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
@@ -8,8 +8,8 @@ import { sweptStore } from "./shared-stores.ts";
 const gone = { code: 10024, message: "The specified multipart upload does not exist." };
 
 export function uploadsContract(implementation: Implementation): void {
-  describe("multipart: handles", () => {
-    test("an upload has its key and its id", async (t) => {
+  describe("a multipart upload can be resumed by key and id", () => {
+    test("a multipart upload object has the key and the upload id", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       assert.equal(upload.key, "key");
@@ -72,7 +72,7 @@ export function uploadsContract(implementation: Implementation): void {
     });
   });
 
-  describe("multipart: the end of an upload", () => {
+  describe("an upload accepts nothing after complete or abort", () => {
     test("uploadPart and complete after complete or abort are refused with 10024", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const end of ["complete", "abort"] as const) {
@@ -111,7 +111,7 @@ export function uploadsContract(implementation: Implementation): void {
       await rejectsWith(expected, () => bucket.resumeMultipartUpload("other", upload.uploadId).abort());
     });
 
-    test("a part that arrives while its upload ends is stored completely or refused", async (t) => {
+    test("a part uploaded while its upload is completed or aborted is stored completely or refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const end of ["complete", "abort"] as const) {
         const upload = await bucket.createMultipartUpload("key");
@@ -138,7 +138,7 @@ export function uploadsContract(implementation: Implementation): void {
     });
   });
 
-  describe("multipart: seven days", () => {
+  describe("an incomplete upload is aborted after seven days", () => {
     test("an upload that is not completed 7 days after its creation is aborted", async (t) => {
       const created = Date.parse("2024-05-06T07:08:09Z");
       let now = created;
@@ -147,7 +147,7 @@ export function uploadsContract(implementation: Implementation): void {
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, patterned(MiB));
       now = created + 6.9 * day;
-      // Neither a part nor a sweep changes the end of the upload.
+      // Neither uploading a part nor a sweep changes when the upload expires.
       const late = await upload.uploadPart(2, patterned(MiB, 2));
       assert.equal((await store.sweep()).uploadsAborted, 0);
       now = created + 7 * day - 1;
@@ -180,7 +180,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal((await youngest.complete([part])).size, MiB);
     });
 
-    test("ended uploads are remembered for 7 days, so that completed and aborted ones can be distinguished", async (t) => {
+    test("abort of a completed or aborted upload succeeds for 7 days and is refused afterwards", async (t) => {
       let now = Date.parse("2024-05-06T07:08:09Z");
       const { store, bucket } = await openBucket(t, implementation, { now: () => now });
       const completed = await bucket.createMultipartUpload("key");
@@ -199,7 +199,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "hello");
     });
 
-    test("the bytes of parts that were not completed are freed, and those of the object stay", async (t) => {
+    test("complete frees the parts that it did not use and keeps the bytes of the object", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       const upload = await bucket.createMultipartUpload("key");
       await upload.uploadPart(1, patterned(MiB, 1));

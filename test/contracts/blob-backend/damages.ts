@@ -30,7 +30,7 @@ function flipped(stored: Buffer, bit: number): Buffer {
 }
 
 export const damages: Chapter = async (t, { shelf, change }) => {
-  await t.test("a flipped bit is reported as damage, wherever it is", async () => {
+  await t.test("a flipped bit anywhere in a blob is reported as damage", async () => {
     const bytes = sampleBytes(120);
     const blob = await write(shelf, bytes);
     for (let place = 0; place < 124; place++) {
@@ -73,7 +73,7 @@ export const damages: Chapter = async (t, { shelf, change }) => {
     }
   });
 
-  await t.test("a block in the place of another is reported as damage", async () => {
+  await t.test("two swapped blocks of a blob are reported as damage", async () => {
     const blob = await write(shelf, Buffer.alloc(2 * block, 7));
     await change(blob, 0, (stored) =>
       Buffer.concat([stored.subarray(storedBlock), stored.subarray(0, storedBlock)]),
@@ -82,7 +82,7 @@ export const damages: Chapter = async (t, { shelf, change }) => {
     await assertDamaged(shelf, blob, "its second block", { offset: block, length: 1 });
   });
 
-  await t.test("the bytes of another blob are reported as damage", async () => {
+  await t.test("a blob that contains the bytes of another blob is reported as damaged", async () => {
     const blob = await write(shelf, Buffer.alloc(500, 7), newPlace());
     const other = await write(shelf, Buffer.alloc(500, 7), newPlace(blob.bucket));
     let bytes: Buffer | undefined;

@@ -10,7 +10,7 @@ export const names: Chapter = async (t, { shelf, other, left }) => {
   });
 
   await t.test(
-    "a removed blob is gone for all processes, others stay, and removing it again succeeds",
+    "a removed blob is missing in all processes, other blobs stay, and removing it again succeeds",
     async () => {
       const bucket = newBucket();
       for (const size of [10, 9 * block]) {
@@ -58,7 +58,7 @@ export const names: Chapter = async (t, { shelf, other, left }) => {
     assert.equal(await shelf.has(kept), true);
   });
 
-  await t.test("a listing contains all blobs of a bucket and none of another", async () => {
+  await t.test("a listing of a bucket contains all its blobs and no blobs of other buckets", async () => {
     const bucket = newBucket();
     assert.deepEqual(await toArray(shelf.all(bucket)), []);
     const sizes = [0, 1, block, 5 * block + 1, 2 * block, 700, 8 * block];
@@ -70,7 +70,7 @@ export const names: Chapter = async (t, { shelf, other, left }) => {
     assert.deepEqual(found.sort(byName), written.sort(byName));
   });
 
-  await t.test("a removed bucket leaves nothing, and a bucket that is not empty stays", async () => {
+  await t.test("an empty bucket is removed completely, and a bucket with blobs is kept", async () => {
     const bucket = newBucket();
     const blob = await write(shelf, sampleBytes(10), newPlace(bucket));
     await shelf.removeBucket(bucket);

@@ -1,4 +1,4 @@
-// Shared parts of the blob backend contract.
+// Types and values that the tests of the blob backend contract share.
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { BackendBlob, BlobBackend, BlobLocation } from "../../../src/cluster/backend/backend.ts";

@@ -1,4 +1,4 @@
-// Blobs contract: a read returns what was written, for any range.
+// Blobs contract: a read returns the written bytes, for any range.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -56,7 +56,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     },
   );
 
-  await t.test("chunks that are views of the receiver's buffer are at their offset", async () => {
+  await t.test("a chunk read into the caller's buffer is at the offset of its bytes", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(3 * 1024 * 1024 + 17);
     const blob = await stage(bytes, 100_000);
@@ -74,7 +74,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     }
   });
 
-  await t.test("any range returns exactly its bytes", async () => {
+  await t.test("reading any range of a blob returns exactly its bytes", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(5 * blockBytes + 123);
     const blob = await stage(bytes, 77_777);
@@ -91,7 +91,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     );
   });
 
-  await t.test("one reader serves many reads, sequential, concurrent and abandoned ones", async () => {
+  await t.test("one reader can be used for sequential, concurrent and abandoned reads", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(10 * blockBytes);
     const blob = await stage(bytes, blockBytes);
@@ -105,7 +105,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     for (const found of all) assertBytes(found, bytes);
   });
 
-  await t.test("blobs of one body are read through one reader, each by its id", async () => {
+  await t.test("one reader reads each of a body's blobs by its id", async () => {
     const { stage, reading } = await newBucket();
     const bodies = [sampleBytes(0), sampleBytes(70_000), sampleBytes(1), sampleBytes(65_536)];
     const group = await Promise.all(bodies.map((bytes) => stage(bytes)));
@@ -122,7 +122,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
   });
 };
 
-/** Offsets and lengths around the first and last byte and both sides of every block boundary. */
+/** Returns ranges at both ends of the blob and on both sides of every block boundary. */
 function rangesOf(size: number): [offset: number, length: number][] {
   const marks = [0, 1, blockBytes - 1, blockBytes, blockBytes + 1, 2 * blockBytes, size - 1, size];
   const inside = [...new Set(marks)].filter((mark) => mark >= 0 && mark <= size);

@@ -1,10 +1,10 @@
-// Blobs contract: when blobs exist.
+// Blobs contract: staging, keeping, opening and removing blobs.
 import assert from "node:assert/strict";
 import { assertBytes, collect, inChunks, sampleBytes, toArray } from "../../support/bytes.ts";
 import { type Chapter, named, notNamed } from "./setup.ts";
 
 export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) => {
-  await t.test("every blob is listed in its own bucket, kept or not", async () => {
+  await t.test("every blob is listed in its own bucket, before and after keep", async () => {
     const { bucket, stage, left } = await newBucket();
     await createBucket("other");
     assert.deepEqual(await left(), []);
@@ -49,7 +49,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     }
   });
 
-  await t.test("a removed blob is gone, and removing it again succeeds", async () => {
+  await t.test("a removed blob is not listed, and removing it again succeeds", async () => {
     const { bucket, stage, left } = await newBucket();
     const blob = await stage(sampleBytes(70_000));
     const other = await stage(sampleBytes(70_000));
@@ -68,7 +68,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), [other.id]);
   });
 
-  await t.test("opening blobs that the records name but that are missing is an error", async () => {
+  await t.test("opening a missing blob that a record references fails", async () => {
     const { bucket, stage } = await newBucket();
     const [lost, there] = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
     await blobs.remove(bucket, [lost.id]);
@@ -84,7 +84,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     }
   });
 
-  await t.test("opened blobs stay readable when they are removed meanwhile", async () => {
+  await t.test("an open blob stays readable while it is removed", async () => {
     const { bucket, stage, reading, left } = await newBucket();
     const bytes = sampleBytes(3_000_000);
     const blob = await stage(bytes, 100_000);
@@ -119,7 +119,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), []);
   });
 
-  await t.test("blobs that no record names are not opened, and can be removed", async () => {
+  await t.test("a blob that no record references is not opened and can be removed", async () => {
     const { bucket, stage, left } = await newBucket();
     const group = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
     assert.equal(await blobs.open(bucket, group, notNamed), undefined);
@@ -129,7 +129,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), []);
   });
 
-  await t.test("a blob is protected from removal from the start of the lookup in the records", async () => {
+  await t.test("a blob is not removed while open looks up its record", async () => {
     const { bucket, stage } = await newBucket();
     const bytes = sampleBytes(70_000);
     const group = [await stage(bytes), await stage(bytes)];
@@ -146,7 +146,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.equal(await blobs.remove(bucket, ids), true);
   });
 
-  await t.test("an error of the lookup in the records is passed on, and the blobs are released", async () => {
+  await t.test("an error of the record lookup is rethrown, and the blobs can then be removed", async () => {
     const { bucket, stage } = await newBucket();
     const group = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
     const failure = new Error("the records cannot be asked");

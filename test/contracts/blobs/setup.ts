@@ -1,4 +1,4 @@
-// Shared parts of the blobs contract.
+// Helpers that the tests of the blobs contract share.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../../../src/engine/blobs.ts";
@@ -6,16 +6,16 @@ import { inChunks, toArray } from "../../support/bytes.ts";
 
 export interface OpenedBlobs {
   readonly blobs: Blobs;
-  /** Blobs can be written once their bucket exists. */
+  /** Creates a bucket; blobs can only be written to an existing bucket. */
   createBucket(name: string): Promise<void>;
 }
 
-/** Blobs that tests share, each test in its own bucket. */
+/** A Blobs implementation that tests share; each test uses its own bucket. */
 export interface SharedBlobs extends OpenedBlobs {
   newBucket(): Promise<BucketOfBlobs>;
 }
 
-/** A bucket, and what most tests do in it. */
+/** A bucket with helpers to stage, open and list its blobs. */
 export interface BucketOfBlobs {
   readonly bucket: string;
   stage(bytes: Uint8Array, chunkSize?: number): Promise<StagedBlob>;
@@ -35,7 +35,7 @@ export async function share(
   open: (t: TestContext) => Promise<OpenedBlobs>,
 ): Promise<SharedBlobs> {
   const readers: BlobReader[] = [];
-  // Registered before the blobs are opened, so that it runs before they are closed.
+  // Registered before Blobs is opened, so that readers are closed before Blobs is closed.
   t.after(() => Promise.all(readers.map((reader) => reader.close())));
   const { blobs, createBucket } = await open(t);
   let buckets = 0;

@@ -1,4 +1,4 @@
-// Engine contract: buckets.
+// Engine contract: creating and deleting buckets, and operations on missing buckets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../../../src/engine/engine.ts";
@@ -36,7 +36,7 @@ export function buckets(open: OpenEngine): void {
     );
   });
 
-  test("a bucket's name followed by a NUL does not find that bucket", async (t) => {
+  test("a bucket's name followed by a NUL character does not match that bucket", async (t) => {
     const { engine } = await openBucket(open, t);
     await engine.put(bucket, "key", sampleBytes(5));
     for (const name of [`${bucket}\0`, `${bucket}\0x`]) {
@@ -102,7 +102,7 @@ export function buckets(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 0);
   });
 
-  test("every operation on a missing bucket fails with NoSuchBucket and its own action", async (t) => {
+  test("every operation on a missing bucket fails with NoSuchBucket and the operation's action", async (t) => {
     const { engine } = await openBucket(open, t);
     for (const name of ["absent", "..", "../bucket", "", "__proto__"]) await failsEverywhere(engine, name);
     const deleting = engine.deleteBucket("absent");

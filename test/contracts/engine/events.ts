@@ -1,5 +1,4 @@
-// Engine contract: which writes append which events for which rules, and that failed writes append
-// none.
+// Engine contract: each write appends the events that its rules request, and a failed write none.
 import assert from "node:assert/strict";
 import type { NotificationRule, ObjectEvent } from "../../../src/model/notification.ts";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -52,7 +51,7 @@ export const events: Chapter = async (t, shared) => {
     assert.ok(appended.every((event) => event.time === time.now()));
   });
 
-  await t.test("a copy and a form upload have event names of their own", async () => {
+  await t.test("a copy and a form upload append events with their own names", async () => {
     for (const event of ["s3:ObjectCreated:Copy", "s3:ObjectCreated:Post"] as const) {
       await engine.put(bucket, "a", sampleBytes(10), { event });
       assert.deepEqual(names(await readEvents()), [event]);
@@ -70,7 +69,7 @@ export const events: Chapter = async (t, shared) => {
     assert.deepEqual([event.created?.size, event.created?.etag], [9100, record.etag]);
   });
 
-  await t.test("a delete appends an event for each existing key, and for no other", async () => {
+  await t.test("a delete appends an event for each existing key and none for missing keys", async () => {
     for (const key of ["x", "y"]) await engine.put(bucket, key, sampleBytes(5));
     await readEvents();
     await engine.delete(bucket, ["x", "never", "y", "x"]);
@@ -91,7 +90,7 @@ export const events: Chapter = async (t, shared) => {
     assert.deepEqual(names(await readEvents()), []);
   });
 
-  await t.test("each rule gets only its own events, prefix and suffix", async () => {
+  await t.test("each rule gets only events that match its event names, prefix and suffix", async () => {
     await engine.changeSettings(bucket, {
       notifications: [
         rule("created", { events: ["s3:ObjectCreated:Put"] }),

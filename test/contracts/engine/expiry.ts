@@ -1,4 +1,4 @@
-// Engine contract: expirations, with a clock that the test controls, and the report of a sweep.
+// Engine contract: sweeps abort overdue uploads. The test controls the clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
@@ -24,7 +24,7 @@ const nothing = {
 };
 
 export function expiry(open: OpenEngine): void {
-  test("an upload can be completed until seven days have passed, and not afterwards", async (t) => {
+  test("an upload can be completed within seven days of its creation and not afterwards", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     const [inTime, late] = [await engine.createUpload(bucket, "a"), await engine.createUpload(bucket, "b")];
@@ -39,7 +39,7 @@ export function expiry(open: OpenEngine): void {
     assert.deepEqual([await exists(engine, "a"), await exists(engine, "b")], [true, false]);
   });
 
-  test("a sweep aborts overdue uploads, frees their bytes, and reports how many", async (t) => {
+  test("a sweep aborts overdue uploads, frees their bytes, and reports their number", async (t) => {
     const time = clock();
     const opened = await openBucket(open, t, time);
     const { engine } = opened;
@@ -59,7 +59,7 @@ export function expiry(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "c"), sampleBytes(9000));
   });
 
-  test("an ended upload is removed after seven days, and its object stays", async (t) => {
+  test("the record of an ended upload is removed after seven days, and its object stays", async (t) => {
     const time = clock();
     const opened = await openBucket(open, t, time);
     const { engine } = opened;

@@ -18,7 +18,7 @@ export function openUploads(open: OpenEngine): void {
     await engine.abortUpload(bucket, uploads[0]!);
     const part = await engine.uploadPart(bucket, uploads[1]!, 1, Buffer.from("hello"));
     await engine.completeUpload(bucket, uploads[1]!, [part]);
-    // A full bucket is counted once a second.
+    // The open uploads of a full bucket are counted again only once a second.
     time.time += 1000;
     await engine.createUpload(bucket, "f");
     await engine.createUpload(bucket, "g");
@@ -28,7 +28,7 @@ export function openUploads(open: OpenEngine): void {
     assert.equal((await engine.listUploads(bucket)).uploads.length, 5);
   });
 
-  test("overdue uploads do not count toward the limit", async (t) => {
+  test("overdue uploads do not count toward the limit of open uploads", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, { now: time.now, openUploads: 5 });
     for (const key of ["a", "b", "c", "d", "e"]) await engine.createUpload(bucket, key);

@@ -1,4 +1,4 @@
-// Engine contract: concurrent callers.
+// Engine contract: concurrent puts, reads, uploads and deletes of one key.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { assertBytes, collect, sampleBytes } from "../../support/bytes.ts";
@@ -16,7 +16,7 @@ import {
 const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
 
 export const races: Chapter = async (t, shared) => {
-  await t.test("of many concurrent create-only puts exactly one is stored", async () => {
+  await t.test("exactly one of many concurrent create-only puts is stored", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     const condition = { etagDoesNotMatch: "*" } as const;
@@ -34,7 +34,7 @@ export const races: Chapter = async (t, shared) => {
     assert.equal(await blobsLeft(opened), 1);
   });
 
-  await t.test("of many concurrent puts on one etag exactly one is stored", async () => {
+  await t.test("exactly one of many concurrent puts conditional on the same etag is stored", async () => {
     const { engine } = await emptied(shared);
     const first = await engine.put(bucket, "a", Buffer.from("first"));
     assert(first.outcome === "stored");
@@ -47,20 +47,23 @@ export const races: Chapter = async (t, shared) => {
     assert.equal((await contentOf(engine, "a")).toString(), `${winners[0]}`);
   });
 
-  await t.test("concurrent puts without a condition are all stored, and one of them remains", async () => {
-    const opened = await emptied(shared);
-    const { engine } = opened;
-    const outcomes = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => engine.put(bucket, "a", Buffer.alloc(9000, i))),
-    );
-    const versions = outcomes.map((put) => (put.outcome === "stored" ? put.record.version : undefined));
-    assert.equal(new Set(versions).size, 30);
-    const left = versions.indexOf((await engine.head(bucket, "a"))?.version);
-    assertBytes(await contentOf(engine, "a"), Buffer.alloc(9000, left));
-    assert.equal(await blobsLeft(opened), 1);
-  });
+  await t.test(
+    "concurrent unconditional puts all succeed, and the stored object is from one of them",
+    async () => {
+      const opened = await emptied(shared);
+      const { engine } = opened;
+      const outcomes = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => engine.put(bucket, "a", Buffer.alloc(9000, i))),
+      );
+      const versions = outcomes.map((put) => (put.outcome === "stored" ? put.record.version : undefined));
+      assert.equal(new Set(versions).size, 30);
+      const left = versions.indexOf((await engine.head(bucket, "a"))?.version);
+      assertBytes(await contentOf(engine, "a"), Buffer.alloc(9000, left));
+      assert.equal(await blobsLeft(opened), 1);
+    },
+  );
 
-  await t.test("a reader gets the version it started with, despite overwrites and sweeps", async () => {
+  await t.test("a read in progress returns one version, despite overwrites and sweeps", async () => {
     const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(100_000));
     let writing = true;
@@ -94,7 +97,7 @@ export const races: Chapter = async (t, shared) => {
     await Promise.all([write(), read(), read(), read()]);
   });
 
-  await t.test("of a concurrent complete and abort exactly one succeeds", async () => {
+  await t.test("exactly one of a concurrent complete and abort succeeds", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     let expected = 0;
@@ -119,7 +122,7 @@ export const races: Chapter = async (t, shared) => {
     assert.equal(await blobsLeft(opened), expected);
   });
 
-  await t.test("an upload is completed once, despite concurrent requests", async () => {
+  await t.test("exactly one of several concurrent completes of an upload succeeds", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     const upload = await engine.createUpload(bucket, "a");
@@ -160,7 +163,7 @@ export const races: Chapter = async (t, shared) => {
     },
   );
 
-  await t.test("concurrent uploads of one part number leave one of them", async () => {
+  await t.test("concurrent uploads of one part number leave exactly one of the parts", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     const upload = await engine.createUpload(bucket, "a");

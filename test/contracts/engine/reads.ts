@@ -32,7 +32,7 @@ export const reads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test('a get of a missing key is "missing", whatever the options', async () => {
+  await t.test('a get of a missing key returns "missing", whatever the options', async () => {
     const { engine } = await emptied(shared);
     const missing = { outcome: "missing" };
     assert.deepEqual(await engine.get(bucket, "a"), missing);
@@ -42,38 +42,41 @@ export const reads: Chapter = async (t, shared) => {
     assert.equal(await engine.head(bucket, "a"), undefined);
   });
 
-  await t.test("a refused get names the failed clause, before it checks range and key", async () => {
-    const { engine } = await emptied(shared);
-    const put = await engine.put(bucket, "a", sampleBytes(5000));
-    assert(put.outcome === "stored");
-    const { etag, uploaded } = put.record;
-    const refusals: [Condition, string][] = [
-      [{ etagMatches: tag("other") }, "etagMatches"],
-      [{ etagMatches: [{ value: etag, weak: true }] }, "etagMatches"],
-      [{ etagDoesNotMatch: tag(etag) }, "etagDoesNotMatch"],
-      [{ etagDoesNotMatch: "*" }, "etagDoesNotMatch"],
-      [{ uploadedBefore: uploaded }, "uploadedBefore"],
-      [{ uploadedAfter: uploaded }, "uploadedAfter"],
-      [{ etagMatches: tag(etag), uploadedAfter: uploaded }, "uploadedAfter"],
-      [{ etagMatches: tag("other"), etagDoesNotMatch: tag(etag) }, "etagMatches"],
-    ];
-    for (const [condition, clause] of refusals) {
-      for (const rest of [{}, { range: { offset: 9999 } }, { customerKey: new Uint8Array(32) }]) {
-        const got = await engine.get(bucket, "a", { condition, ...rest });
-        assert(got.outcome === "refused", clause);
-        assert.equal(got.clause, clause);
-        assert.equal(got.record.version, put.record.version);
+  await t.test(
+    "a get whose condition fails returns the failed clause, before range and SSE-C key are checked",
+    async () => {
+      const { engine } = await emptied(shared);
+      const put = await engine.put(bucket, "a", sampleBytes(5000));
+      assert(put.outcome === "stored");
+      const { etag, uploaded } = put.record;
+      const refusals: [Condition, string][] = [
+        [{ etagMatches: tag("other") }, "etagMatches"],
+        [{ etagMatches: [{ value: etag, weak: true }] }, "etagMatches"],
+        [{ etagDoesNotMatch: tag(etag) }, "etagDoesNotMatch"],
+        [{ etagDoesNotMatch: "*" }, "etagDoesNotMatch"],
+        [{ uploadedBefore: uploaded }, "uploadedBefore"],
+        [{ uploadedAfter: uploaded }, "uploadedAfter"],
+        [{ etagMatches: tag(etag), uploadedAfter: uploaded }, "uploadedAfter"],
+        [{ etagMatches: tag("other"), etagDoesNotMatch: tag(etag) }, "etagMatches"],
+      ];
+      for (const [condition, clause] of refusals) {
+        for (const rest of [{}, { range: { offset: 9999 } }, { customerKey: new Uint8Array(32) }]) {
+          const got = await engine.get(bucket, "a", { condition, ...rest });
+          assert(got.outcome === "refused", clause);
+          assert.equal(got.clause, clause);
+          assert.equal(got.record.version, put.record.version);
+        }
       }
-    }
-    const holding: Condition[] = [
-      { etagMatches: tag(etag), uploadedBefore: uploaded - 1 },
-      { etagDoesNotMatch: tag("other"), uploadedAfter: uploaded + 1 },
-      { uploadedBefore: uploaded + 1, uploadedAfter: uploaded - 1 },
-    ];
-    for (const condition of holding) {
-      assertBytes(await contentOf(engine, "a", { condition }), sampleBytes(5000));
-    }
-  });
+      const holding: Condition[] = [
+        { etagMatches: tag(etag), uploadedBefore: uploaded - 1 },
+        { etagDoesNotMatch: tag("other"), uploadedAfter: uploaded + 1 },
+        { uploadedBefore: uploaded + 1, uploadedAfter: uploaded - 1 },
+      ];
+      for (const condition of holding) {
+        assertBytes(await contentOf(engine, "a", { condition }), sampleBytes(5000));
+      }
+    },
+  );
 
   await t.test("a range that cannot be satisfied fails with InvalidRange", async () => {
     const { engine } = await emptied(shared);
@@ -134,7 +137,7 @@ export const reads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("small bodies, and ranges of them, are available at once", async () => {
+  await t.test("a small body, or a range of it, is returned in one piece without a stream", async () => {
     const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(100));
     const { bytes } = await found(engine, "a", { range: { offset: 10, length: 20 } });
@@ -144,7 +147,7 @@ export const reads: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "a get returns the bytes of the version it found, even if that is replaced before they are read",
+    "a get returns the bytes of one version, even if the object is replaced before they are read",
     async () => {
       const { engine } = await emptied(shared);
       const upload = await engine.createUpload(bucket, "parts");
@@ -168,78 +171,81 @@ export const reads: Chapter = async (t, shared) => {
     },
   );
 
+  await t.test("describe evaluates conditions before it checks the SSE-C key, as get does", async () => {
+    const { engine } = await emptied(shared);
+    assert.deepEqual(await engine.describe(bucket, "a"), { outcome: "missing" });
+    await engine.put(bucket, "a", sampleBytes(3), { customerKey: sampleBytes(32) });
+    const condition = { etagDoesNotMatch: "*" } as const;
+    for (const outcome of [
+      await engine.describe(bucket, "a", { condition }),
+      await engine.get(bucket, "a", { condition }),
+    ]) {
+      assert.ok(outcome.outcome === "refused");
+      assert.equal(outcome.clause, "etagDoesNotMatch");
+      assert.equal(outcome.record.size, 3);
+    }
+    await assert.rejects(engine.describe(bucket, "a", { condition: { etagMatches: "*" } }));
+  });
+
   await t.test(
-    "describe evaluates a condition as get does, before it checks the customer's key",
+    "the blobs of a body are released after it is cancelled, abandoned or read to its end",
     async () => {
-      const { engine } = await emptied(shared);
-      assert.deepEqual(await engine.describe(bucket, "a"), { outcome: "missing" });
-      await engine.put(bucket, "a", sampleBytes(3), { customerKey: sampleBytes(32) });
-      const condition = { etagDoesNotMatch: "*" } as const;
-      for (const outcome of [
-        await engine.describe(bucket, "a", { condition }),
-        await engine.get(bucket, "a", { condition }),
-      ]) {
-        assert.ok(outcome.outcome === "refused");
-        assert.equal(outcome.clause, "etagDoesNotMatch");
-        assert.equal(outcome.record.size, 3);
+      const opened = await emptied(shared);
+      const { engine } = opened;
+      const upload = await engine.createUpload(bucket, "a");
+      const parts = await uploadParts(engine, upload, { 1: sampleBytes(200_000), 2: sampleBytes(200_000) });
+      await engine.completeUpload(bucket, upload, parts);
+      const [unread, begun, read] = [
+        await found(engine, "a"),
+        await found(engine, "a"),
+        await found(engine, "a"),
+      ];
+      await engine.delete(bucket, ["a"]);
+      await unread.bytes.cancel();
+      await unread.bytes.cancel();
+      for await (const chunk of begun.bytes.chunks()) {
+        assert(chunk.length > 0);
+        break;
       }
-      await assert.rejects(engine.describe(bucket, "a", { condition: { etagMatches: "*" } }));
+      assert.equal((await collect(read.bytes.chunks())).length, 400_000);
+      assert.equal(await blobsLeft(opened), 0);
+      await Promise.all([begun.bytes.cancel(), read.bytes.cancel()]);
     },
   );
 
-  await t.test("bytes that are cancelled, left early or read to their end release their blobs", async () => {
-    const opened = await emptied(shared);
-    const { engine } = opened;
-    const upload = await engine.createUpload(bucket, "a");
-    const parts = await uploadParts(engine, upload, { 1: sampleBytes(200_000), 2: sampleBytes(200_000) });
-    await engine.completeUpload(bucket, upload, parts);
-    const [unread, begun, read] = [
-      await found(engine, "a"),
-      await found(engine, "a"),
-      await found(engine, "a"),
-    ];
-    await engine.delete(bucket, ["a"]);
-    await unread.bytes.cancel();
-    await unread.bytes.cancel();
-    for await (const chunk of begun.bytes.chunks()) {
-      assert(chunk.length > 0);
-      break;
-    }
-    assert.equal((await collect(read.bytes.chunks())).length, 400_000);
-    assert.equal(await blobsLeft(opened), 0);
-    await Promise.all([begun.bytes.cancel(), read.bytes.cancel()]);
-  });
+  await t.test(
+    "list counts prefixes toward the limit, clamps the limit, and the last page has no cursor",
+    async () => {
+      const { engine } = await emptied(shared);
+      const keys = Array.from({ length: 12 }, (_, i) => `k/${String(i).padStart(2, "0")}`);
+      await Promise.all([...keys, "a/b/c", "z"].map((key) => engine.put(bucket, key, sampleBytes(1))));
+      const grouped = await engine.list(bucket, { delimiter: "/" });
+      assert.deepEqual(grouped.prefixes, ["a/", "k/"]);
+      assert.deepEqual(
+        grouped.objects.map(({ key }) => key),
+        ["z"],
+      );
+      assert.equal(grouped.cursor, undefined);
+      const listed: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await engine.list(bucket, { prefix: "k/", limit: 5, cursor });
+        listed.push(...page.objects.map(({ key }) => key));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      assert.deepEqual(listed, keys);
+      const none = await engine.list(bucket, { limit: 0 });
+      assert.deepEqual([none.objects, none.prefixes, none.cursor === undefined], [[], [], false]);
+      assert.equal((await engine.list(bucket, { cursor: none.cursor, limit: 5000 })).objects.length, 14);
+      assert.equal((await engine.list(bucket, { startAfter: "k/10", prefix: "k/" })).objects.length, 1);
+      await assert.rejects(engine.list(bucket, { cursor: "Zm9yZWlnbg" }), failsWith("InvalidArgument"));
+      for (const limit of [-1, Number.NaN]) {
+        await assert.rejects(engine.list(bucket, { limit }), failsWith("InvalidMaxKeys"));
+      }
+    },
+  );
 
-  await t.test("a listing counts objects and prefixes, clamps the limit and ends its pages", async () => {
-    const { engine } = await emptied(shared);
-    const keys = Array.from({ length: 12 }, (_, i) => `k/${String(i).padStart(2, "0")}`);
-    await Promise.all([...keys, "a/b/c", "z"].map((key) => engine.put(bucket, key, sampleBytes(1))));
-    const grouped = await engine.list(bucket, { delimiter: "/" });
-    assert.deepEqual(grouped.prefixes, ["a/", "k/"]);
-    assert.deepEqual(
-      grouped.objects.map(({ key }) => key),
-      ["z"],
-    );
-    assert.equal(grouped.cursor, undefined);
-    const listed: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await engine.list(bucket, { prefix: "k/", limit: 5, cursor });
-      listed.push(...page.objects.map(({ key }) => key));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    assert.deepEqual(listed, keys);
-    const none = await engine.list(bucket, { limit: 0 });
-    assert.deepEqual([none.objects, none.prefixes, none.cursor === undefined], [[], [], false]);
-    assert.equal((await engine.list(bucket, { cursor: none.cursor, limit: 5000 })).objects.length, 14);
-    assert.equal((await engine.list(bucket, { startAfter: "k/10", prefix: "k/" })).objects.length, 1);
-    await assert.rejects(engine.list(bucket, { cursor: "Zm9yZWlnbg" }), failsWith("InvalidArgument"));
-    for (const limit of [-1, Number.NaN]) {
-      await assert.rejects(engine.list(bucket, { limit }), failsWith("InvalidMaxKeys"));
-    }
-  });
-
-  await t.test("a page with metadata ends early when there is much of it", async () => {
+  await t.test("a page of a list ends early if its metadata is large", async () => {
     const { engine } = await emptied(shared);
     const customMetadata = new Map([["note", "x".repeat(8000)]]);
     const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);

@@ -1,4 +1,4 @@
-// Engine contract: settings of a bucket, and lifecycle rules, with a clock that the test controls.
+// Engine contract: bucket settings and lifecycle rules. The test controls the clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createNotificationRules } from "../../../src/events/rules.ts";
@@ -25,7 +25,7 @@ const rule = (fields: Partial<LifecycleRule>): LifecycleRule => ({
 });
 
 export function settings(open: OpenEngine): void {
-  test("replacing a setting fails if it changed since it was read, and succeeds if only others changed", async (t) => {
+  test("replacing a setting fails if that setting changed since it was read, not if another setting did", async (t) => {
     const { engine } = await openBucket(open, t);
     const seen = (await engine.bucket(bucket))!.settings;
     const [first, second] = [[rule({ id: "first" })], [rule({ id: "second" })]];
@@ -71,7 +71,7 @@ export function settings(open: OpenEngine): void {
     await assert.rejects(engine.changeSettings("none", { cors }), { reason: "NoSuchBucket" });
   });
 
-  test("objects expire at the midnight after their days, by prefix and size, and their bytes are freed", async (t) => {
+  test("objects that match a rule expire at midnight after the rule's days, and their bytes are freed", async (t) => {
     const time = clock();
     const opened = await openBucket(open, t, time);
     const { engine } = opened;
@@ -104,7 +104,7 @@ export function settings(open: OpenEngine): void {
     assert.equal((await engine.sweep()).objectsExpired, 1);
   });
 
-  test("a transition changes only the storage class, once, for inline bodies, blobs and parts", async (t) => {
+  test("a transition changes only the storage class, and only once, however the body is stored", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.put(bucket, "inline", sampleBytes(10));
@@ -132,7 +132,7 @@ export function settings(open: OpenEngine): void {
     assert.deepEqual((await engine.verify()).damages, []);
   });
 
-  test("a rule aborts uploads after its days, earlier than the default of seven days", async (t) => {
+  test("a lifecycle rule can abort incomplete uploads before the default of seven days", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.createUpload(bucket, "tmp/a");

@@ -1,4 +1,4 @@
-// Shared parts of the engine contract.
+// Helpers that the tests of the engine contract share.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Blobs } from "../../../src/engine/blobs.ts";
@@ -31,7 +31,7 @@ export type Chapter = (t: TestContext, shared: SharedEngine) => Promise<void>;
 export const bucket = "bucket";
 export const day = 24 * 3600 * 1000;
 
-/** An engine with an empty bucket. */
+/** Opens an engine with an empty bucket. */
 export async function openBucket(
   open: OpenEngine,
   t: TestContext,
@@ -55,7 +55,7 @@ export async function emptied(shared: SharedEngine): Promise<SharedEngine> {
   return shared;
 }
 
-/** A clock that stands still until it is set. */
+/** Returns a clock that changes only when the test sets it. */
 export function clock() {
   const clock = { time: Date.UTC(2024, 0, 1), now: () => clock.time };
   return clock;
@@ -82,7 +82,7 @@ export async function exists(engine: Engine, key: string): Promise<boolean> {
   return (await engine.head(bucket, key)) !== undefined;
 }
 
-/** Number of blobs after all unreferenced ones were freed. */
+/** Frees unreferenced blobs and returns the number of remaining blobs. */
 export async function blobsLeft({ engine, blobs }: OpenedEngine): Promise<number> {
   await engine.sweep();
   return (await toArray(blobs.all(bucket))).length;
@@ -103,9 +103,9 @@ export async function uploadParts(
 export interface ProbeOptions {
   readonly length?: number;
   readonly chunkSize?: number;
-  /** Thrown after all bytes were given. */
+  /** Error that the stream throws after its last byte. */
   readonly failure?: Error;
-  /** Awaited before each chunk. */
+  /** Called and awaited before each chunk. */
   readonly gate?: () => Promise<void>;
 }
 
@@ -137,7 +137,7 @@ export function probe(bytes: Uint8Array, options: ProbeOptions = {}): Probe {
   };
 }
 
-/** A promise and the function that resolves it. */
+/** Returns a promise and the function that resolves it. */
 export function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = () => {};
   const promise = new Promise<void>((settle) => {

@@ -19,7 +19,7 @@ import {
 const wrongMd5 = { algorithm: "md5", value: new Uint8Array(16) } as const;
 
 export const sources: Chapter = async (t, shared) => {
-  /** A put that must fail with this error and leave the stored object unchanged. */
+  /** Checks that a put fails with the expected error and leaves the stored object unchanged. */
   async function failingPut(
     engine: Engine,
     reason: Reason,
@@ -32,7 +32,7 @@ export const sources: Chapter = async (t, shared) => {
     assert(source.seen.ended || source.seen.cancelled, "the source was read to its end or cancelled");
   }
 
-  await t.test("a source that is stored is read to its end and not cancelled", async () => {
+  await t.test("the source of a successful put is read to its end and not cancelled", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     for (const size of [0, 10, 100_000]) {
@@ -73,7 +73,7 @@ export const sources: Chapter = async (t, shared) => {
     assert.equal(await exists(engine, "a"), false);
   });
 
-  await t.test("the source of a part without an upload is cancelled unread, with the reason", async () => {
+  await t.test("the source of a part for a missing upload is cancelled unread, with the reason", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     const sealed = await engine.createUpload(bucket, "u", { customerKey: sampleBytes(32) });
@@ -158,7 +158,7 @@ export const sources: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "a source that can write into buffers fills the engine's buffers, with the same outcomes",
+    "a source that writes into the engine's buffers is stored or refused like any other source",
     async () => {
       const opened = await emptied(shared);
       const { engine } = opened;
@@ -194,7 +194,7 @@ export const sources: Chapter = async (t, shared) => {
   );
 };
 
-/** A stream that only supports writing into buffers. */
+/** Returns a stream that can be read only by writing into the reader's buffers. */
 function filling(
   bytes: Uint8Array,
   { length = bytes.length, failure }: { length?: number; failure?: Error } = {},

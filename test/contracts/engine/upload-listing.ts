@@ -1,4 +1,4 @@
-// Engine contract: uploads in flight and their parts, page by page, and reads of a part.
+// Engine contract: paged listings of uploads and parts, and reads of one part.
 import assert from "node:assert/strict";
 import type { ListUploadsOptions } from "../../../src/engine/engine.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
@@ -36,7 +36,7 @@ export const uploadListing: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("parts are listed by number, in pages", async () => {
+  await t.test("parts of an upload are listed by number, in pages", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "a");
     await uploadParts(engine, upload, { 5: sampleBytes(5), 1: sampleBytes(1), 9: sampleBytes(9) });
@@ -75,7 +75,7 @@ export const uploadListing: Chapter = async (t, shared) => {
     assert.equal(result?.etag, described.record.etag);
   });
 
-  await t.test("a conditional delete deletes the version it evaluated, or nothing", async () => {
+  await t.test("a conditional delete deletes the version that it evaluated or nothing", async () => {
     const { engine } = await emptied(shared);
     const put = await engine.put(bucket, "a", sampleBytes(3));
     assert(put.outcome === "stored");

@@ -7,7 +7,7 @@ import { bucket, type Chapter, contentOf, day, emptied, exists, failsWith, uploa
 const s3PartBytes = 5 * 1024 * 1024;
 
 export const uploads: Chapter = async (t, shared) => {
-  await t.test("an upload is recorded as it was created and is due after seven days", async () => {
+  await t.test("a created upload is stored with its options and expires after seven days", async () => {
     const { engine, time } = await emptied(shared);
     const customMetadata = new Map([["__proto__", "x"]]);
     const upload = await engine.createUpload(bucket, "film", {
@@ -28,40 +28,46 @@ export const uploads: Chapter = async (t, shared) => {
     assert.deepEqual(structuredClone(await engine.head(bucket, "film")), structuredClone(object));
   });
 
-  await t.test("parts are stored by number, in whatever order they are given, with gaps", async () => {
-    const { engine } = await emptied(shared);
-    const upload = await engine.createUpload(bucket, "a");
-    const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
-    const parts = await uploadParts(engine, upload, bodies);
-    const object = await engine.completeUpload(bucket, upload, parts.toReversed());
-    assert.equal((await contentOf(engine, "a")).toString(), "onetwo!");
-    const byNumber = parts.toSorted((a, b) => a.number - b.number);
-    assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
-  });
-
-  await t.test("uniform parts have the same size, except a smaller last part", async () => {
-    const { engine } = await emptied(shared);
-    const complete = async (...sizes: number[]) => {
+  await t.test(
+    "complete joins parts by number, in whatever order they are given, and numbers may have gaps",
+    async () => {
+      const { engine } = await emptied(shared);
       const upload = await engine.createUpload(bucket, "a");
-      const bodies = Object.fromEntries(sizes.map((size, i) => [i + 1, sampleBytes(size)]));
+      const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
       const parts = await uploadParts(engine, upload, bodies);
-      const byDefault = await Promise.allSettled([engine.completeUpload(bucket, upload, parts)]);
-      if (byDefault[0].status === "fulfilled") return byDefault[0].value.size;
-      const named = engine.completeUpload(bucket, upload, parts, { partSizes: "uniform" });
-      await assert.rejects(named, { ...failsWith("UnevenParts"), action: "completeMultipartUpload" });
-      return byDefault[0].reason.reason;
-    };
-    assert.equal(await complete(3), 3);
-    assert.equal(await complete(0), 0);
-    assert.equal(await complete(3, 3, 3), 9);
-    assert.equal(await complete(3, 3, 1), 7);
-    assert.equal(await complete(3, 0), 3);
-    assert.equal(await complete(3, 2, 3), "UnevenParts");
-    assert.equal(await complete(3, 4), "UnevenParts");
-    assert.equal(await complete(2, 3, 3), "UnevenParts");
-  });
+      const object = await engine.completeUpload(bucket, upload, parts.toReversed());
+      assert.equal((await contentOf(engine, "a")).toString(), "onetwo!");
+      const byNumber = parts.toSorted((a, b) => a.number - b.number);
+      assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
+    },
+  );
 
-  await t.test("parts by the S3 rule have at least 5 MiB, except the last", async () => {
+  await t.test(
+    "with uniform part sizes, all parts have the same size, except the last, which may be smaller",
+    async () => {
+      const { engine } = await emptied(shared);
+      const complete = async (...sizes: number[]) => {
+        const upload = await engine.createUpload(bucket, "a");
+        const bodies = Object.fromEntries(sizes.map((size, i) => [i + 1, sampleBytes(size)]));
+        const parts = await uploadParts(engine, upload, bodies);
+        const byDefault = await Promise.allSettled([engine.completeUpload(bucket, upload, parts)]);
+        if (byDefault[0].status === "fulfilled") return byDefault[0].value.size;
+        const named = engine.completeUpload(bucket, upload, parts, { partSizes: "uniform" });
+        await assert.rejects(named, { ...failsWith("UnevenParts"), action: "completeMultipartUpload" });
+        return byDefault[0].reason.reason;
+      };
+      assert.equal(await complete(3), 3);
+      assert.equal(await complete(0), 0);
+      assert.equal(await complete(3, 3, 3), 9);
+      assert.equal(await complete(3, 3, 1), 7);
+      assert.equal(await complete(3, 0), 3);
+      assert.equal(await complete(3, 2, 3), "UnevenParts");
+      assert.equal(await complete(3, 4), "UnevenParts");
+      assert.equal(await complete(2, 3, 3), "UnevenParts");
+    },
+  );
+
+  await t.test("with S3 part sizes, every part except the last must have at least 5 MiB", async () => {
     const { engine } = await emptied(shared);
     const bodies = { 1: sampleBytes(s3PartBytes + 1), 2: sampleBytes(s3PartBytes), 3: sampleBytes(7) };
     const upload = await engine.createUpload(bucket, "a");
@@ -80,7 +86,7 @@ export const uploads: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "parts that differ from the uploaded ones are refused, and the upload stays active",
+    "completing an upload with parts that differ from the uploaded parts fails and keeps the upload",
     async () => {
       const { engine } = await emptied(shared);
       const upload = await engine.createUpload(bucket, "a");

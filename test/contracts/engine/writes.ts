@@ -7,7 +7,7 @@ import { assertBytes, inChunks, sampleBytes } from "../../support/bytes.ts";
 import { bucket, type Chapter, contentOf, emptied, exists, failsWith, found, probe } from "./setup.ts";
 
 export const writes: Chapter = async (t, shared) => {
-  await t.test("a put refused by its condition names the failed clause and stores nothing", async () => {
+  await t.test("a put whose condition fails returns the failed clause and stores nothing", async () => {
     const { engine } = await emptied(shared);
     const put = await engine.put(bucket, "a", sampleBytes(10));
     assert(put.outcome === "stored");
@@ -38,7 +38,7 @@ export const writes: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a body is stored the same, whether it comes whole or in chunks of any size", async () => {
+  await t.test("a body is stored identically whether it arrives whole or in chunks of any size", async () => {
     const { engine } = await emptied(shared);
     for (const size of [0, 1, 4095, 4096, 4097, 16_384, 65_536, 300_001]) {
       const bytes = sampleBytes(size);
@@ -52,24 +52,27 @@ export const writes: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a matching checksum is stored with the md5, and a mismatch refuses the body", async () => {
-    const { engine } = await emptied(shared);
-    for (const size of [10, 10_000]) {
-      const bytes = sampleBytes(size);
-      for (const algorithm of checksumAlgorithms) {
-        const value = createHash(algorithm).update(bytes).digest();
-        const put = await engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value }] });
-        assert(put.outcome === "stored");
-        const kept = Object.keys(put.record.checksums).sort();
-        assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
-        assertBytes(put.record.checksums[algorithm]!, value);
-        const wrong = createHash(algorithm).update("other").digest();
-        const failing = engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value: wrong }] });
-        await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
-        assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
+  await t.test(
+    "a put with a matching checksum stores it with the MD5, and a mismatch is refused",
+    async () => {
+      const { engine } = await emptied(shared);
+      for (const size of [10, 10_000]) {
+        const bytes = sampleBytes(size);
+        for (const algorithm of checksumAlgorithms) {
+          const value = createHash(algorithm).update(bytes).digest();
+          const put = await engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value }] });
+          assert(put.outcome === "stored");
+          const kept = Object.keys(put.record.checksums).sort();
+          assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
+          assertBytes(put.record.checksums[algorithm]!, value);
+          const wrong = createHash(algorithm).update("other").digest();
+          const failing = engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value: wrong }] });
+          await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
+          assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
+        }
       }
-    }
-  });
+    },
+  );
 
   await t.test("a stored body does not change when the caller changes its buffer", async () => {
     const { engine } = await emptied(shared);
@@ -98,7 +101,7 @@ export const writes: Chapter = async (t, shared) => {
     assertBytes(await contentOf(engine, "a"), bytes);
   });
 
-  await t.test("versions differ even if the clock stands still or goes back", async () => {
+  await t.test("versions differ even if the clock stops or is set back", async () => {
     const { engine, time } = await emptied(shared);
     const versions = new Set<string>();
     for (const step of [0, 0, -1000, 500]) {
@@ -113,7 +116,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.equal(versions.size, 4);
   });
 
-  await t.test("metadata is stored as given", async () => {
+  await t.test("metadata of a put is stored unchanged", async () => {
     const { engine } = await emptied(shared);
     const httpMetadata = { contentType: "text/plain; charset=utf-8", cacheExpiry: 8.64e15 };
     const customMetadata = new Map([
@@ -142,7 +145,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.deepEqual((await engine.list(bucket)).objects, []);
   });
 
-  await t.test("encrypted bytes can be decrypted only with their own key", async () => {
+  await t.test("an encrypted object can be read only with its own key", async () => {
     const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     for (const size of [0, 10, 70_000]) {

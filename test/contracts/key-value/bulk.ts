@@ -1,4 +1,4 @@
-// Contract: a get of several keys.
+// Contract: a get of several keys returns a Map, and its limits apply.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Scenes, wrong } from "./scene.ts";
@@ -34,7 +34,7 @@ export function bulkContract(scenes: Scenes): void {
     );
   });
 
-  test("a bulk get without keys, with too many keys, other types, invalid keys or values that are not JSON is refused", async () => {
+  test("a bulk get with a wrong number of keys, an invalid key or type, or values that are not JSON is refused", async () => {
     const { kv } = await scenes.shared();
     const refused = (message: string) => ({ name: "Error", message: `KV GET_BULK failed: ${message}` });
     const many = Array.from({ length: 101 }, (_, i) => `key${i}`);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Scenes } from "./scene.ts";
 
 export function deleteContract(scenes: Scenes): void {
-  test("a deleted key is gone from get and list", async () => {
+  test("get and list do not return a deleted key", async () => {
     const { kv } = await scenes.shared();
     await kv.put("a", "value");
     await kv.put("b", "value");

@@ -1,4 +1,4 @@
-// Contract: an expired key is absent at once, and a sweep removes it unless it was put again.
+// Contract: an expired key is absent immediately, and a sweep removes it unless it was put again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -21,7 +21,7 @@ export function expiryContract(scenes: Scenes): void {
     assert.deepEqual(await kv.list(), { keys: [], list_complete: true, cacheStatus: null });
   });
 
-  test("a list omits expired keys, and is complete when only expired keys are left", async () => {
+  test("a list omits expired keys, and has no cursor if only expired keys remain", async () => {
     const { kv, clock } = await scenes.shared();
     for (let i = 0; i < 30; i++) {
       const options = i % 3 === 0 ? {} : { expirationTtl: 60 };
@@ -52,7 +52,7 @@ export function expiryContract(scenes: Scenes): void {
     assert.deepEqual((await kv.list()).keys, [{ name: "key" }]);
   });
 
-  test("a sweep removes expired keys with their bytes, and no others", async (t) => {
+  test("a sweep removes expired keys with their bytes and keeps all other keys", async (t) => {
     const { store, kv, clock } = await scenes.own(t);
     await kv.put("kept", "value");
     await kv.put("later", "value", { expirationTtl: 120 });
@@ -70,7 +70,7 @@ export function expiryContract(scenes: Scenes): void {
   });
 }
 
-/** Tests the engine only, so it runs on one implementation. */
+/** This contract tests only the engine, so one implementation is enough. */
 export function manyExpiredContract(scenes: Scenes): void {
   test("a list of very many expired keys ends early with a cursor", async () => {
     const { kv, clock } = await scenes.shared();

@@ -1,4 +1,4 @@
-// Contract: a get returns the last value that was put, in the requested type.
+// Contract: a get returns the last value of a key in the requested type.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
@@ -24,7 +24,7 @@ export function getContract(scenes: Scenes): void {
     }
   });
 
-  test("the ArrayBuffer of a value belongs to the caller", async () => {
+  test("changing a returned ArrayBuffer does not change the stored value", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", sampleBytes(100));
     const first = new Uint8Array((await kv.get("key", "arrayBuffer"))!);
@@ -32,7 +32,7 @@ export function getContract(scenes: Scenes): void {
     assertBytes(new Uint8Array((await kv.get("key", "arrayBuffer"))!), sampleBytes(100));
   });
 
-  test("a missing key is null for every type", async () => {
+  test("get of a missing key returns null for every type", async () => {
     const { kv } = await scenes.shared();
     for (const type of ["text", "json", "arrayBuffer", "stream"] as const) {
       assert.equal(await kv.get("missing", wrong(type)), null);
@@ -68,7 +68,7 @@ export function getContract(scenes: Scenes): void {
     await assert.rejects(kv.get("key", "json"), SyntaxError);
   });
 
-  test("an unknown type and a short cacheTtl are refused", async () => {
+  test("get refuses an unknown type and a cacheTtl that is too short", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", "value");
     const message = 'Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".';
@@ -88,7 +88,7 @@ export function getContract(scenes: Scenes): void {
     assert.equal(await kv.get("key", wrong({ cacheTtl: undefined, type: undefined })), "value");
   });
 
-  test("a stream of a value that is overwritten meanwhile returns the old value", async () => {
+  test("a stream of a value returns the old value if the key is overwritten meanwhile", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", sampleBytes(3_000_000));
     const stream = await kv.get("key", "stream");

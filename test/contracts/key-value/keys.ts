@@ -1,4 +1,4 @@
-// Contract: valid keys, and how each method refuses invalid ones.
+// Contract: valid keys are stored, and each method refuses invalid keys.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StoreKvNamespace } from "../../../src/index.ts";
@@ -32,7 +32,7 @@ export function keysContract(scenes: Scenes): void {
     }
   });
 
-  test("every other key is stored byte for byte", async () => {
+  test("every key that is not refused is stored byte for byte", async () => {
     const { kv } = await scenes.shared();
     const keys = [
       ...["...", "/", "a/../b", "a\0b", " ", "%2e", "KEY", "key", "__proto__", "\u{10ffff}", "\uffff"],
@@ -43,7 +43,7 @@ export function keysContract(scenes: Scenes): void {
     assert.equal((await kv.list()).keys.length, keys.length);
   });
 
-  test("a key that is not a string is converted, and a missing one is refused", async () => {
+  test("a key that is not a string is converted to one, and a missing key is refused", async () => {
     const { kv } = await scenes.shared();
     await kv.put(wrong(7), "seven");
     assert.equal(await kv.get("7"), "seven");
@@ -53,7 +53,7 @@ export function keysContract(scenes: Scenes): void {
     }
   });
 
-  test("a lone surrogate in a key is replaced, as in a value", async () => {
+  test("a lone surrogate in a key is replaced with U+FFFD, as in a value", async () => {
     const { kv } = await scenes.shared();
     await kv.put("a\ud800", "b\ud800");
     assert.equal(await kv.get("a\ud800"), "b\ufffd");

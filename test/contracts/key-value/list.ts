@@ -28,7 +28,7 @@ export function listContract(scenes: Scenes): void {
     });
   });
 
-  test("an empty namespace has an empty list", async () => {
+  test("list of an empty namespace is empty", async () => {
     const { kv } = await scenes.shared();
     assert.deepEqual(await kv.list(), { keys: [], list_complete: true, cacheStatus: null });
     assert.deepEqual(await kv.list({ prefix: "a", limit: 1 }), {
@@ -38,7 +38,7 @@ export function listContract(scenes: Scenes): void {
     });
   });
 
-  test("a listed key has its metadata and expiration, if it has any", async () => {
+  test("a listed key includes its metadata and expiration, if set", async () => {
     const { kv } = await scenes.shared();
     await kv.put("a", "value", { metadata: { n: 1 } });
     await kv.put("b", "value", { expirationTtl: 60 });
@@ -50,7 +50,7 @@ export function listContract(scenes: Scenes): void {
     ]);
   });
 
-  test("a prefix is taken literally, and the limit divides the list into pages", async () => {
+  test("a prefix is compared literally, and the limit divides the list into pages", async () => {
     const { kv } = await scenes.shared();
     const keys = ["key\\_%1", "key\\_%2", "key\\_%3", "key\\a", "KEY1"];
     for (const key of keys) await kv.put(key, "value");

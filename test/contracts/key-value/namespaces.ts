@@ -26,7 +26,7 @@ export function namespacesContract(scenes: Scenes): void {
     assert.equal(await kv.get("key"), "value");
   });
 
-  test("an invalid name of a namespace is refused", async (t) => {
+  test("creating a namespace with an invalid name is refused", async (t) => {
     const { store } = await scenes.own(t);
     for (const name of ["", "a b", "kv:a", "a/b", "é", "a\0", "x".repeat(129)]) {
       await assert.rejects(store.createKvNamespace(name), failsWith("InvalidBucketName"), name);
@@ -34,7 +34,7 @@ export function namespacesContract(scenes: Scenes): void {
     await store.createKvNamespace("x".repeat(128));
   });
 
-  test("a namespace with keys is not deleted, and one without keys is", async (t) => {
+  test("a namespace can be deleted only if it has no keys", async (t) => {
     const { store, kv, clock } = await scenes.own(t);
     await kv.put("kept", "value");
     await kv.put("expiring", "value", { expirationTtl: 60 });

@@ -1,4 +1,5 @@
-// Contract: what a put accepts and refuses. A refused put stores nothing and cancels its stream.
+// Contract: accepted and refused values of put. A refused put stores nothing and cancels its
+// stream.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
@@ -27,7 +28,7 @@ export function putContract(scenes: Scenes): void {
     }
   });
 
-  test("put stores other primitives as strings, and refuses other objects", async () => {
+  test("put converts numbers and other primitives to strings, and refuses other objects", async () => {
     const { kv } = await scenes.shared();
     for (const value of [0, true, null, 12n]) {
       await kv.put("key", wrong(value));
@@ -42,7 +43,7 @@ export function putContract(scenes: Scenes): void {
     assert.equal(await kv.get("key"), "12");
   });
 
-  test("a value of 25 MiB is stored, and one byte more is refused", async () => {
+  test("a value of 25 MiB is stored, and a value of one byte more is refused", async () => {
     const { kv } = await scenes.shared();
     const message = `KV PUT failed: 413 Value length of ${valueBytes + 1} exceeds limit of ${valueBytes}.`;
     await kv.put("key", new Uint8Array(valueBytes));
@@ -66,7 +67,7 @@ export function putContract(scenes: Scenes): void {
     assert.equal(await kv.get("key"), null);
   });
 
-  test("a put whose stream fails stores nothing and passes the error on", async () => {
+  test("a put whose stream fails stores nothing and rejects with the stream's error", async () => {
     const { kv } = await scenes.shared();
     const stream = new ReadableStream({
       pull: (controller) => controller.error(new Error("the sender is gone")),
@@ -89,7 +90,7 @@ export function putContract(scenes: Scenes): void {
     }
   });
 
-  test("metadata up to 1,024 bytes of JSON is stored, and more is refused", async () => {
+  test("metadata of up to 1,024 bytes of JSON is stored, and larger metadata is refused", async () => {
     const { kv } = await scenes.shared();
     const metadata = (length: number) => ({ key: "x".repeat(length - '{"key":""}'.length) });
     await kv.put("key", "value", { metadata: metadata(1024) });
@@ -111,7 +112,7 @@ export function putContract(scenes: Scenes): void {
     assert.deepEqual((await kv.list()).keys, [{ name: "key" }]);
   });
 
-  test("expirations in the past, too soon or not a number are refused", async () => {
+  test("put refuses expirations that are in the past, too soon or not a number", async () => {
     const { kv } = await scenes.shared();
     const past = "Please specify integer greater than the current number of seconds since the UNIX epoch.";
     const soon = "Expiration times must be at least 60 seconds in the future.";

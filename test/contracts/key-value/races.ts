@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Scenes } from "./scene.ts";
 
 export function racesContract(scenes: Scenes): void {
-  test("of several concurrent writers of a key one wins, with its value and metadata together", async () => {
+  test("after concurrent puts to one key, value and metadata are those of the same put", async () => {
     const { kv } = await scenes.shared();
     const writer = async (name: string) => {
       for (let i = 0; i < 30; i++) {
@@ -28,7 +28,7 @@ export function racesContract(scenes: Scenes): void {
     assert.equal((await kv.list()).keys.length, 1);
   });
 
-  test("a writer reads the value it has written", async () => {
+  test("a get after a put returns the value of the put", async () => {
     const { kv } = await scenes.shared();
     const lane = async (key: string) => {
       for (let i = 0; i < 30; i++) {
@@ -40,7 +40,7 @@ export function racesContract(scenes: Scenes): void {
     await Promise.all(Array.from({ length: 8 }, (_, i) => lane(`key-${i}`)));
   });
 
-  test("a key that is put again while expired keys are removed stays", async (t) => {
+  test("an expired key that is put again during a sweep is not removed", async (t) => {
     const { store, kv, clock } = await scenes.own(t);
     const names = Array.from({ length: 300 }, (_, i) => `key-${String(i).padStart(3, "0")}`);
     for (const name of names) await kv.put(name, "old", { expirationTtl: 60 });

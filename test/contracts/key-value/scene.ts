@@ -1,4 +1,4 @@
-// Shared parts of the key-value contracts: a store with an empty namespace, and its clock.
+// Helpers of the key-value contracts: a store with an empty namespace and a settable clock.
 import { after, type TestContext } from "node:test";
 import type { Store, StoreKvNamespace } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
@@ -10,7 +10,7 @@ export interface Scene {
 }
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** The clock's time, in milliseconds since the epoch. */
   time: number;
 }
 
@@ -19,15 +19,17 @@ export const start = 1_700_000_000;
 
 export const namespace = "Sessions_1.a-b";
 
-/** Opens stores for tests; opening one takes longer than most tests. */
+/**
+ * Opens stores for tests. Tests share a store if possible, since opening takes longer than a test.
+ */
 export interface Scenes {
-  /** An empty namespace in a store that tests share. */
+  /** Returns an empty namespace in a store that tests share. */
   shared(): Promise<Scene>;
-  /** A namespace in a separate store, for tests that sweep or list the whole store. */
+  /** Returns a namespace in a separate store, for tests that sweep or list the whole store. */
   own(t: TestContext): Promise<Scene>;
 }
 
-/** Call it in a suite: the shared store is closed at the end of the suite. */
+/** Must be called in a suite: the shared store is closed at the end of the suite. */
 export function createScenes(implementation: Implementation): Scenes {
   const endings: (() => unknown)[] = [];
   after(async () => {
@@ -61,7 +63,7 @@ export function wrong<T>(value: unknown): T {
   return value as T;
 }
 
-/** A stream of this many bytes, in chunks, that records whether it was cancelled. */
+/** Returns a stream of `length` bytes in chunks that records whether it was cancelled. */
 export function streamOf(length: number, chunkBytes = 65_536) {
   let left = length;
   const state = { cancelled: false, pulled: 0 };

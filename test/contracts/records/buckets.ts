@@ -1,4 +1,4 @@
-// Records contract: buckets, and every other method without its bucket.
+// Records contract: creating, listing and deleting buckets, and methods on missing buckets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";
@@ -8,7 +8,7 @@ import { bucketRecord, emptyBucket, type OpenRecords } from "./setup.ts";
 const noSuchBucket = { name: "StoreError", reason: "NoSuchBucket" };
 
 export function bucketRecords(open: OpenRecords): void {
-  test("a bucket is read as it was created", async (t) => {
+  test("a bucket is returned with the fields it was created with", async (t) => {
     const { records } = await open(t);
     const record = bucketRecord("logs", { created: 8.64e15, storageClass: "InfrequentAccess" });
     assert.equal(await records.createBucket(record), true);
@@ -16,7 +16,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.equal(await records.bucket("log"), undefined);
   });
 
-  test("creating a bucket under a taken name is refused and changes nothing", async (t) => {
+  test("creating a bucket with a name in use is refused and changes nothing", async (t) => {
     const { records } = await emptyBucket(await open(t));
     await records.commit("bucket", { mutations: [putObject("kept")] });
     const other = bucketRecord("bucket", { storageClass: "InfrequentAccess", created: 1 });
@@ -25,7 +25,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.notEqual(await records.object("bucket", "kept"), undefined);
   });
 
-  test("of many concurrent creations of one bucket exactly one succeeds", async (t) => {
+  test("exactly one of many concurrent creations of one bucket succeeds", async (t) => {
     const { records } = await open(t);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, created) => records.createBucket(bucketRecord("wanted", { created }))),
@@ -45,7 +45,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(plain((await records.buckets())[0]), bucketRecord("abc"));
   });
 
-  test("a bucket with objects is not deleted, and an emptied one is", async (t) => {
+  test("a bucket with objects is not deleted, and can be deleted once it is empty", async (t) => {
     const { records } = await emptyBucket(await open(t));
     await records.commit("bucket", { mutations: [putObject("a"), putObject("b")] });
     assert.equal(await records.deleteBucket("bucket"), "not empty");
@@ -105,7 +105,7 @@ export function bucketRecords(open: OpenRecords): void {
     }
   });
 
-  test("buckets do not see each other's records", async (t) => {
+  test("records of one bucket are not visible in another bucket", async (t) => {
     const { records } = await emptyBucket(await open(t));
     await records.createBucket(bucketRecord("other"));
     await records.commit("bucket", {
@@ -124,7 +124,7 @@ export function bucketRecords(open: OpenRecords): void {
     await rejectsEverywhere(records, "bucket");
   });
 
-  test("names like paths or object properties do not find a bucket", async (t) => {
+  test("names that look like paths or object properties do not match a bucket", async (t) => {
     const { records } = await emptyBucket(await open(t));
     for (const name of [
       "",

@@ -1,4 +1,4 @@
-// Records contract: checks and changes, applied completely or not at all.
+// Records contract: a commit applies all its mutations if all its checks pass, otherwise none.
 import assert from "node:assert/strict";
 import type { Check, Mutation } from "../../../src/engine/records.ts";
 import {
@@ -161,7 +161,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.a1], [blob.b1]]);
   });
 
-  await t.test("a thousand deletions can be one change", async () => {
+  await t.test("a change can contain a thousand deletions", async () => {
     const { records } = await emptyBucket(ports);
     const keys = Array.from({ length: 1000 }, (_, i) => `k${i}`);
     await apply(records, ...keys.map((key) => putObject(key)));
@@ -170,13 +170,13 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual((await records.objects(bucket, scan)).entries, []);
   });
 
-  await t.test("an empty change commits", async () => {
+  await t.test("a change without mutations commits", async () => {
     const { records } = await emptyBucket(ports);
     assert.equal(await records.commit(bucket, { mutations: [] }), "committed");
     assert.equal(await records.commit(bucket, { checks: [missing("a")], mutations: [] }), "committed");
   });
 
-  await t.test("of a hundred concurrent creations of one key exactly one is committed", async () => {
+  await t.test("exactly one of a hundred concurrent creations of one key is committed", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const puts = (await stageMany(100)).map((blob) => ({ blob, version: randomHex() }));
     const outcomes = await Promise.all(

@@ -28,7 +28,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], parts]);
   });
 
-  await t.test("the blobs of a deleted object become garbage once", async () => {
+  await t.test("the blobs of a deleted object are added to the garbage queue once", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("b1", "p1", "p2");
     await apply(records, putObject("a", inBlob(blob.b1)), ...completing("b", [blob.p1, blob.p2]));
@@ -42,7 +42,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], [blob.p1, blob.p2]]);
   });
 
-  await t.test("inline bytes leave no garbage", async () => {
+  await t.test("deleting an object with an inline body adds nothing to the garbage queue", async () => {
     const { records } = await emptyBucket(ports);
     await apply(records, putObject("a", inline("one")));
     await apply(records, putObject("a", inline("two")), putObject("b", inline("")));
@@ -60,7 +60,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.one], [blob.again]]);
   });
 
-  await t.test("parts taken into an object are kept, and all others become garbage", async () => {
+  await t.test("parts used in the completed object are kept, and unused parts become garbage", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("p1", "p2", "p3", "p4", "old");
     await apply(records, putObject("film", inBlob(blob.old)));
@@ -81,7 +81,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual((await buriedBlobs(records)).at(-1), [blob.p2, blob.p4]);
   });
 
-  await t.test("ending parts before or after putting their object has the same result", async () => {
+  await t.test("a change may end the parts of an upload before it puts their object", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("p1", "p2");
     await apply(records, ...uploading("film", "u1", [blob.p1, blob.p2]));
@@ -93,7 +93,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("an upload that ends without an object leaves all its parts as garbage, once", async () => {
+  await t.test("all parts of an upload that ends without an object become garbage exactly once", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const blobs = await stageMany(3);
     await apply(records, ...uploading("film", "u1", blobs));
@@ -107,7 +107,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await everyBuried(records), blobs.toSorted());
   });
 
-  await t.test("deleting an upload leaves its parts as garbage", async () => {
+  await t.test("the parts of a deleted upload become garbage", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const blobs = await stageMany(2);
     await apply(records, ...uploading("film", "u1", blobs));
@@ -142,7 +142,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await records.garbage(bucket, entries[3]!, 2), found.slice(4, 6));
   });
 
-  await t.test("acknowledged garbage is removed from the queue, and no other", async () => {
+  await t.test("ackGarbage removes only the acknowledged entries from the garbage queue", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("b1", "b2", "b3", "b4", "b5", "p1", "p2");
     const bury = (...bodies: Mutation[]) => apply(records, ...bodies, { kind: "delete object", key: "a" });
@@ -161,7 +161,7 @@ export const burials: Chapter = async (t, ports) => {
   });
 
   await t.test(
-    "of a hundred concurrent overwrites every replaced blob becomes garbage exactly once",
+    "after a hundred concurrent overwrites, every replaced blob became garbage exactly once",
     async () => {
       const { records, stageMany } = await emptyBucket(ports);
       const ids = await stageMany(100);
@@ -177,7 +177,7 @@ async function everyBuried(records: Records): Promise<string[]> {
   return (await buriedBlobs(records)).flat().sort();
 }
 
-/** An upload with parts, numbered from 1. */
+/** Returns the mutations that create an upload with parts numbered from 1. */
 function uploading(key: string, id: string, blobs: readonly string[]): Mutation[] {
   const parts = blobs.map((blob, i) => partRecord(i + 1, blob));
   return [
@@ -186,7 +186,7 @@ function uploading(key: string, id: string, blobs: readonly string[]): Mutation[
   ];
 }
 
-/** An upload, and the object that all its parts become. */
+/** Returns the mutations that create an upload and complete it with all its parts. */
 function completing(key: string, blobs: readonly string[]): Mutation[] {
   const taken = blobs.map((_, i) => i + 1);
   const uploadId = `upload of ${key}`;

@@ -1,4 +1,4 @@
-// Records contract: point reads of objects.
+// Records contract: reads of single objects by key.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Body } from "../../../src/engine/records.ts";
@@ -41,7 +41,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     );
   });
 
-  await t.test("a missing object is undefined", async () => {
+  await t.test("reading a missing object returns undefined", async () => {
     const { records } = await emptyBucket(ports);
     await apply(records, putObject("here"));
     for (const key of ["", "her", "here ", "here/", "HERE", "__proto__"]) {
@@ -61,7 +61,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("inline bytes, blobs and parts are found where they were put", async () => {
+  await t.test("an object with an inline body, a blob or parts is returned with that body", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("large");
     const everyByte = Uint8Array.from({ length: 4096 }, (_, i) => i % 256);
@@ -78,7 +78,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("a body that moves to another storage is read only from there", async () => {
+  await t.test("a body that was moved to other storage is read only from the new storage", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("large");
     const homes = [inline("small"), inBlob(blob.large), inline(""), inParts("p1", "p2"), inline("again")];
@@ -88,7 +88,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("a record and its body are read at one instant", async () => {
+  await t.test("a record and its body are always read from the same version", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const puts = (await stageMany(30)).map((blob) => ({ blob, version: randomHex() }));
     const expected = new Map<string, string>();
@@ -118,7 +118,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     assert(reads > 0);
   });
 
-  await t.test("every read after a resolved commit sees it", async () => {
+  await t.test("every read after a resolved commit returns the committed change", async () => {
     const { records } = await emptyBucket(ports);
     for (let round = 0; round < 20; round++) {
       const record = objectRecord("a", { size: round });
@@ -130,7 +130,7 @@ export const objectRecords: Chapter = async (t, ports) => {
   });
 };
 
-/** The same body in a staged blob. */
+/** Replaces the blob id of a body; a body without a blob is returned unchanged. */
 function withBlob(body: Body, id: string): Body {
   return body.storage === "blob" ? { storage: "blob", blob: { id, size: body.blob.size } } : body;
 }

@@ -1,5 +1,5 @@
-// Records contract: events are appended in the commit of their change, kept in order, and
-// acknowledged one by one.
+// Records contract: events are appended in the commit of their change, returned in order and
+// acknowledged.
 import assert from "node:assert/strict";
 import type { Mutation, Records } from "../../../src/engine/records.ts";
 import { putObject } from "../../support/samples.ts";
@@ -7,7 +7,7 @@ import { apply, bucket, bucketRecord, type Chapter, conflicts, emptyBucket } fro
 
 export const outbox: Chapter = async (t, ports) => {
   await t.test(
-    "events of a commit are kept for their rule, oldest first, until they are acknowledged",
+    "events of a commit are returned by rule, oldest first, until they are acknowledged",
     async () => {
       const { records } = await emptyBucket(ports);
       assert.deepEqual(await outboxTexts(records, "one"), []);
@@ -50,17 +50,20 @@ export const outbox: Chapter = async (t, ports) => {
     assert.deepEqual(await outboxTexts(records, "one"), ["a is gone", "a is gone"]);
   });
 
-  await t.test("entry numbers increase, even after earlier entries were acknowledged", async () => {
-    const { records } = await emptyBucket(ports);
-    let last = 0;
-    for (let round = 0; round < 3; round++) {
-      await apply(records, putObject("a"), tell("one", "x"));
-      const [event] = await records.outboxEvents(bucket, "one", 1);
-      assert.ok(event!.entry > last);
-      last = event!.entry;
-      await records.ackEvents(bucket, [last]);
-    }
-  });
+  await t.test(
+    "the numbers of outbox entries increase, even after earlier entries were acknowledged",
+    async () => {
+      const { records } = await emptyBucket(ports);
+      let last = 0;
+      for (let round = 0; round < 3; round++) {
+        await apply(records, putObject("a"), tell("one", "x"));
+        const [event] = await records.outboxEvents(bucket, "one", 1);
+        assert.ok(event!.entry > last);
+        last = event!.entry;
+        await records.ackEvents(bucket, [last]);
+      }
+    },
+  );
 
   await t.test("events of one key have the order of its versions, even with several writers", async () => {
     const { records } = await emptyBucket(ports);

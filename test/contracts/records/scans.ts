@@ -21,7 +21,7 @@ export const objectScans: Chapter = async (t, ports) => {
     return records;
   }
 
-  await t.test("a scan returns the records, in key order", async () => {
+  await t.test("a scan returns the records of a bucket in key order", async () => {
     const { records } = await emptyBucket(ports);
     const given = ["b", "a", "c"].map((key) => objectRecord(key, { customMetadata: new Map([["k", key]]) }));
     await apply(
@@ -33,7 +33,7 @@ export const objectScans: Chapter = async (t, ports) => {
     assert.equal(page.next, undefined);
   });
 
-  await t.test("an empty bucket has one empty page, for any limit", async () => {
+  await t.test("a scan of an empty bucket returns one empty page for any limit", async () => {
     const { records } = await emptyBucket(ports);
     for (const limit of [0, 1, 1000]) {
       assert.deepEqual(await records.objects(bucket, { ...everything, limit }), {
@@ -43,7 +43,7 @@ export const objectScans: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("keys come in the order of their UTF-8 bytes, also above U+FFFF", async () => {
+  await t.test("a scan returns keys in UTF-8 byte order, also above U+FFFF", async () => {
     const ordered = ["", "\0", "\0a", "A", "Z", "a", "a\0", "a/", "aa", "é", "\ud7ff", "\ue000", "\uffff"];
     ordered.push("\u{10000}", "\u{10000}a", "\u{1f600}", "\u{10ffff}");
     const records = await filled(ordered.toReversed());
@@ -123,14 +123,14 @@ export const objectScans: Chapter = async (t, ports) => {
     },
   );
 
-  await t.test("a group is returned once even if the page ends inside it", async () => {
+  await t.test("a prefix is returned once even if a page ends within its keys", async () => {
     const keys = Array.from({ length: 50 }, (_, i) => `folder/${i}`);
     const records = await filled(["a", ...keys, "z"]);
     const scan = { ...everything, delimiter: "/", limit: 1 };
     assert.deepEqual(await walk(records, scan), ["a", "folder/…", "z"]);
   });
 
-  await t.test("a page ends early once its records contain the maximum of metadata", async () => {
+  await t.test("a page ends early once its metadata reaches the size limit", async () => {
     const { records } = await emptyBucket(ports);
     const heavy = { customMetadata: new Map([["name", "x".repeat(996)]]) };
     const keys = Array.from({ length: 8 }, (_, i) => `heavy/${i}`);
@@ -154,7 +154,7 @@ export const objectScans: Chapter = async (t, ports) => {
   });
 
   await t.test(
-    "paging agrees with a simple listing for any keys, prefix, delimiter, start and limit",
+    "pages contain the same as an unpaged reference listing for any keys, prefix, delimiter, start and limit",
     async () => {
       const { records } = ports;
       const small = fc.string({
@@ -203,7 +203,7 @@ function scanAfter(kind: Position["kind"], value: string): Scan {
   return { ...everything, after: { kind, value } };
 }
 
-/** All pages joined: keys, and groups marked with an ellipsis. */
+/** Reads all pages and returns the keys, and the prefixes marked with an ellipsis. */
 async function walk(records: Records, scan: Scan): Promise<string[]> {
   return (await pages(records, scan, bucket)).flat();
 }

@@ -1,11 +1,11 @@
-// Shared parts of the records contract.
+// Helpers that the tests of the records contract share.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Blobs } from "../../../src/engine/blobs.ts";
 import type { Change, Mutation, Records } from "../../../src/engine/records.ts";
 import type { BucketRecord } from "../../../src/model/bucket.ts";
 
-/** Records with their blobs: a record may only name a blob that was staged for its bucket. */
+/** Records with their blobs. A record may reference only blobs that were staged for its bucket. */
 export interface Ports {
   readonly records: Records;
   readonly blobs: Blobs;
@@ -18,9 +18,9 @@ export type Chapter = (t: TestContext, ports: Ports) => Promise<void>;
 
 export interface OpenedBucket {
   readonly records: Records;
-  /** Stages new blobs in the bucket, which no record names yet, and returns their ids by label. */
+  /** Stages new, unreferenced blobs in the bucket and returns their ids by label. */
   stage<Label extends string>(...labels: Label[]): Promise<Record<Label, string>>;
-  /** Stages this many blobs and returns their ids. */
+  /** Stages `count` blobs and returns their ids. */
   stageMany(count: number): Promise<string[]>;
 }
 
@@ -72,7 +72,7 @@ export async function conflicts(records: Records, change: Change): Promise<void>
   assert.equal(await records.commit(bucket, change), "conflict");
 }
 
-/** The blobs of every garbage entry, oldest first. */
+/** Returns the blobs of every garbage entry, oldest first. */
 export async function buriedBlobs(records: Records): Promise<string[][]> {
   const buried = await records.garbage(bucket, 0, 1000);
   return buried.map(({ blobs }) => [...blobs]);

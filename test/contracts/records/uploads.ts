@@ -1,4 +1,4 @@
-// Records contract: uploads, their order and due times, and their parts.
+// Records contract: uploads with their order, due times and parts.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { UploadScan } from "../../../src/engine/records.ts";
@@ -37,7 +37,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     );
   });
 
-  await t.test("an upload is found by its key and id together", async () => {
+  await t.test("an upload is found only if both key and id match", async () => {
     const { records } = await withUploads(["a", "u1"], ["a", "u2"], ["b", "u3"]);
     assert.equal((await records.upload(bucket, "a", "u2"))?.record.id, "u2");
     for (const [key, id] of [
@@ -56,7 +56,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
   });
 
   await t.test("uploads are listed by key, then by id, after the start of the scan", async () => {
-    // Ids are not in the order of the keys, and within a key not in the order of creation.
+    // The expected order: by key, then by id, which differs from the order of creation.
     const ordered: [string, string][] = [
       ["", "u9"],
       ["a/1", "u1"],
@@ -87,7 +87,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.deepEqual(await found({ after: { key: "\u{1f600}", id: "u0" } }), []);
   });
 
-  await t.test("due uploads are found, active and ended ones", async () => {
+  await t.test("uploads that are due are found, whether active or ended", async () => {
     const { records } = await emptyBucket(ports);
     const states = ["active", "completed", "aborted"] as const;
     const uploads = states.flatMap((state) =>
@@ -124,7 +124,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.equal(await records.upload(bucket, "k", "u1"), undefined);
   });
 
-  await t.test("parts are returned by number, and a number holds one part", async () => {
+  await t.test("parts are returned in order of their numbers, with one part for each number", async () => {
     const { records, stage } = await withUploads(["a", "u1"], ["a", "u2"]);
     const blob = await stage("1", "2", "9", "10", "100", "10000", "again", "other");
     const put = (uploadId: string, number: number, id: string) =>
@@ -144,7 +144,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.equal((await records.parts(bucket, "u2")).length, 1);
   });
 
-  await t.test("the revision changes with every change of the upload and its parts", async () => {
+  await t.test("the revision of an upload changes with every change of the upload or its parts", async () => {
     const { records, stageMany } = await withUploads(["a", "u1"], ["a", "u2"]);
     const revision = async (id: string) => (await records.upload(bucket, "a", id))!.revision;
     const untouched = await revision("u2");

@@ -15,7 +15,7 @@ import {
   wrongArgument,
 } from "./support.ts";
 
-/** Every way to consume a value. */
+/** Every method that consumes a body, with its name. */
 const consumers: readonly (readonly [string, (object: StoreObjectBody) => Promise<unknown>])[] = [
   ["arrayBuffer()", (object) => object.arrayBuffer()],
   ["text()", (object) => object.text()],
@@ -30,7 +30,7 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** The same value, stored in every way that an object can be created. */
+/** Runs a check on the same value stored by a single put and by a multipart upload. */
 async function eachMaking(
   bucket: StoreBucket,
   value: Uint8Array,
@@ -44,7 +44,7 @@ async function eachMaking(
 }
 
 export function bodySentences(implementation: Implementation): void {
-  describe("bodies", () => {
+  describe("bodies behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     test("spec 2.3: a StoreObjectBody is returned by a get and has all StoreObject fields plus the value", async () => {
@@ -58,7 +58,7 @@ export function bodySentences(implementation: Implementation): void {
     });
 
     for (const size of sizes) {
-      test(`spec 2.3: a value of ${size} bytes is the same by every way of reading it`, async (t) => {
+      test(`spec 2.3: every way of reading a value of ${size} bytes returns the same bytes`, async (t) => {
         const { bucket } = await open();
         const value = pattern(size);
         await eachMaking(bucket, value, async (key) => {
@@ -90,7 +90,7 @@ export function bodySentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.3: text() is the value as a string, with characters intact across chunks", async () => {
+    test("spec 2.3: text() is the value as a string, and characters split between chunks are intact", async () => {
       const { bucket } = await open();
       for (const text of ["", "value", "ä€\u{1f600}", "a€\u{1f600}".repeat(30_000)]) {
         await eachMaking(bucket, new TextEncoder().encode(text), async (key) => {
@@ -157,7 +157,7 @@ export function bodySentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.3: every get has a body of its own", async () => {
+    test("spec 2.3: every get returns its own body, which can be read independently", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       const [one, two] = await Promise.all([mustGet(bucket, "key"), mustGet(bucket, "key")]);
@@ -166,7 +166,7 @@ export function bodySentences(implementation: Implementation): void {
       assert.equal(await two.text(), "value");
     });
 
-    test("spec 2.3: writing over or transferring consumed bytes does not change the stored value", async () => {
+    test("spec 2.3: overwriting or transferring returned bytes does not change the stored value", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         await eachMaking(bucket, pattern(size), async (key) => {

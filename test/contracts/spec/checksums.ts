@@ -43,7 +43,7 @@ function option(
   return { [algorithm]: value };
 }
 
-/** Each expected checksum is an ArrayBuffer of exactly its bytes; the others are absent. */
+/** Checks that each expected checksum is an ArrayBuffer of its bytes and that others are absent. */
 function assertChecksums(checksums: StoreChecksums, expected: Partial<Record<Algorithm, Uint8Array>>): void {
   for (const [algorithm] of algorithms) {
     const [actual, wanted] = [checksums[algorithm], expected[algorithm]];
@@ -59,7 +59,7 @@ function assertChecksums(checksums: StoreChecksums, expected: Partial<Record<Alg
 }
 
 export function checksumSentences(implementation: Implementation): void {
-  describe("checksums", () => {
+  describe("checksums behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const [algorithm, name, length] of algorithms) {
@@ -160,20 +160,20 @@ export function checksumSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.5: all fields are optional: an object uploaded in parts has no checksum", async () => {
+    test("spec 2.5: every checksum field is optional; an object uploaded in parts has no checksum", async () => {
       const { bucket } = await open();
       assertChecksums((await putInParts(bucket, "key", ["value"])).checksums, {});
       assertChecksums((await mustHead(bucket, "key")).checksums, {});
     });
 
-    test("spec 2.5: a new put of a key keeps none of the checksums of the previous one", async () => {
+    test("spec 2.5: an overwritten object does not keep the checksums of the previous object", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { sha512: digest("sha512", "value") });
       await bucket.put("key", "value");
       assertChecksums((await mustHead(bucket, "key")).checksums, { md5: digest("md5", "value") });
     });
 
-    test("spec 2.12: a put with more than one hash is refused", async () => {
+    test("spec 2.12: a put with more than one checksum is refused", async () => {
       const { bucket } = await open();
       const both = { md5: digest("md5", "value"), sha1: digest("sha1", "value") };
       const message = /^You cannot specify multiple hashing algorithms\.$/;

@@ -10,7 +10,7 @@ type Include = StoreListOptions["include"];
 const httpMetadata = { contentType: "text/plain", cacheExpiry: new Date(1_000_000) };
 const customMetadata = { name: "value" };
 
-/** Every value of include, and which of the two metadata a list that honours it returns. */
+/** Values of include, and whether a list returns HTTP metadata and custom metadata with each. */
 const includes: readonly (readonly [Include, http: boolean, custom: boolean])[] = [
   [undefined, false, false],
   [[], false, false],
@@ -61,7 +61,7 @@ const ignoring: readonly (readonly [string, BucketOptions])[] = [
 ];
 
 export function compatibilitySentences(implementation: Implementation): void {
-  describe("compatibility", () => {
+  describe("compatibility dates and flags behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const [when, options] of honouring) {
@@ -87,7 +87,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 4 list rule 3: where include is not honoured, every value is ignored, even an invalid one", async () => {
+    test("spec 4 list rule 3: if include is not honoured, its value is ignored, even if it is invalid", async () => {
       const { store, bucket } = await open();
       await bucket.put("key", "value", { httpMetadata, customMetadata });
       const binding = store.bucket("bucket", { compatibilityDate: "2022-08-03" });
@@ -112,7 +112,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       assertCarries(await listed(bucket, ["customMetadata"]), false, true);
     });
 
-    test("spec 2.12: an item without metadata has empty metadata when include asks for it", async () => {
+    test("spec 2.12: a listed object without metadata has empty metadata if include requests it", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       const object = await listed(bucket, ["httpMetadata", "customMetadata"]);
@@ -133,7 +133,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 9.1: the compatibility date and flag change the metadata in a list, and not which keys are listed", async () => {
+    test("spec 9.1: the compatibility date and flag affect the listed metadata, not the listed keys", async () => {
       const { store, bucket } = await open();
       await Promise.all(["a/1", "a/2", "b"].map((key) => bucket.put(key, "value", { customMetadata })));
       for (const options of [...honouring, ...ignoring].map(([, each]) => each)) {

@@ -10,7 +10,7 @@ function httpDate(milliseconds: number): string {
 }
 
 export function conditionHeaderSentences(implementation: Implementation): void {
-  describe("conditional headers", () => {
+  describe("conditional headers behave as the spec states", () => {
     const storedObject = sharedSubject(implementation);
 
     test("spec 2.7: If-Match is supported: the operation proceeds if one of the etags is the object's", async () => {
@@ -88,7 +88,7 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       await proceeds(second, new Headers({ "If-None-Match": '"other"', "If-Modified-Since": later }));
     });
 
-    test("spec 2.7: If-Range is not supported, and changes nothing", async () => {
+    test("spec 2.7: If-Range is not supported and is ignored", async () => {
       for (const value of ['"other"', httpDate(0)]) {
         const subject = await storedObject();
         const { bucket, stored } = subject;
@@ -101,7 +101,7 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: headers of a request that are not conditions change nothing", async () => {
+    test("spec 2.7: headers that are not conditions are ignored", async () => {
       const headers = {
         accept: "*/*",
         "user-agent": "test",
@@ -128,7 +128,7 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 2.7: put with If-None-Match: * creates and never replaces", async () => {
+    test("spec 2.7: put with If-None-Match: * creates an object and never replaces one", async () => {
       const { bucket } = await storedObject();
       await bucket.delete("key");
       const onlyIf = new Headers({ "If-None-Match": "*" });

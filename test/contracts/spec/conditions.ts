@@ -19,11 +19,11 @@ type OnlyIf = StoreConditional | Headers;
 interface Subject {
   readonly bucket: StoreBucket;
   readonly stored: StoreObject;
-  /** When the object was stored. */
+  /** Time when the object was uploaded, in milliseconds since the epoch. */
   readonly time: number;
 }
 
-/** One stored object, new for every call, uploaded a day before the current time of its store. */
+/** Returns a function that puts a new object, uploaded a day before the store's current time. */
 export function sharedSubject(implementation: Implementation): () => Promise<Subject> {
   const clock = stoppedClock();
   const open = sharedBucket(implementation, { now: clock.now });
@@ -35,7 +35,7 @@ export function sharedSubject(implementation: Implementation): () => Promise<Sub
   };
 }
 
-/** Get and put both proceed. */
+/** Checks that get and put both proceed. */
 export async function proceeds(subject: Subject, onlyIf: OnlyIf): Promise<void> {
   const { bucket, stored } = subject;
   const object = await bucket.get("key", { onlyIf });
@@ -48,7 +48,7 @@ export async function proceeds(subject: Subject, onlyIf: OnlyIf): Promise<void> 
   assert.equal((await mustHead(bucket, "key")).version, put.version);
 }
 
-/** Get returns no body, put returns null and stores nothing. */
+/** Checks that get returns no body, and that put returns null and stores nothing. */
 export async function isRefused(subject: Subject, onlyIf: OnlyIf): Promise<void> {
   const { bucket, stored } = subject;
   const object = await bucket.get("key", { onlyIf });
@@ -60,7 +60,7 @@ export async function isRefused(subject: Subject, onlyIf: OnlyIf): Promise<void>
 }
 
 export function conditionSentences(implementation: Implementation): void {
-  describe("conditions", () => {
+  describe("conditions behave as the spec states", () => {
     const storedObject = sharedSubject(implementation);
 
     test("spec 2.12: onlyIf of get returns the object only if conditions hold", async () => {
@@ -132,7 +132,7 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: all fields are optional: an empty condition lets the operation proceed", async () => {
+    test("spec 2.7: every condition is optional; with an empty object the operation proceeds", async () => {
       await proceeds(await storedObject(), {});
       await proceeds(await storedObject(), new Headers());
       const { bucket } = await storedObject();
@@ -143,7 +143,7 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: several conditions proceed only if each of them holds", async () => {
+    test("spec 2.7: with several conditions the operation proceeds only if all of them hold", async () => {
       const subject = await storedObject();
       const { etag } = subject.stored;
       const [before, after] = [new Date(subject.time - 1), new Date(subject.time + 1)];
@@ -177,7 +177,7 @@ export function conditionSentences(implementation: Implementation): void {
       await proceeds(differing, { etagDoesNotMatch: "other", uploadedAfter: new Date(differing.time) });
     });
 
-    test("spec 2.7: a quoted etag in a condition is an invalid argument", async () => {
+    test("spec 2.7: a quoted etag in a condition is refused as an invalid argument", async () => {
       const { bucket, stored } = await storedObject();
       for (const onlyIf of [{ etagMatches: stored.httpEtag }, { etagDoesNotMatch: stored.httpEtag }]) {
         await wrongArgument(bucket.get("key", { onlyIf }), TypeError);
@@ -186,7 +186,7 @@ export function conditionSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 2.7: a put of a key that does not exist proceeds unless a condition needs an object", async () => {
+    test("spec 2.7: a put to a missing key proceeds unless a condition requires an existing object", async () => {
       const { bucket } = await storedObject();
       const [past, future] = [new Date(0), new Date(Date.now() + day)];
       const needing: StoreConditional[] = [
@@ -205,7 +205,7 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: of concurrent puts that only create, exactly one proceeds", async () => {
+    test("spec 2.7: exactly one of several concurrent create-only puts proceeds", async () => {
       const { bucket } = await storedObject();
       for (let round = 0; round < 5; round++) {
         const results = await Promise.all(
@@ -224,7 +224,7 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: of concurrent puts that replace the same version, exactly one proceeds", async () => {
+    test("spec 2.7: exactly one of several concurrent puts conditional on the same version proceeds", async () => {
       const { bucket } = await storedObject();
       let { etag } = await bucket.put("key", "first");
       for (let round = 0; round < 5; round++) {

@@ -14,10 +14,10 @@ import {
 } from "./support.ts";
 
 export function errorSentences(implementation: Implementation): void {
-  describe("errors", () => {
+  describe("errors behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 7: head on a missing key: null returned", async () => {
+    test("spec 7: head of a missing key returns null", async () => {
       const { bucket } = await open();
       assert.equal(await bucket.head("missing"), null);
       await bucket.put("missing", "value");
@@ -25,7 +25,7 @@ export function errorSentences(implementation: Implementation): void {
       assert.equal(await bucket.head("missing"), null);
     });
 
-    test("spec 7: get on a missing key: null returned", async () => {
+    test("spec 7: get of a missing key returns null", async () => {
       const { bucket } = await open();
       assert.equal(await bucket.get("missing"), null);
       await bucket.put("missing", "value");
@@ -33,7 +33,7 @@ export function errorSentences(implementation: Implementation): void {
       assert.equal(await bucket.get("missing"), null);
     });
 
-    test("spec 7: get precondition fails: StoreObject with body undefined", async () => {
+    test("spec 7: get with a failed precondition returns a StoreObject with body undefined", async () => {
       const { bucket } = await open();
       const put = await bucket.put("key", "value");
       for (const onlyIf of [{ etagMatches: "other" }, new Headers({ "If-None-Match": put.httpEtag })]) {
@@ -44,7 +44,7 @@ export function errorSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 7: put precondition fails: null returned, nothing stored", async () => {
+    test("spec 7: put with a failed precondition returns null and stores nothing", async () => {
       const { bucket } = await open();
       const before = await bucket.put("key", "before");
       const onlyIf = { etagDoesNotMatch: before.etag };
@@ -55,13 +55,13 @@ export function errorSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["key"]);
     });
 
-    test("spec 7: put precondition fails: the given stream is cancelled without waiting for its end", async () => {
+    test("spec 7: put with a failed precondition cancels the given stream without waiting for its end", async () => {
       const { bucket } = await open();
       await bucket.put("key", "before");
       const onlyIf = { etagMatches: "other" };
       await new Promise<void>((cancelled, failed) => {
         let chunks = 0;
-        // A few chunks and then silence: a put that waits for the end would never return.
+        // The stream never ends, so a put that waits for its end would never return.
         const stalling = new ReadableStream<Uint8Array>({
           pull: (controller) => (chunks++ < 5 ? controller.enqueue(pattern(1000)) : new Promise(() => {})),
           cancel: () => cancelled(),
@@ -71,7 +71,7 @@ export function errorSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "before");
     });
 
-    test("spec 7: resumeMultipartUpload with an invalid uploadId: no error at this call", async () => {
+    test("spec 7: resumeMultipartUpload with an invalid uploadId does not throw", async () => {
       const { bucket } = await open();
       for (const uploadId of ["", "invalid", "x".repeat(100_000)]) {
         assert.doesNotThrow(() => bucket.resumeMultipartUpload("key", uploadId));

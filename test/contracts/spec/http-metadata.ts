@@ -37,11 +37,11 @@ function written(object: { writeHttpMetadata(headers: Headers): void }): Record<
 }
 
 export function httpMetadataSentences(implementation: Implementation): void {
-  describe("http metadata", () => {
+  describe("HTTP metadata behaves as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const [field, given, header, value] of fields) {
-      test(`spec 2.4: ${field} has the value given when the object was created, and needs no other field`, async () => {
+      test(`spec 2.4: ${field} has the value given to put and can be set without other fields`, async () => {
         const { bucket } = await open();
         const put = await bucket.put("key", "value", { httpMetadata: given });
         const completed = await putInParts(bucket, "in parts", ["value"], { httpMetadata: given });
@@ -68,14 +68,14 @@ export function httpMetadataSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.2: writeHttpMetadata copies ${field} as the header ${header}, and nothing else`, async () => {
+      test(`spec 2.2: writeHttpMetadata copies ${field} to the header ${header} and sets no other header`, async () => {
         const { bucket } = await open();
         await bucket.put("key", "value", { httpMetadata: given });
         assert.deepEqual(written(await mustHead(bucket, "key")), { [header]: value });
       });
     }
 
-    test("spec 2.4: all fields are optional: an object may have none, or all", async () => {
+    test("spec 2.4: every field is optional; an object may have none or all of them", async () => {
       const { bucket } = await open();
       for (const httpMetadata of [undefined, {}, new Headers()]) {
         const put = await bucket.put("key", "value", { httpMetadata });
@@ -97,7 +97,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       assert.equal(cacheExpiry.getTime(), expiry.getTime());
     });
 
-    test("spec 2.4: a new put of a key has its own HTTP metadata and keeps none of the old", async () => {
+    test("spec 2.4: an overwritten object does not keep the previous HTTP metadata", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata: everything });
       await bucket.put("key", "value", { httpMetadata: { contentType: "text/new" } });
@@ -147,7 +147,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: writeHttpMetadata of a get without a body copies the object's httpMetadata too", async () => {
+    test("spec 2.2: writeHttpMetadata also works on a get result without a body", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata: everything });
       const refusal = await bucket.get("key", { onlyIf: { etagMatches: "other" } });

@@ -37,7 +37,7 @@ const uneven: readonly (readonly number[])[] = [
 ];
 
 export function limitSentences(implementation: Implementation): void {
-  describe("limits", () => {
+  describe("limits are those of the spec", () => {
     const open = sharedBucket(implementation);
 
     test("spec 4, spec 8: delete takes at most 1000 keys per call", async (t) => {
@@ -60,7 +60,7 @@ export function limitSentences(implementation: Implementation): void {
     });
 
     for (const sizes of uniform) {
-      test(`spec 4, spec 8: parts uniform in size, except the final part, which may be smaller: ${sizes.join(", ")}`, async () => {
+      test(`spec 4, spec 8: parts of uniform size with an equal or smaller final part are accepted: ${sizes.join(", ")}`, async () => {
         const { bucket } = await open();
         const upload = await bucket.createMultipartUpload("key");
         const values = sizes.map((size, i) => pattern(size, i));
@@ -85,7 +85,7 @@ export function limitSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 8: the final part is the one with the highest number, whichever was uploaded last", async () => {
+    test("spec 8: the final part is the part with the highest number, not the part uploaded last", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const final = await upload.uploadPart(3, "c");
@@ -94,7 +94,7 @@ export function limitSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "aabbc");
     });
 
-    test("spec 8: only the parts given to complete must be uniform", async () => {
+    test("spec 8: only the parts given to complete must be uniform in size", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, , three] = await uploadParts(upload, ["aa", "odd one", "b"]);

@@ -9,7 +9,7 @@ function keysOf(page: StoreObjects): string[] {
   return page.objects.map((object) => object.key);
 }
 
-/** Every page: continues with the cursor while truncated is true. */
+/** Returns all pages: lists again with the cursor while truncated is true. */
 async function pages(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects[]> {
   const all = [await bucket.list(options)];
   for (let last = all[0]; last?.truncated; last = all.at(-1)) {
@@ -28,7 +28,7 @@ function inByteOrder(keys: readonly string[]): string[] {
 }
 
 export function listSentences(implementation: Implementation): void {
-  describe("list", () => {
+  describe("list behaves as the spec states", () => {
     const open = sharedBucket(implementation);
 
     test("spec 2.8: objects are the objects matching the list request, each a StoreObject", async () => {
@@ -134,7 +134,7 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: limit may be 0, and truncated then says whether there are any keys", async () => {
+    test("spec 2.12: limit may be 0, and truncated is then true if any key matches", async () => {
       const { bucket } = await open();
       assert.equal((await bucket.list({ limit: 0 })).truncated, false);
       await putAll(bucket, ["a", "b"]);
@@ -258,13 +258,13 @@ export function listSentences(implementation: Implementation): void {
         }
       });
 
-      await t.test("spec 4: limit chooses the number of entries", async () => {
+      await t.test("spec 4: limit sets the number of returned entries", async () => {
         for (const limit of [1, 500, 999]) {
           assert.deepEqual(keysOf(await bucket.list({ limit })), sorted.slice(0, limit));
         }
       });
 
-      await t.test("spec 4 list rule 2: pages of any size join to the whole listing", async () => {
+      await t.test("spec 4 list rule 2: pages of any size add up to the whole listing", async () => {
         for (const limit of [97, 401]) {
           assert.deepEqual((await pages(bucket, { limit })).flatMap(keysOf), sorted);
         }

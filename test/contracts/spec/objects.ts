@@ -19,7 +19,7 @@ import {
   textOf,
 } from "./support.ts";
 
-/** Keys that a path, a normaliser, a database or JavaScript could confuse. */
+/** Keys that code would confuse if it used them as paths or normalised them. */
 const distinctKeys = [
   ...["", " ", ".", "..", "/", "//", "a", "A", "a/", "/a", "a//b", "a/b", "a/../b", "a/./b", "a\\b"],
   ...["%2e", "%", "_", "a%2Fb", "a?b", "a#b", "a\0b", "a\nb", "\u00e9", "e\u0301", "\u{1f600}", "\uffff"],
@@ -27,7 +27,7 @@ const distinctKeys = [
 ];
 
 export function objectSentences(implementation: Implementation): void {
-  describe("keys", () => {
+  describe("keys behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     test("spec 2.1: an object is addressed by a string key", async () => {
@@ -59,10 +59,10 @@ export function objectSentences(implementation: Implementation): void {
     });
   });
 
-  describe("object fields", () => {
+  describe("the fields of an object are those of the spec", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 2.2: every put object has a StoreObject, and head, put, get and list return the same", async () => {
+    test("spec 2.2: put returns a StoreObject, and head, get and list return equal ones", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         for (const ssecKey of [undefined, "5".repeat(64)]) {
@@ -83,7 +83,7 @@ export function objectSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: complete returns a StoreObject, and head, get and list return the same", async () => {
+    test("spec 2.2: complete returns a StoreObject, and head, get and list return equal ones", async () => {
       const { bucket } = await open();
       const completed = await putInParts(bucket, "key", ["hello ", "world"], {
         httpMetadata: { contentType: "text/plain" },
@@ -140,7 +140,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.notDeepEqual(versions, sorted.reverse());
     });
 
-    test("spec 2.2: the version of a put is never returned again once the key is put again", async () => {
+    test("spec 2.2: a key that is deleted and put again gets a new version", async () => {
       const { bucket } = await open();
       const first = await bucket.put("key", "value");
       await bucket.delete("key");
@@ -149,7 +149,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.equal((await mustHead(bucket, "key")).version, second.version);
     });
 
-    test("spec 2.2: size is the size in bytes", async () => {
+    test("spec 2.2: size is the size of the object in bytes", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         assert.equal((await bucket.put("key", pattern(size))).size, size);

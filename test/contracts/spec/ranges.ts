@@ -18,9 +18,7 @@ const ssecKey = pattern(32, 5);
 
 type Reader = (range: StoreRange) => Promise<StoreObjectBody>;
 
-/**
- * The same bytes as a single put, in parts, and encrypted: ranges must be the same in all of them.
- */
+/** Stores the same bytes by a single put, in parts and encrypted. Ranges of all must be equal. */
 async function makings(bucket: StoreBucket, value: Uint8Array): Promise<Reader[]> {
   await bucket.put("single", value);
   const third = Math.max(1, Math.ceil(value.byteLength / 3));
@@ -38,24 +36,24 @@ async function makings(bucket: StoreBucket, value: Uint8Array): Promise<Reader[]
   );
 }
 
-/** Offsets where blocks, parts and bodies may begin and end. */
+/** Returns offsets near the boundaries of blocks, parts and the body. */
 function places(size: number): number[] {
   const all = [0, 1, size / 3 - 1, size / 3, size / 3 + 1, 65_535, 65_536, 65_537, size / 2, size - 1];
   return [...new Set(all.map(Math.floor))].filter((place) => place >= 0 && place < size);
 }
 
 export function rangeSentences(implementation: Implementation): void {
-  describe("ranges", () => {
+  describe("ranges behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const size of [1, 4097, 65_537, 300_001]) {
-      test(`spec 2.6: ranges of an object of ${size} bytes`, async (t) => {
+      test(`spec 2.6: ranges of an object of ${size} bytes return the requested bytes`, async (t) => {
         const { bucket } = await open();
         const value = pattern(size);
         const readers = await makings(bucket, value);
 
         await t.test(
-          "spec 2.6: offset is the first byte returned, inclusive, and length may be left out",
+          "spec 2.6: offset is the first byte returned, inclusive, and length may be omitted",
           async () => {
             for (const read of readers) {
               for (const offset of places(size)) {
@@ -67,27 +65,33 @@ export function rangeSentences(implementation: Implementation): void {
           },
         );
 
-        await t.test("spec 2.6: offset with length returns that many bytes from there", async () => {
-          for (const read of readers) {
-            for (const offset of places(size)) {
-              for (const end of places(size + 1).filter((place) => place > offset)) {
-                const object = await read({ offset, length: end - offset });
-                assert.deepEqual({ ...object.range }, { offset, length: end - offset });
-                assertBytes(await object.arrayBuffer(), value.slice(offset, end));
+        await t.test(
+          "spec 2.6: a range with offset and length returns length bytes from the offset",
+          async () => {
+            for (const read of readers) {
+              for (const offset of places(size)) {
+                for (const end of places(size + 1).filter((place) => place > offset)) {
+                  const object = await read({ offset, length: end - offset });
+                  assert.deepEqual({ ...object.range }, { offset, length: end - offset });
+                  assertBytes(await object.arrayBuffer(), value.slice(offset, end));
+                }
               }
             }
-          }
-        });
+          },
+        );
 
-        await t.test("spec 2.6: length without offset returns that many bytes from the start", async () => {
-          for (const read of readers) {
-            for (const length of places(size).map((place) => place + 1)) {
-              const object = await read({ length });
-              assert.deepEqual({ ...object.range }, { offset: 0, length });
-              assertBytes(await object.arrayBuffer(), value.slice(0, length));
+        await t.test(
+          "spec 2.6: a range with length and no offset returns length bytes from the start",
+          async () => {
+            for (const read of readers) {
+              for (const length of places(size).map((place) => place + 1)) {
+                const object = await read({ length });
+                assert.deepEqual({ ...object.range }, { offset: 0, length });
+                assertBytes(await object.arrayBuffer(), value.slice(0, length));
+              }
             }
-          }
-        });
+          },
+        );
 
         await t.test("spec 2.6: suffix is the count of bytes from the end of the object", async () => {
           for (const read of readers) {
@@ -130,7 +134,7 @@ export function rangeSentences(implementation: Implementation): void {
       assert.equal(await new Response(body).text(), "[1,2]");
     });
 
-    test("spec 2.12: without a range, or with an empty one, the whole object is returned", async () => {
+    test("spec 2.12: get without a range, or with an empty range object, returns the whole object", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       for (const range of [undefined, null, {} as StoreRange]) {

@@ -16,7 +16,7 @@ import {
 } from "./support.ts";
 
 export function serviceSentences(implementation: Implementation): void {
-  describe("the service", () => {
+  describe("consistency is as the spec states", () => {
     const open = sharedBucket(implementation);
 
     test("spec 1.3: a bucket can read, list, write and delete objects, and supports multipart uploads", async () => {
@@ -58,7 +58,7 @@ export function serviceSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 1.5: concurrent puts are each visible to the reads that follow them", async () => {
+    test("spec 1.5: each of several concurrent puts is visible to reads after it resolves", async () => {
       const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
       const keys = Array.from({ length: 40 }, (_, i) => `key ${i}`);

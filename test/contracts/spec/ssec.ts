@@ -44,7 +44,7 @@ const wrongLengths: readonly Key[] = [
 ];
 
 export function ssecSentences(implementation: Implementation): void {
-  describe("SSE-C", () => {
+  describe("SSE-C behaves as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const [form, ssecKey] of forms) {
@@ -58,7 +58,7 @@ export function ssecSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 8: SSE-C key length: 32 bytes, for get, put and multipart", async () => {
+    test("spec 8: get, put and multipart refuse an SSE-C key that is not 32 bytes long", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { ssecKey: bytes });
       const upload = await bucket.createMultipartUpload("other", { ssecKey: bytes });
@@ -84,7 +84,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: an upload created with an ssecKey takes parts with that key, and its object is returned with it", async () => {
+    test("spec 2.12: an upload created with an ssecKey accepts parts with that key, which also reads its object", async () => {
       const { bucket } = await open();
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(1, 3)];
       await putInParts(bucket, "key", values, { ssecKey: bytes });
@@ -92,7 +92,7 @@ export function ssecSentences(implementation: Implementation): void {
       assertBytes(await contentOf(bucket, "key", { ssecKey: bytes }), whole);
     });
 
-    test("spec 2.12: a part needs the key of its upload, and any other is refused", async () => {
+    test("spec 2.12: a part without its upload's ssecKey or with another ssecKey is refused", async () => {
       const { bucket } = await open();
       const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: bytes });
       await refused(sealed.uploadPart(1, "value"), "uploadPart", 10029);
@@ -103,7 +103,7 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "sealed", { ssecKey: bytes }), "value");
     });
 
-    test("spec 2.12: without the key, or with another, no byte of the object is returned", async () => {
+    test("spec 2.12: get without the ssecKey or with another ssecKey returns no byte of the object", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         await bucket.put("single", pattern(size), { ssecKey: bytes });
@@ -115,7 +115,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: a key for an object that was stored without one is refused", async () => {
+    test("spec 2.12: get with an ssecKey is refused for an object stored without one", async () => {
       const { bucket } = await open();
       await bucket.put("single", "value");
       await putInParts(bucket, "in parts", ["value"]);
@@ -125,7 +125,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: head needs no key, and reports which key is needed", async () => {
+    test("spec 2.2: head needs no ssecKey and returns the MD5 of the key that get needs", async () => {
       const { bucket } = await open();
       const put = await bucket.put("key", "value", { ssecKey: bytes });
       const object = await mustHead(bucket, "key");
@@ -144,7 +144,7 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(refusal.ssecKeyMd5, md5);
     });
 
-    test("spec 2.12: hashes of a put with ssecKey are those of the plain value", async () => {
+    test("spec 2.12: checksums of a put with ssecKey are verified against the plain value", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         const sha256 = createHash("sha256").update(pattern(size)).digest();
@@ -158,7 +158,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: a put without a key over an encrypted object stores it unencrypted", async () => {
+    test("spec 2.12: overwriting an encrypted object without an ssecKey stores an unencrypted object", async () => {
       const { bucket } = await open();
       await bucket.put("key", "sealed", { ssecKey: bytes });
       assert.equal((await bucket.put("key", "plain")).ssecKeyMd5, undefined);

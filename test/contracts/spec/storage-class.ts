@@ -5,7 +5,7 @@ import type { Implementation } from "../../support/stores.ts";
 import { mustGet, mustHead, mustList, putInParts, refused, sharedBucket } from "./support.ts";
 
 export function storageClassSentences(implementation: Implementation): void {
-  describe("storage class", () => {
+  describe("storage classes behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const storageClass of ["Standard", "InfrequentAccess"] as const) {
@@ -19,7 +19,7 @@ export function storageClassSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.12: if storageClass is omitted, the bucket's default applies: ${storageClass}`, async () => {
+      test(`spec 2.12: an object put without a storageClass has the bucket's default: ${storageClass}`, async () => {
         const { store } = await open();
         const name = `default-${storageClass.toLowerCase()}`;
         await store.createBucket(name, { storageClass });
@@ -38,7 +38,7 @@ export function storageClassSentences(implementation: Implementation): void {
       assert.equal((await putInParts(bucket, "in parts", ["value"])).storageClass, "Standard");
     });
 
-    test("spec 2.11: any other storage class is refused, and nothing is stored", async () => {
+    test("spec 2.11: a put with an unknown storage class is refused and stores nothing", async () => {
       const { bucket } = await open();
       for (const other of ["", "standard", "STANDARD", "Glacier"]) {
         const storageClass = other as "Standard";

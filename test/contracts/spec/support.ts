@@ -1,4 +1,4 @@
-// Shared parts of the spec suites: a bucket, test values, and checks of errors.
+// Helpers of the spec suites: a bucket, test values and checks of errors.
 import assert from "node:assert/strict";
 import { after, before, type TestContext } from "node:test";
 import {
@@ -19,10 +19,10 @@ import type { Implementation } from "../../support/stores.ts";
 
 export const day = 24 * 3600 * 1000;
 
-/** Sizes on both sides of where an implementation may change how it stores bytes. */
+/** Sizes below and above the thresholds at which implementations change how they store bytes. */
 export const sizes = [0, 1, 4096, 4097, 65_536, 65_537, 300_001] as const;
 
-/** Empty, small, and more than one block: for tests where the size matters little. */
+/** An empty, a small and a multi-block size, for tests that hardly depend on the size. */
 export const fewSizes = [0, 5, 70_001] as const;
 
 export interface OpenBucket {
@@ -41,8 +41,8 @@ export async function openBucket(
 }
 
 /**
- * One store for all tests of a suite, since opening takes longer than most tests. They run one
- * after another, and each starts with an empty bucket.
+ * Opens one store for all tests of a suite, since opening takes longer than most tests. Each test
+ * starts with an empty bucket.
  */
 export function sharedBucket(
   implementation: Implementation,
@@ -77,7 +77,9 @@ export interface StoppedClock {
   advance(milliseconds: number): void;
 }
 
-/** Half past a second, so that comparing whole seconds differs from comparing milliseconds. */
+/**
+ * Returns a clock stopped half a second past a full second: rounding to seconds changes its time.
+ */
 export function stoppedClock(): StoppedClock {
   let time = Date.UTC(2024, 4, 6, 7, 8, 9, 500);
   return {
@@ -88,7 +90,7 @@ export function stoppedClock(): StoppedClock {
   };
 }
 
-/** Bytes that repeat only after more than 64 KiB, so that a misplaced block is noticed. */
+/** Returns bytes that repeat only after more than 64 KiB, so that a misplaced block is detected. */
 export function pattern(length: number, seed = 0): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let i = 0; i < length; i++) bytes[i] = (i * 31 + (i >> 8) * 7 + (i >> 16) * 101 + seed) & 0xff;
@@ -99,14 +101,14 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A buffer of exactly these bytes, not shared. */
+/** Returns a new buffer that contains exactly the given bytes. */
 export function arrayBufferOf(bytes: Uint8Array): ArrayBuffer {
   const buffer = new ArrayBuffer(bytes.byteLength);
   new Uint8Array(buffer).set(bytes);
   return buffer;
 }
 
-/** A stream of unknown length. */
+/** Returns a stream of unknown length. */
 export function unknownLength(bytes: Uint8Array, chunk = 10_007): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>({
@@ -118,14 +120,14 @@ export function unknownLength(bytes: Uint8Array, chunk = 10_007): ReadableStream
   });
 }
 
-/** A stream of known length. */
+/** Returns a stream of known length. */
 export function knownLength(bytes: Uint8Array): ReadableStream<Uint8Array> {
   const fixed = new FixedLengthStream(bytes.byteLength);
   void unknownLength(bytes).pipeTo(fixed.writable);
   return fixed.readable;
 }
 
-/** Reports the first byte that differs, where a plain comparison would print all of them. */
+/** Compares bytes and reports only the first difference; assert.deepEqual would print all bytes. */
 export function assertBytes(actual: Uint8Array | ArrayBuffer, expected: Uint8Array, what = "bytes"): void {
   const bytes = new Uint8Array(actual);
   assert.equal(bytes.byteLength, expected.byteLength, `${what}: the length`);
@@ -159,7 +161,7 @@ export async function keysIn(bucket: StoreBucket): Promise<string[]> {
   return (await bucket.list()).objects.map((object) => object.key);
 }
 
-/** The one entry of the key in a list with everything included. */
+/** Lists the key with all metadata and returns its only entry. */
 export async function mustList(bucket: StoreBucket, key: string): Promise<StoreObject> {
   const { objects } = await bucket.list({ prefix: key, include: ["httpMetadata", "customMetadata"] });
   const object = objects.find((entry) => entry.key === key);
@@ -167,7 +169,7 @@ export async function mustList(bucket: StoreBucket, key: string): Promise<StoreO
   return object;
 }
 
-/** All fields of an object that do not depend on the method that returned it. */
+/** Returns the fields of an object that do not depend on the method that returned it. */
 export function fieldsOf(object: StoreObject): Record<string, unknown> {
   const { key, version, size, etag, httpEtag, uploaded, checksums, storageClass, ssecKeyMd5 } = object;
   return {
@@ -198,7 +200,7 @@ export async function putInParts(
   return upload.complete(await uploadParts(upload, values, ssecKey === undefined ? undefined : { ssecKey }));
 }
 
-/** Checks that the call is refused with an error of the common shape. */
+/** Checks that the call rejects with a StoreError that has this action and code. */
 export async function refused(work: Promise<unknown>, action: string, code: number): Promise<void> {
   await assert.rejects(work, (error) => {
     assert.ok(error instanceof StoreError, `a StoreError, not ${String(error)}`);
@@ -212,7 +214,7 @@ export async function refused(work: Promise<unknown>, action: string, code: numb
   });
 }
 
-/** Checks that the call fails with the error of an invalid argument: no action, no code. */
+/** Checks that the call fails with an invalid-argument error, without action and code. */
 export async function wrongArgument(
   work: Promise<unknown>,
   kind: typeof TypeError | typeof RangeError,

@@ -20,7 +20,7 @@ import {
   uploadParts,
 } from "./support.ts";
 
-/** Checks that the upload accepts no part and no complete, by this handle and by a resumed one. */
+/** Checks that this handle and a resumed handle refuse uploadPart and complete. */
 async function isOver(
   bucket: StoreBucket,
   upload: StoreMultipartUpload,
@@ -33,10 +33,10 @@ async function isOver(
 }
 
 export function lifeCycleSentences(implementation: Implementation): void {
-  describe("upload life cycle", () => {
+  describe("the life cycle of an upload is as the spec states", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 3: none, createMultipartUpload: always creates an active upload", async () => {
+    test("spec 3: createMultipartUpload always creates an active upload", async () => {
       const { bucket } = await open();
       await bucket.put("taken", "value");
       for (const key of ["new", "taken", "new", ""]) {
@@ -63,7 +63,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), []);
     });
 
-    test("spec 3: none, resumeMultipartUpload: any uploadId returns a handle", async () => {
+    test("spec 3: resumeMultipartUpload returns a handle for any uploadId", async () => {
       const { bucket } = await open();
       for (const uploadId of ["", "nonsense", "\0", "../..", "0".repeat(5000)]) {
         const upload = bucket.resumeMultipartUpload("key", uploadId);
@@ -105,7 +105,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       await isOver(bucket, other, parts);
     });
 
-    test("spec 3: active, uploadPart: returns StoreUploadedPart (etag, partNumber), and the upload stays active", async () => {
+    test("spec 3: uploadPart returns etag and partNumber, and the upload stays active", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const parts: StoreUploadedPart[] = [];
@@ -120,7 +120,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "part 1part 2part 3");
     });
 
-    test("spec 3: active, uploadPart: a part that fails leaves the upload active and its other parts as they were", async () => {
+    test("spec 3: a failed uploadPart keeps the upload active and its other parts unchanged", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, "value");
@@ -132,7 +132,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 3: active, complete: returns StoreObject, and the object is immediately readable globally", async () => {
+    test("spec 3: complete returns a StoreObject, and the object is immediately readable globally", async () => {
       const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(9, 3)];
@@ -158,7 +158,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 3: of concurrent completes exactly one completes the upload", async () => {
+    test("spec 3: exactly one of several concurrent completes succeeds", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const parts = await uploadParts(upload, ["value"]);
@@ -168,7 +168,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal((await mustHead(bucket, "key")).version, versions[0]);
     });
 
-    test("spec 3: active, abort: the promise resolves to undefined when the abort has succeeded", async () => {
+    test("spec 3: abort resolves to undefined when it has succeeded", async () => {
       const { store, bucket } = await open();
       await bucket.put("key", "before");
       const upload = await bucket.createMultipartUpload("key");
@@ -201,7 +201,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
     });
 
     for (const swept of ["before the sweep has come by", "by the sweep"]) {
-      test(`spec 3, spec 8: active, 7 days pass without completion: the upload is automatically aborted, ${swept}`, async (t) => {
+      test(`spec 3, spec 8: an upload that is not completed within 7 days is automatically aborted, ${swept}`, async (t) => {
         const clock = stoppedClock();
         const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
         const upload = await bucket.createMultipartUpload("key");
@@ -229,7 +229,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "one two");
     });
 
-    test("spec 3: the 7 days count from the creation: uploading parts does not extend them", async (t) => {
+    test("spec 3: the 7 days start at the creation of the upload; uploading parts does not extend them", async (t) => {
       const clock = stoppedClock();
       const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
       const upload = await bucket.createMultipartUpload("key");
@@ -242,7 +242,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       await younger.complete(await uploadParts(younger, ["value"]));
     });
 
-    test("spec 3: only an uncompleted upload is aborted after 7 days: a completed object stays", async (t) => {
+    test("spec 3: the object of a completed upload stays after 7 days", async (t) => {
       const clock = stoppedClock();
       const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
       const values = [pattern(10_000, 1), pattern(10_000, 2)];

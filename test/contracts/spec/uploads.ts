@@ -17,7 +17,7 @@ import {
 } from "./support.ts";
 
 export function uploadSentences(implementation: Implementation): void {
-  describe("multipart uploads", () => {
+  describe("multipart uploads behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     test("spec 2.9: key is the key of the upload", async () => {
@@ -128,7 +128,7 @@ export function uploadSentences(implementation: Implementation): void {
       ["customMetadata", { customMetadata: { reel: "1", take: "2" } }],
       ["storageClass", { storageClass: "InfrequentAccess" }],
     ] as const) {
-      test(`spec 2.12: ${field} given to createMultipartUpload becomes that of the object`, async () => {
+      test(`spec 2.12: the object of an upload has the ${field} given to createMultipartUpload`, async () => {
         const { bucket } = await open();
         await bucket.put("key", "before", {
           customMetadata: { old: "yes" },

@@ -1,4 +1,4 @@
-// Spec 4: every kind of value that put and uploadPart accept.
+// Spec 4: every type of value that put and uploadPart accept.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, type StorePartValue } from "../../../src/index.ts";
@@ -20,10 +20,10 @@ import {
   wrongArgument,
 } from "./support.ts";
 
-/** A kind of value, made from bytes whose number is a multiple of eight. */
+/** A type of value and a function that creates it. The number of bytes is a multiple of eight. */
 type Kind = readonly [name: string, make: (bytes: Uint8Array) => StorePartValue];
 
-/** The bytes in the middle of a larger buffer, so that an ignored byteOffset is noticed. */
+/** Puts bytes in the middle of a larger buffer, so that an ignored byteOffset is detected. */
 function embedded(bytes: Uint8Array): { buffer: ArrayBuffer; offset: number; length: number } {
   const buffer = arrayBufferOf(new Uint8Array(bytes.byteLength + 48).fill(0xaa));
   new Uint8Array(buffer, 16).set(bytes);
@@ -77,13 +77,13 @@ function subarrays(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** The stored bytes, for kinds that do not keep all of the given bytes. */
+/** Returns the expected stored bytes: a stream in tiny chunks has only the first 4,000 bytes. */
 function expected(name: string, bytes: Uint8Array): Uint8Array {
   return name.includes("tiny chunks") ? bytes.slice(0, 4000) : bytes;
 }
 
 export function valueSentences(implementation: Implementation): void {
-  describe("values", () => {
+  describe("values behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
     for (const [name, make] of kinds) {
@@ -137,7 +137,7 @@ export function valueSentences(implementation: Implementation): void {
       await wrongArgument(upload.uploadPart(1, null), TypeError);
     });
 
-    test("spec 4: put and uploadPart refuse any other kind of value, and store nothing", async () => {
+    test("spec 4: put and uploadPart refuse unsupported types of values and store nothing", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       for (const value of [undefined, 5, true, {}, [1, 2], new Date(), Symbol("s"), () => "value"]) {

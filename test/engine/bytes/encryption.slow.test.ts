@@ -1,6 +1,6 @@
-// Encryption with a customer's key, against an attacker who has the disk: neither plaintext nor key
-// is on it, and data that was changed, cut, moved or swapped is refused, even with correct
-// checksums.
+// Tests encryption with a customer's key against an attacker who can read and write the disk: no
+// plaintext or key is stored, and changed or moved data is refused even if its checksums are
+// correct.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -17,7 +17,7 @@ import { temporaryDirectory } from "../../support/stores.ts";
 
 const bucket = "sealed";
 const block = 256;
-/** Size of a sealed block, and of the salt before the first. */
+/** Size of an encrypted block, and of the salt before the first block. */
 const sealedBlock = block + 16;
 const salt = 16;
 const customerKey = randomBytes(32);
@@ -31,7 +31,7 @@ const bodies: Readonly<Record<string, Buffer>> = {
   "parts too": text("parts too", 6 * block),
 };
 
-/** Text in which no part repeats, so that each part can be searched for. */
+/** Returns text without repetitions, so that a search for any part of it is meaningful. */
 function text(name: string, length: number): Buffer {
   let result = "";
   for (let i = 0; result.length < length; i++)
@@ -44,12 +44,12 @@ interface Scene extends Ports {
   readonly engine: Engine;
   close(): Promise<void>;
   found(key: string): Promise<ObjectWithBody>;
-  /** The sealed bytes of a body. */
+  /** Returns the encrypted bytes of a body. */
   sealedBytes(body: Body): Promise<Buffer>;
-  /** Commits a record and its bytes, with correct checksums. */
+  /** Commits a forged record and body with correct checksums. */
   forge(record: ObjectRecord, body: Body): Promise<void>;
   forgeBytes(record: ObjectRecord, body: Body, bytes: Uint8Array): Promise<void>;
-  /** A copy of the bytes, for another record to name. */
+  /** Copies a body, so that another record can reference the copy. */
   copied(body: Body): Promise<Body>;
 }
 
@@ -63,7 +63,7 @@ async function scene(t: TestContext): Promise<Scene> {
   await first.engine.createBucket(bucket);
   for (const [key, bytes] of Object.entries(bodies)) await store(first.engine, key, bytes);
   await first.engine.close();
-  // Opened again: the first engine would remove blobs that the forgeries replace.
+  // Reopened, because the first engine would remove blobs that the forgeries replace.
   const { ports, engine } = await open();
   const { records, blobs } = ports;
   let closing: Promise<void> | undefined;
@@ -107,7 +107,7 @@ async function scene(t: TestContext): Promise<Scene> {
     async forgeBytes(record, body, bytes) {
       if (body.storage === "inline") return forge(record, { storage: "inline", bytes });
       if (body.storage === "blob") return forge(record, { storage: "blob", blob: await stage(bytes) });
-      // Forges the first part.
+      // Only the first part of the body is forged.
       const [first, ...rest] = body.parts;
       await forge(record, { storage: "parts", parts: [{ ...first!, blob: await stage(bytes) }, ...rest] });
     },
@@ -133,7 +133,9 @@ async function read(engine: Engine, key: string, range?: { offset: number; lengt
   return found.outcome === "found" ? collect(found.bytes.chunks()) : undefined;
 }
 
-/** Checks that reading the whole fails, and that each range fails or returns the right bytes. */
+/**
+ * Checks that reading the whole object fails, and that a range fails or returns the right bytes.
+ */
 async function assertRefused(engine: Engine, key: string, what: string): Promise<void> {
   const expected = bodies[key]!;
   const isStoreError = (error: unknown) => error instanceof StoreError;

@@ -1,4 +1,4 @@
-// How bodies are ingested, by length, kind and load: each row changes one property.
+// Tests the ingest strategy by length, kind and load of a body. Each row changes one property.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -12,7 +12,7 @@ import {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** A stream of 100 KiB on an adapter that batches up to 256 KiB. */
+/** A stream of 100 KiB on an adapter that batches bodies of up to 256 KiB into segments. */
 const stream: BodyFacts = {
   length: 100 * KiB,
   isWhole: false,
@@ -74,13 +74,13 @@ const table: readonly [title: string, facts: BodyFacts, expected: IngestStrategy
   ],
 ];
 
-test("the plan of a body follows its length, its kind and the load", async (t) => {
+test("the ingest strategy of a body depends on its length, its kind and the load", async (t) => {
   for (const [title, facts, expected] of table) {
     await t.test(title, () => assert.equal(planIngest(facts), expected));
   }
 });
 
-test("ring buffers are 2 MiB for up to four streams, 256 KiB beyond, and no longer than the body", () => {
+test("ring buffers have 2 MiB for up to four streams and 256 KiB for more, and never exceed the body", () => {
   assert.deepEqual(planRing(MiB, 4), { size: 2 * MiB, memory: "shared", buffers: 4 });
   assert.deepEqual(planRing(undefined, 5), { size: 256 * KiB, memory: "shared", buffers: 4 });
   const rest = 100 * KiB - firstBuffer.size;

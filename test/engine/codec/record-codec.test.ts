@@ -1,4 +1,4 @@
-// Records as text: any text that is not a record is reported as damage.
+// Decoding of records: any text that is not a record is reported as damage.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -29,8 +29,8 @@ function isDamage(error: unknown): boolean {
 }
 
 for (const [name, { decode, text }] of Object.entries(coders)) {
-  describe(`the record of an ${name}`, () => {
-    test("text that is not JSON, or not a record, is damaged", () => {
+  describe(`a damaged or newer record of type ${name} is refused`, () => {
+    test("text that is not JSON or not a record is reported as damage", () => {
       for (const damaged of [
         "",
         "{",
@@ -48,14 +48,14 @@ for (const [name, { decode, text }] of Object.entries(coders)) {
       }
     });
 
-    test("a record with a value of another type is damaged", () => {
+    test("a record with a field of the wrong type is reported as damage", () => {
       const values = JSON.parse(text) as unknown[];
       const others = values.map((_, at) => values.with(at, { an: ["other"] }));
       for (const other of others)
         assert.throws(() => decode(JSON.stringify(other)), isDamage, JSON.stringify(other));
     });
 
-    test("a record of a later format is refused with that reason", () => {
+    test("a record in a newer format is refused with an error that states this", () => {
       const [, ...rest] = JSON.parse(text) as unknown[];
       assert.throws(
         () => decode(JSON.stringify([2, ...rest])),
@@ -65,7 +65,7 @@ for (const [name, { decode, text }] of Object.entries(coders)) {
   });
 }
 
-describe("an object's record", () => {
+describe("the record of an object in common or uncommon form is decoded", () => {
   const md5 = { md5: Buffer.alloc(16, 7) };
   const usual = objectRecord("a/key", { size: 5, checksums: md5 });
   const others = {
@@ -88,14 +88,14 @@ describe("an object's record", () => {
     "an empty text": { ...usual, etag: "" },
   };
   for (const [what, record] of Object.entries(others)) {
-    test(`an object's record with ${what} is decoded as it was encoded`, () => {
+    test(`an object's record with ${what} is unchanged after encoding and decoding`, () => {
       const text = encodeObject(record);
       assert.deepEqual(decodeObject(text), record);
       assert.equal(JSON.stringify(JSON.parse(text)), text, "the text equals the output of JSON.stringify");
     });
   }
 
-  test("an object's record that almost has the common form is damaged", () => {
+  test("a malformed object's record that resembles the common form is reported as damage", () => {
     const text = encodeObject(usual);
     const md5Text = Buffer.alloc(16, 7).toString("hex");
     for (const damaged of [

@@ -1,5 +1,5 @@
-// The background scrub: verifies everything once a week, in one process at a time, resumes after an
-// interruption and reports each damage once.
+// The background scrub verifies all objects once a week, in one process at a time. It resumes after
+// an interruption and reports each damaged object once.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Damage, Engine } from "../../../src/engine/engine.ts";
@@ -16,7 +16,7 @@ const objects = 60;
 
 interface Scene {
   readonly directory: string;
-  /** The shared clock of all engines in a test, to which each adds its own offset. */
+  /** Time of the clock that all engines of a test share; each engine adds its own offset. */
   time: number;
   open(ahead?: number): Promise<OpenEngine>;
 }
@@ -41,7 +41,9 @@ function scrubbing(engine: Engine, bytesPerSecond = fast) {
   return { found, ended: engine.scrub({ onDamage, bytesPerSecond, savedMilliseconds: 0 }) };
 }
 
-/** Slow enough to be interrupted in the middle: a few objects a second. */
+/**
+ * Read rate in bytes per second, a few objects a second, so that a test can interrupt the scrub.
+ */
 const slow = 1e6;
 
 /** Resolves once the scrub has saved a position. */
@@ -53,7 +55,7 @@ async function underWay({ documents }: OpenEngine): Promise<void> {
   }
 }
 
-test("a scrub reads everything once a week, and verify reports the last one", async (t) => {
+test("a scrub reads all bodies once a week, and verify reports the last scrub", async (t) => {
   const made = await scene(t);
   const { engine } = await made.open();
   assert.equal((await engine.verify()).lastScrub, undefined);
@@ -69,7 +71,7 @@ test("a scrub reads everything once a week, and verify reports the last one", as
   await engine.close();
 });
 
-test("each damage is reported once, by bucket and key, and counted in every round", async (t) => {
+test("a damaged object is reported once, by bucket and key, and counted in every scrub", async (t) => {
   const made = await scene(t);
   const [file] = blobFiles(made.directory);
   flipBit({ path: file!.path, offset: 100, bit: 3 });
@@ -88,7 +90,7 @@ test("each damage is reported once, by bucket and key, and counted in every roun
   await engine.close();
 });
 
-test("of two processes one scrubs, and the other resumes where it stopped", async (t) => {
+test("only one of two processes scrubs, and the other resumes after the first stops", async (t) => {
   const made = await scene(t);
   const [a, b] = [await made.open(), await made.open()];
   const first = scrubbing(a.engine, slow);
@@ -101,14 +103,14 @@ test("of two processes one scrubs, and the other resumes where it stopped", asyn
   await b.engine.close();
 });
 
-test("a scrub without a heartbeat is taken over, and its process notices", async (t) => {
+test("a scrub whose process sends no heartbeat is taken over, and the old process stops", async (t) => {
   const made = await scene(t);
-  // As if the process was suspended for a while, or the clock was changed; backwards has the same
-  // effect.
+  // The clocks differ by more than the heartbeat limit, as after a suspended process or a clock
+  // change. The sign of the offset does not matter.
   const [a, b] = [await made.open(), await made.open(-61_000)];
   const first = scrubbing(a.engine, slow);
   await underWay(b);
-  // The first process may save at the same moment and win: then try again, as servers do.
+  // If the first process saves its heartbeat at the same moment, the takeover fails and is retried.
   let outcome: string;
   do outcome = await scrubbing(b.engine, slow).ended;
   while (outcome === "not due" && (await Promise.race([first.ended, "under way"])) === "under way");

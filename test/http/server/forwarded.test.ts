@@ -27,7 +27,7 @@ test("forwarding headers are followed through trusted proxies back to the first 
       { "x-forwarded-proto": "https", "x-forwarded-host": "a.example" },
       "192.0.2.7 https a.example",
     ],
-    // The client's own header comes before the entries that proxies add.
+    // A header sent by the client comes before the entries that proxies append.
     ["10.1.2.3", { "x-forwarded-for": "6.6.6.6, 1.1.1.1, 10.0.0.2" }, "1.1.1.1 http -"],
     ["10.1.2.3", { "x-forwarded-for": "10.0.0.1, 10.0.0.2" }, "10.0.0.1 http -"],
     ["10.1.2.3", { "x-forwarded-proto": "http, https" }, "10.1.2.3 https -"],
@@ -39,7 +39,7 @@ test("forwarding headers are followed through trusted proxies back to the first 
     ["10.1.2.3", { forwarded: 'For="[2001:db8::1]:80";Proto=https;host=a' }, "2001:db8::1 https a"],
     ["10.1.2.3", { forwarded: "for=6.6.6.6;host=evil, for=1.1.1.1;host=a, for=10.0.0.2" }, "1.1.1.1 http a"],
     ["10.1.2.3", { forwarded: "for=_hidden;proto=https" }, "10.1.2.3 https -"],
-    // A proxy sets one kind of header, and may pass on the client's header of the other kind.
+    // A proxy sets one of the two headers and may forward the other one from the client.
     ["10.1.2.3", { forwarded: "for=6.6.6.6;host=evil", "x-forwarded-for": "1.1.1.1" }, "1.1.1.1 http -"],
   ];
   for (const [peer, headers, expected] of cases) {

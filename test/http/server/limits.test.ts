@@ -1,5 +1,5 @@
-// Limits of a port: idle connections are closed for new ones, each address has a share, and excess
-// requests get 503.
+// Limits of a port: idle connections are closed in favour of new ones, connections per address are
+// limited, and excess requests get 503.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -34,7 +34,7 @@ test("at the connection limit the oldest idle connection is closed for a new cli
   await closed;
 });
 
-test("at the connection limit a new client is refused while all are busy, and served afterwards", async (t) => {
+test("at the connection limit a new client is refused while all connections are busy, and served later", async (t) => {
   const release: (() => void)[] = [];
   const handler: HttpHandler = async (request) => {
     if (request.target === "/wait") await new Promise<void>((resolve) => release.push(resolve));
@@ -53,7 +53,7 @@ test("at the connection limit a new client is refused while all are busy, and se
   assert.equal((await ask(port, {})).text, "done");
 });
 
-test("an address at its connection limit is refused while another address is served", async (t) => {
+test("a client address at its connection limit is refused while another address is served", async (t) => {
   const port = await listenTo(t, hello, { connectionsPerAddress: 2 });
   const first = [await opened(t, port, "127.0.0.2"), await opened(t, port, "127.0.0.2")];
   const third = await opened(t, port, "127.0.0.2");
@@ -64,7 +64,7 @@ test("an address at its connection limit is refused while another address is ser
   assert.equal(await servedAgain(t, port, "127.0.0.2"), "hello");
 });
 
-test("the connection limit of an address applies again after most of its connections were closed", async (t) => {
+test("the connection limit of a client address still applies after most of its connections were closed", async (t) => {
   const port = await listenTo(t, hello, { connectionsPerAddress: 4 });
   const open = () => opened(t, port, "127.0.0.2");
   for (let round = 0; round < 3; round++) {
@@ -75,7 +75,7 @@ test("the connection limit of an address applies again after most of its connect
   }
 });
 
-/** Connects until the server has closed earlier connections; returns the body of the response. */
+/** Connects until the server has closed earlier connections. Returns the body of the response. */
 async function servedAgain(t: TestContext, port: number, address: string): Promise<string> {
   for (;;) {
     const socket = await opened(t, port, address);
@@ -85,7 +85,7 @@ async function servedAgain(t: TestContext, port: number, address: string): Promi
   }
 }
 
-test("requests over the limit get 503 with Retry-After, and later requests are served", async (t) => {
+test("requests over the concurrency limit get 503 with Retry-After, and later requests are served", async (t) => {
   let release = () => {};
   const handler: HttpHandler = async ({ target }) => {
     if (target === "/wait")

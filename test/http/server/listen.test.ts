@@ -1,4 +1,5 @@
-// Timeouts of the listener: which clients are disconnected for silence, and which may wait.
+// Timeouts of the listener: idle clients are disconnected, and clients that wait for the server are
+// not.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
@@ -26,12 +27,13 @@ const answering = async (request: HttpRequest): Promise<HttpResponse> => {
   return { status: 200, headers: [], body: `${size} bytes` };
 };
 
-test("an idle connection is closed after the idle timeout, before its first request or after", async (t) => {
+test("an idle connection is closed after the idle timeout, before or after its first request", async (t) => {
   const port = await listenTo(t, answering);
   const unused = await converse(port);
-  // The header timeout equals the idle timeout: either may close it, with or without 408.
+  // The header timeout equals the idle timeout. Either may close the connection, with or without
+  // 408.
   assert.match(await restOf(unused), /^(HTTP\/1\.1 408 |$)/);
-  // On a busy machine the request may come after the idle timeout.
+  // Retried, since on a busy machine the request may be sent after the idle timeout.
   await until(async () => {
     const used = await converse(port, "GET / HTTP/1.1", "Host: a", "");
     return /0 bytes$/.test(await restOf(used));

@@ -1,5 +1,5 @@
-// Undocumented members of Node: the probe for them, and uploads that store the same objects
-// with and without them.
+// Undocumented members of Node: detection by the probe, and identical uploads with and without
+// them.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -22,7 +22,7 @@ import { collect } from "../../support/bytes.ts";
 const settings: readonly NodeInternalsSetting[] = ["on", "off"];
 const missing = { parser: false, handle: false, read: false, head: false };
 
-test("the probe finds nothing on objects that lack the members", () => {
+test("the probe for Node's internals finds none on objects without the expected members", () => {
   assert.deepEqual(probeInternals({ socket: {}, message: {}, response: {} }), missing);
   const socket = { _handle: null, _paused: false, parser: { execute: () => 0 } };
   const response = { _header: null, _headerSent: true };
@@ -30,7 +30,7 @@ test("the probe finds nothing on objects that lack the members", () => {
   assert.deepEqual(found, { parser: false, handle: true, read: true, head: false });
 });
 
-test("the probe needs a parser with a body callback", () => {
+test("the probe for Node's internals requires a parser with a body callback", () => {
   const message = { _read: () => {} };
   const parser = Object.assign(Object.create({ constructor: { kOnBody: 3 } }), { execute: () => 0 });
   const socket = { _handle: null, _paused: false, parser };
@@ -40,14 +40,14 @@ test("the probe needs a parser with a body callback", () => {
   assert.equal(probeInternals({ socket, message: {}, response: {} }).parser, false);
 });
 
-test("a request without Node's parser is read through Node's stream, whatever the setting", () => {
+test("a request without Node's HTTP parser is read through Node's stream, whatever the setting", () => {
   for (const setting of settings) {
     const internals = openNodeInternals(setting);
     assert.equal(internals.createSocketReader(new IncomingMessage(new Socket())), undefined);
   }
 });
 
-test("with internals off, no method of a request is replaced", () => {
+test("no method of a request is replaced if the use of Node's internals is off", () => {
   const message = new IncomingMessage(new Socket());
   assert.equal(openNodeInternals("off").throttle(message), undefined);
   assert.equal(Object.hasOwn(message, "_read"), false);
@@ -56,7 +56,7 @@ test("with internals off, no method of a request is replaced", () => {
   throttle?.end();
 });
 
-test("a short response is the same with internals on and off", async (t) => {
+test("a short response is identical with the use of Node's internals on and off", async (t) => {
   for (const setting of settings) {
     const handler: HttpHandler = () => ({ status: 200, headers: [["x-a", "b"]], body: "grüße" });
     const { port } = await listenTo(t, handler, setting);
@@ -71,7 +71,7 @@ async function listenTo(t: TestContext, handler: HttpHandler, nodeInternals: Nod
   return { port: listening.port! };
 }
 
-/** Stores the body of each PUT in an engine in memory, and answers with its etag. */
+/** Starts a server that stores the body of each PUT in memory and responds with its etag. */
 async function serveUploads(t: TestContext, setting: NodeInternalsSetting) {
   const engine = createEngine({ records: createMemoryRecords(), blobs: createMemoryBlobs() });
   await engine.createBucket("bucket");
@@ -93,7 +93,7 @@ async function serveUploads(t: TestContext, setting: NodeInternalsSetting) {
 }
 
 for (const setting of settings) {
-  test(`uploads of every size by Content-Length are stored whole (internals ${setting})`, async (t) => {
+  test(`uploads of every size with Content-Length are stored completely (internals ${setting})`, async (t) => {
     const { engine, port } = await serveUploads(t, setting);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
@@ -108,7 +108,7 @@ for (const setting of settings) {
     }
   });
 
-  test(`forty uploads at a time are stored whole (internals ${setting})`, async (t) => {
+  test(`forty concurrent uploads are stored completely (internals ${setting})`, async (t) => {
     const { engine, port } = await serveUploads(t, setting);
     const bodies = Array.from({ length: 40 }, () => randomBytes(700_000));
     await Promise.all(
@@ -124,11 +124,11 @@ for (const setting of settings) {
   });
 }
 
-test("this version of Node has every member that the server uses", () => {
+test("this version of Node has every internal member that the server uses", () => {
   assert.deepEqual(probeThisNode(), { parser: true, handle: true, read: true, head: true });
 });
 
-test("the body of a plain connection is read past Node's parser, unless internals are off", async (t) => {
+test("a body on a plain connection bypasses Node's parser, unless the use of internals is off", async (t) => {
   const found: boolean[] = [];
   const onRequest = (event: unknown) => {
     const { request } = event as { readonly request: IncomingMessage };

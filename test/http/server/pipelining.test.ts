@@ -1,5 +1,5 @@
-// Requests that a client pipelines on one connection, with Node's internals and without: served one
-// at a time, answered in order, and not read ahead.
+// Pipelined requests on one connection, with and without Node's internals: they are handled one at
+// a time, answered in order and not read ahead.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -70,7 +70,7 @@ testBothWays("a connection is not read while pipelined requests wait for their r
   const head = `GET /x HTTP/1.1\r\nHost: a\r\nX-Filler: ${"x".repeat(8000)}\r\n\r\n`;
   socket.on("error", () => {});
   socket.resume();
-  // Writes until the system's buffers are full: the client cannot send more than the server reads.
+  // Writes until the system's socket buffers are full, which shows that the server stopped reading.
   while (socket.write(head) || (await Promise.race([drained(socket), turnsPassed()]))) sent++;
   assert.ok(sent > 0);
   assert.equal(served.length, 1);

@@ -1,4 +1,4 @@
-// Ports in use: store dev replaces a default port by a free one, but not a port that was requested.
+// Ports in use: store dev replaces a default port by a free port, but not a requested port.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { bindShared } from "../../../src/http/server/shared-listener.ts";
 import { outcomeOf, type Shell } from "../../cli/store.ts";
 import { openScene } from "../../script/scene.ts";
 
-/** Listens on the port, if it is still free: it is in use afterwards. */
+/** Listens on the port if it is free, so that it is in use in any case. */
 async function take(t: TestContext, port: number): Promise<number> {
   const other = createServer();
   const bound = new Promise<void>((resolve) => {
@@ -20,7 +20,7 @@ async function take(t: TestContext, port: number): Promise<number> {
   return (other.address() as { port: number } | null)?.port ?? port;
 }
 
-test("a listener chooses another port for one that is in use only if the address permits it", async (t) => {
+test("a listener uses a free port in place of a port in use only if its address allows that", async (t) => {
   const port = await take(t, 0);
   const handler = () => ({ status: 200, headers: [], body: "" });
   const address = { host: "127.0.0.1", port };
@@ -66,7 +66,7 @@ test("store dev replaces default ports that are in use by free ones and announce
   assert.equal(await (await fetch(url!)).text(), "served");
 });
 
-test("store dev fails if a requested port is in use, and store serve if a default port is", async (t) => {
+test("store dev fails if a requested port is in use, and store serve fails if any port is in use", async (t) => {
   const scene = await openScene(t);
   await scene.write("index.js", source);
   const port = await take(t, 0);

@@ -1,5 +1,5 @@
-// Bodies that are read into the receiver's buffers, with Node's internals and without: the bytes
-// are those that were sent, and the connection serves the next request.
+// Bodies read into the handler's buffers, with and without Node's internals: the bytes are those
+// that were sent, and the connection serves the next request.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -22,7 +22,7 @@ async function listenTo(t: TestContext, handler: HttpHandler, accepted: Socket[]
   subscribe("net.server.socket", onSocket);
   t.after(async () => {
     unsubscribe("net.server.socket", onSocket);
-    // The drain would wait for idle connections.
+    // Connections are destroyed, since drain would wait for them.
     for (const socket of accepted) socket.destroy();
     await listening.drain();
   });
@@ -38,7 +38,9 @@ function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-/** The MD5 of a body, read into a buffer of `size` bytes; awaits `between` after each read. */
+/**
+ * Reads a body into a buffer of `size` bytes and returns its MD5. Awaits `between` after each read.
+ */
 async function readAndHash(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
   const reader = request.directReader!();
   const hash = createHash("md5");
@@ -83,7 +85,7 @@ testBothWays("a chunked body without Content-Length is read whole", async (t) =>
   assert.equal((await ask(port, { method: "PUT", body: chunks() })).text, md5(bytes));
 });
 
-/** Sends the body in pieces; each follows when the system has accepted the previous piece. */
+/** Sends the body in pieces, each after the system has accepted the previous piece. */
 async function sendSlowly(socket: Socket, bytes: Uint8Array, size: number): Promise<void> {
   for (let at = 0; at < bytes.length; at += size) {
     await new Promise((resolve) => socket.write(bytes.subarray(at, at + size), resolve));

@@ -18,7 +18,7 @@ export interface SecureClient {
   ask(path: string, headers?: Readonly<Record<string, string>>): Promise<SecureAnswer>;
 }
 
-/** Uses one keep-alive connection. */
+/** Creates a client that uses one keep-alive connection. */
 export function secureClient(port: number, certificate: string): SecureClient {
   const agent = new Agent({
     ca: certificate,

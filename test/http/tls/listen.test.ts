@@ -44,7 +44,7 @@ test("a client that offers h2 and http/1.1 is served over TLS with HTTP/1.1", as
   assert.deepEqual([status, text, protocol], [200, "https /a", "http/1.1"]);
 });
 
-test("clients with TLS 1.1 and clients that offer only HTTP/2 are refused", async (t) => {
+test("clients that support only TLS 1.1 or offer only HTTP/2 are refused", async (t) => {
   const { port, certificate: ca } = await serve(t);
   await assert.rejects(
     connectSecurely({ port, ca, maxVersion: "TLSv1.1", minVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" }),

@@ -1,5 +1,5 @@
-// A process that has a data directory open and carries out the commands of a test, with one reply
-// to each.
+// A process that opens a data directory and executes the commands of a test. It sends one reply to
+// each command.
 import { openStore, type StoreBucket, StoreError } from "../../../src/index.ts";
 import { openEngine } from "../../../src/open.ts";
 import { bytesOf, digestOf, streamOf, type Value } from "../../support/bodies.ts";
@@ -17,11 +17,11 @@ export type Command =
   | ({ readonly do: "get" | "head" | "begin get" } & At)
   | ({ readonly do: "delete"; readonly keys: readonly string[] } & In)
   | ({ readonly do: "put"; readonly value: Value } & At)
-  /** A put whose stream stops half way until the test sends "finish put". */
+  /** Starts a put whose stream pauses half way until the test sends "finish put". */
   | ({ readonly do: "begin put"; readonly value: Value } & At)
   | ({ readonly do: "put parts"; readonly value: Value; readonly partSize: number } & At)
   | { readonly do: "finish put" | "finish get" | "end storm" }
-  /** Starts this number of create-only puts concurrently. */
+  /** Starts one create-only put for each value, concurrently. */
   | ({ readonly do: "create only"; readonly values: readonly Value[] } & At)
   /** Puts keys in sequence until one is refused. */
   | ({ readonly do: "fill"; readonly prefix: string; readonly size: number } & In)
@@ -245,6 +245,6 @@ process.on("message", ({ id, command }: { id: number; command: Command }) => {
     (error: unknown) => process.send!({ id, refused: refusalOf(error) } satisfies Reply),
   );
 });
-// Ends when the process that started it has ended, for whatever reason.
+// The agent exits when its parent process ends, for any reason.
 process.once("disconnect", () => process.exit());
 process.send!({ id: 0 } satisfies Reply);

@@ -1,4 +1,4 @@
-// Starts processes that have a data directory open, and ends them with the test.
+// Starts agent processes that open a data directory, and ends them when the test ends.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -6,12 +6,15 @@ import type { Command, Refused, Reply } from "./agent.ts";
 
 export interface Agent {
   readonly pid: number;
-  /** Rejects with a Refusal if the command was refused, with another error if the process ended. */
+  /**
+   * Sends a command. Rejects with a Refusal if it was refused, or another error if the process
+   * ended.
+   */
   ask<T = unknown>(command: Command): Promise<T>;
   kill(): Promise<void>;
 }
 
-/** The error with which the other process refused a command. */
+/** The error with which an agent process refused a command. */
 export class Refusal extends Error {
   readonly code: number | undefined;
 
@@ -25,7 +28,9 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs the work with this number of processes on the directory, and ends them in any case. */
+/**
+ * Starts this number of agents on the directory, calls the function, and always ends the agents.
+ */
 export async function withAgents(
   directory: string,
   count: number,

@@ -1,5 +1,5 @@
-// A backup contains everything in a store, copies only what is new the next time, and restores
-// every byte.
+// A backup contains all data of a store, a second backup copies only new files, and a restore
+// returns every byte.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";
@@ -62,7 +62,7 @@ test("a restored store accepts writes and sweeps, and leaves no orphans", async 
   assertNothingLeftOver(restored);
 });
 
-test("a second backup into the same folder copies what is new and removes what was deleted", async (t) => {
+test("a second backup into the same folder copies new objects and removes deleted ones", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const store = await openStore(data);
   for (const name of ["kept", "dropped"]) {
@@ -90,7 +90,7 @@ test("a second backup into the same folder copies what is new and removes what w
   assert.deepEqual(await everythingIn(restored), await everythingIn(data));
 });
 
-test("a backup is refused inside the data, among other files, and over the backup of another store", async (t) => {
+test("a backup into the data directory, a folder with other files or another store's backup is refused", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   const refused = async (to: string, why: RegExp) =>
@@ -112,7 +112,7 @@ test("a backup is refused inside the data, among other files, and over the backu
   assert.deepEqual(await filesIn(`${backup}-other`), before);
 });
 
-test("a restore is refused into a directory that is not empty, and without a backup", async (t) => {
+test("a restore into a directory that is not empty, or from a folder without a backup, is refused", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   const refused = (from: string, to: string, why: RegExp) =>

@@ -1,15 +1,14 @@
-// A process that writes without pause into a data directory: lanes of puts and deletes, aborted
-// uploads, and buckets that are created and deleted. It reports the progress of its lanes to its
-// parent.
+// A process that continuously writes to a data directory: sequences of puts and deletes, aborted
+// uploads, and created and deleted buckets. It reports its progress to its parent.
 import { openStore, type StoreBucket } from "../../../src/index.ts";
 import { bytesOf, KiB } from "../../support/bodies.ts";
 import { type Reached, stepOf } from "./lanes.ts";
 
 export interface ChurnTask {
   readonly directory: string;
-  /** Bucket and name of each lane. */
+  /** Bucket and name of each lane. A lane is a sequence of writes. */
   readonly lanes: readonly (readonly [bucket: string, lane: string])[];
-  /** The prefix of the names of the buckets that it creates and deletes. */
+  /** Name prefix of the buckets that the process creates and deletes. */
   readonly passing: string;
 }
 

@@ -1,4 +1,4 @@
-// Processes that write while a backup is made, and checks of what the copy must contain.
+// Starts processes that write during a backup, and checks the contents of the backup.
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -13,16 +13,16 @@ import { assertOneInstant, expectedBytes, keysPerLane, type Reached } from "./la
 export type Progress = ReadonlyMap<string, Reached>;
 
 export interface Churn {
-  /** The progress of every lane, also those of killed processes. */
+  /** Returns the progress of every lane, including lanes of killed processes. */
   progress(): Promise<Progress>;
-  /** Kills one of the processes and starts another with lanes of its own. */
+  /** Kills one of the processes and starts a new one with new lanes. */
   replaceOne(which: number): Promise<void>;
   end(): Promise<void>;
 }
 
 export const buckets = ["first", "second"];
 
-/** Runs the work while this number of processes writes, then ends them. */
+/** Calls the function while this number of processes writes, then ends the processes. */
 export async function whileWriting(
   directory: string,
   processes: number,
@@ -65,7 +65,7 @@ async function startChurn(directory: string, processes: number): Promise<Churn> 
     },
     async replaceOne(which) {
       const writer = writers[which % processes]!;
-      // It may write for a moment after the reply: those writes may be there or not.
+      // The process may write until it is killed; those writes may be stored or not.
       for (const [lane, { acknowledged }] of await ask(writer))
         finished.set(lane, { acknowledged, begun: acknowledged + lastMoment });
       await kill(writer);
@@ -75,7 +75,7 @@ async function startChurn(directory: string, processes: number): Promise<Churn> 
   };
 }
 
-/** More writes than a lane can do between a reply and the kill that follows. */
+/** More writes than a lane can do between its last reply and the kill. */
 const lastMoment = 2000;
 
 interface Writer {
@@ -88,7 +88,7 @@ async function startWriter(task: ChurnTask): Promise<Writer> {
   const program = fileURLToPath(new URL("./churn-writer.js", import.meta.url));
   const child = fork(program, [JSON.stringify(task)]);
   const over = ended(child);
-  // Not an unhandled rejection: the next call reports the error.
+  // Prevents an unhandled rejection; the next call reports the error.
   over.catch(() => {});
   await Promise.race([once(child, "message"), over]);
   return { child, ended: over };
@@ -112,7 +112,10 @@ async function kill({ child }: Writer): Promise<void> {
   await exited;
 }
 
-/** A copy has all writes acknowledged before it, none begun after it, each lane at one instant. */
+/**
+ * Checks that a copy has all writes acknowledged before it, no writes started after it, and each
+ * lane in a state of one instant.
+ */
 export async function assertCopy(directory: string, before: Progress, after: Progress): Promise<number> {
   const { engine } = await openEngine(directory);
   const { damages, objects } = await engine.verify();
@@ -134,7 +137,7 @@ export async function assertCopy(directory: string, before: Progress, after: Pro
   return objects;
 }
 
-/** By lane and key, the number of the write that stored the object; checks its bytes. */
+/** Returns the number of the write that stored each object, by lane and key. Checks all bytes. */
 async function lanesIn(store: Store): Promise<Map<string, Map<string, number>>> {
   const lanes = new Map<string, Map<string, number>>();
   for (const name of buckets) {

@@ -1,18 +1,18 @@
-// Runs `store backup` and `store restore` as processes, and kills some of them half way.
+// Runs `store backup` and `store restore` as processes that a test can kill half way.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { program } from "../../cli/store.ts";
 
 export interface Ended {
-  /** The exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the process. */
   readonly code: number | NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;
   readonly milliseconds: number;
 }
 
-/** With `killAfter`, the process is killed after this many milliseconds if it still runs. */
+/** Runs a command. If it still runs after `killAfter` milliseconds, the process is killed. */
 export async function runStore(
   args: readonly string[],
   killAfter?: number,

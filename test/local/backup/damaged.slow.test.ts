@@ -20,7 +20,7 @@ async function flip(path: string, at: number): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** All files in the folder except the lock. */
+/** Returns all files of the folder except the lock. */
 function filesOf(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "lock")
@@ -66,7 +66,7 @@ test("the backup of a damaged store fails, names the damaged objects, and keeps 
   assert.equal((await backUpStore(data, backup)).objects, 1);
 });
 
-test("a backup fails if the index has lost a record", async (t) => {
+test("a backup fails if a record is missing from the index", async (t) => {
   const { data, backup } = await openPlaces(t);
   const store = await openStore(data);
   await store.createBucket("photos");
@@ -85,7 +85,7 @@ test("a backup fails if the index has lost a record", async (t) => {
   assert.equal((await verifyBackup(backup)).objects, 2);
 });
 
-test("a flipped, truncated or missing file of a backup is named, and the backup is refused", async (t) => {
+test("a backup with a changed, truncated or missing file is refused with the name of the file", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   await backUpStore(data, backup, { companions: ["secret.key"] });
@@ -121,7 +121,7 @@ test("a flipped, truncated or missing file of a backup is named, and the backup 
   }
 });
 
-test("a damaged file of a backup is copied again by the next backup after its removal", async (t) => {
+test("after a damaged file of a backup is removed, the next backup copies it again", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   await backUpStore(data, backup);

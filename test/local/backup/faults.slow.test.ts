@@ -1,5 +1,5 @@
-// A backup that fails at any of its syncs or new files leaves the previous backup or a new one.
-// A restore that fails leaves a directory that cannot be opened.
+// If a backup fails at any sync or file creation, the previous or the new backup is complete. A
+// failed restore leaves a directory that cannot be opened.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
@@ -18,7 +18,9 @@ import { everythingIn } from "./scene.ts";
 
 const syncs = calls.syncFile | calls.syncDirectory;
 
-/** Runs the command with all calls from the nth failing, for n = 1, 2, …, until it succeeds. */
+/**
+ * Repeats the command while all system calls from the nth fail, for n = 1, 2, …, until it succeeds.
+ */
 async function failAtEach(
   t: TestContext,
   failing: number,
@@ -53,7 +55,7 @@ async function failAtEach(
   assert.ok(round > 5);
 }
 
-test("a backup that fails at any of its syncs or new files leaves a complete backup", async (t) => {
+test("after a backup fails at any sync or file creation, a complete backup exists", async (t) => {
   const directory = await realpath(await temporaryDirectory(t));
   const [data, root] = [join(directory, "data"), join(directory, "backup")];
   const store = await openStore(data);
@@ -75,7 +77,7 @@ test("a backup that fails at any of its syncs or new files leaves a complete bac
   await store.close();
 });
 
-test("a restore that fails at any of its syncs can be resumed, and its directory cannot be opened before", async (t) => {
+test("a restore that fails at any sync can be resumed, and its directory cannot be opened until then", async (t) => {
   const directory = await realpath(await temporaryDirectory(t));
   const [data, place] = [join(directory, "data"), join(directory, "backup")];
   const store = await openStore(data);

@@ -42,7 +42,7 @@ test("a backup onto a full disk fails with a clear message and keeps the previou
     const { data, restored } = await openPlaces(t);
     const place = join(disk.directory, "backup");
     await fill(data);
-    // Too little space for the records, for the files, and for the last file.
+    // Free space that is too small for the records, for the files, or for the last file.
     for (const room of [100 * KiB, 2 * MiB, 3 * MiB]) {
       disk.fill(room);
       await assert.rejects(backUpStore(data, place), isFull);
@@ -65,7 +65,7 @@ test("a backup onto a full disk fails with a clear message and keeps the previou
     assert.ok(copiedFiles < 50, "files that were already copied are not copied again");
   }));
 
-test("a restore onto a full disk cannot be opened, and resumes when there is space", (t) =>
+test("the directory of a restore that filled the disk cannot be opened until the restore is resumed", (t) =>
   onSmallDisk(t, async (disk) => {
     const { data, backup } = await openPlaces(t);
     const target = join(disk.directory, "data");

@@ -29,7 +29,7 @@ async function backedUp(t: TestContext, options: { readonly key?: boolean } = {}
   return places;
 }
 
-/** Rewrites the manifest with a valid checksum, which is possible without the key. */
+/** Rewrites the manifest with a valid checksum, which needs no secret key. */
 function changeManifest(backup: string, change: (manifest: Changing) => void): void {
   const path = join(backup, "manifest.json");
   const { checksum: _, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
@@ -63,7 +63,7 @@ function changeDatabase(backup: string, path: string, change: (database: Databas
   });
 }
 
-/** The restore is refused with this message, and nothing is written anywhere. */
+/** Checks that the restore is refused with this message and writes nothing. */
 async function assertRefused({ backup, restored }: Places, words: RegExp, options: RestoreOptions = {}) {
   const around = () => readdirSync(dirname(dirname(restored))).concat(readdirSync(dirname(restored)));
   const before = around();
@@ -112,7 +112,7 @@ for (const [what, change] of Object.entries<(manifest: Changing) => void>({
   });
 }
 
-test("a registry that names another bucket id than the manifest is refused, and nothing is written", async (t) => {
+test("a backup whose registry and manifest have different bucket ids is refused, and nothing is written", async (t) => {
   for (const id of ["../../../escaped", "0123456789abcdef"]) {
     const places = await backedUp(t);
     changeDatabase(places.backup, join(snapshotOf(places.backup), "registry.db"), (registry) => {
@@ -129,7 +129,7 @@ test("a registry that names another bucket id than the manifest is refused, and 
   }
 });
 
-test("records that name a body outside their bucket are refused", async (t) => {
+test("a backup with a record that references a body outside its bucket is refused", async (t) => {
   const places = await backedUp(t);
   const { backup, restored } = places;
   const [photos, empty] = ["photos", "empty"].map(
@@ -217,7 +217,7 @@ test("a backup made with another secret key is refused if a key is given", async
   });
 });
 
-test("a backup without authentication is restored, and the report says that it is missing", async (t) => {
+test("a backup without authentication is restored, and the report states that it has none", async (t) => {
   const { data, backup, restored } = await backedUp(t);
   assert.equal((await verifyBackup(backup, { secretKey, keyCompanion })).authentication, "missing");
   assert.equal((await restoreStore(backup, restored, { keyCompanion })).authentication, "missing");

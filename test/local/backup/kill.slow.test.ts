@@ -1,4 +1,4 @@
-// A killed backup or restore is never taken for a complete one: it is refused, or resumed where it
+// A killed backup or restore is never treated as complete: it is refused, or resumed where it
 // stopped.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
@@ -12,7 +12,7 @@ import { seeded } from "../../support/random.ts";
 import { runStore } from "./command.ts";
 import { everythingIn, fillStore, openPlaces } from "./scene.ts";
 
-/** Enough files that the kill comes while they are copied. */
+/** Stores enough files that the kill happens while files are copied. */
 async function fillMany(data: string): Promise<void> {
   await fillStore(data);
   const store = await openStore(data);
@@ -21,7 +21,7 @@ async function fillMany(data: string): Promise<void> {
   await store.close();
 }
 
-test("after kill -9 of a backup only the previous one can be restored, and the next run completes it", async (t) => {
+test("after kill -9 of a backup the previous backup can be restored, and the next run completes", async (t) => {
   await seeded(async (random) => {
     const { data, backup, restored } = await openPlaces(t);
     await fillMany(data);
@@ -56,7 +56,7 @@ test("after kill -9 of a backup only the previous one can be restored, and the n
   });
 });
 
-test("after kill -9 of a restore the directory cannot be opened, and the same command completes it", async (t) => {
+test("after kill -9 of a restore its directory cannot be opened until the same command completes it", async (t) => {
   await seeded(async (random) => {
     const { data, backup, restored } = await openPlaces(t);
     await fillMany(data);
@@ -67,7 +67,7 @@ test("after kill -9 of a restore the directory cannot be opened, and the same co
     for (let kill = 0; kill < 5; kill++) {
       const { code } = await runStore(args, random.between(milliseconds >> 2, milliseconds));
       if (code === 0) break;
-      // Killed before the restore began, or after its end.
+      // The process was killed before the restore started or after it completed.
       if (!existsSync(join(restored, "restore.unfinished"))) continue;
       killed++;
       await assert.rejects(openStore(restored), /was not finished/);

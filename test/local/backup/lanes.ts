@@ -1,5 +1,5 @@
-// A lane is a sequence of writes, each determined by its number, so that the state after any of
-// them is known. A copy of one instant shows a lane exactly as it was after one of its writes.
+// A lane is a sequence of numbered writes with known content. A consistent copy contains a lane
+// exactly as it was after one of its writes.
 import assert from "node:assert/strict";
 import { bytesOf, KiB, type Value } from "../../support/bodies.ts";
 import { createRandom } from "../../support/random.ts";
@@ -8,12 +8,12 @@ export const keysPerLane = 6;
 
 export interface Step {
   readonly key: string;
-  /** Null for a delete. */
+  /** The value to put, or null for a delete. */
   readonly value: Value | null;
   readonly inParts: boolean;
 }
 
-/** The progress of a lane: the numbers of writes begun and acknowledged. */
+/** The progress of a lane: the number of its writes started and acknowledged. */
 export interface Reached {
   readonly begun: number;
   readonly acknowledged: number;
@@ -27,7 +27,7 @@ export function stepOf(lane: string, number: number): Step {
   return { key, value: { name: String(number), size }, inParts: size > 64 * KiB && random.below(3) === 0 };
 }
 
-/** The number of the last write to a key, as of the given write; 0 if there is none. */
+/** Returns the number of the last write to a key up to write `last`, or 0 if there is none. */
 function decisive(index: number, last: number): number {
   const back = (last - index + keysPerLane) % keysPerLane;
   return Math.max(0, last - back);
@@ -42,7 +42,9 @@ function isStateAfter(lane: string, found: ReadonlyMap<string, number>, last: nu
   return true;
 }
 
-/** Found objects by key, with the number of the write that stored them. */
+/**
+ * Checks that the objects found, by key with the number of their write, are one state of the lane.
+ */
 export function assertOneInstant(
   lane: string,
   found: ReadonlyMap<string, number>,
@@ -55,7 +57,7 @@ export function assertOneInstant(
   );
 }
 
-/** The bytes that a found object must have. */
+/** Returns the bytes that the given write stored. */
 export function expectedBytes(lane: string, key: string, number: number): Buffer {
   const { key: written, value } = stepOf(lane, number);
   assert.equal(written, key, `write ${number} of ${lane} is of another key`);

@@ -1,4 +1,4 @@
-// A backup of a store under load from several processes has each bucket as it was at one instant.
+// A backup while several processes write contains a consistent snapshot of each bucket.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts"
 import { assertCopy, whileWriting } from "./churn.ts";
 import { openPlaces } from "./scene.ts";
 
-test("a backup under load from several processes has each bucket as it was at one instant", async (t) => {
+test("a backup while several processes write contains a consistent snapshot of each bucket", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await whileWriting(data, 3, async (churn) => {
     for (const round of [1, 2, 3]) {
@@ -38,7 +38,7 @@ test("deleted bodies of a bucket being backed up are removed only after the back
   let swept: Promise<unknown> | undefined;
   const progress = {
     expect() {},
-    // When the first body is copied, all objects are deleted.
+    // Deletes all objects when the first body is copied.
     advance(bytes: number) {
       if (bytes > 0) swept ??= bucket.delete([...keys, "parts"]).then(() => store.sweep());
     },
@@ -68,8 +68,7 @@ test("a bucket that is created and deleted during a backup is not in it", async 
     const { status, stderr } = spawnSync(process.execPath, [program, ...args, "--data", data]);
     assert.equal(status, 0, String(stderr));
   };
-  // Two buckets are created while the first is copied; while one of them is copied the other is
-  // deleted.
+  // Creates two buckets while the first is copied, then deletes one while the other is copied.
   const moments = new Map<number, () => void>([
     [
       10_000,

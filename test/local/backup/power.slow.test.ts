@@ -1,4 +1,4 @@
-// A backup or restore that reports success is durable: it survives a power cut right after.
+// A backup or restore that reports success is durable: it survives an immediate power cut.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -52,7 +52,7 @@ for (const fileSystem of ["ext4", "xfs"] as const) {
   });
 }
 
-test("every file and folder of a backup and of a restored directory has a synced directory entry", async (t) => {
+test("the directory entries of all files and folders of a backup and of a restore are synced", async (t) => {
   const tools = await temporaryDirectory(t);
   const library = buildDiskLibrary(tools);
   if (library === undefined) {
@@ -73,7 +73,7 @@ test("every file and folder of a backup and of a restored directory has a synced
     const noted = readFileSync(notes, "utf8");
     assert.match(noted, new RegExp(`^\\+${root}/.*/records\\.db$`, "m"), "created files are recorded");
     const unsynced = unsyncedEntries(noted)
-      // A file gets its name when it is complete.
+      // A file has the suffix .partial until it is complete.
       .map((entry) => entry.replace(/\.partial$/, ""))
       .filter((entry) => entry.startsWith(root) && existsSync(entry) && !passing.test(entry));
     assert.deepEqual(unsynced, [], args.join(" "));

@@ -1,4 +1,4 @@
-// Stores to back up, with every kind of content, and the folders for their copies.
+// Creates stores with every kind of content, and folders for their backups and restores.
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,8 +16,7 @@ export interface Places {
 }
 
 export async function openPlaces(t: TestContext): Promise<Places> {
-  // One level deeper, so that "../.." from a data directory is still inside the folder of this
-  // test.
+  // One level deeper, so that "../.." from a data directory stays inside the test's folder.
   const directory = join(await temporaryDirectory(t), "places");
   await mkdir(directory);
   return {
@@ -33,11 +32,11 @@ export const rules = {
 };
 
 export interface Filled {
-  /** An upload in flight, with its first part. */
+  /** An incomplete upload with its first part. */
   readonly upload: { readonly key: string; readonly id: string; readonly etag: string };
 }
 
-/** Objects of every kind, an upload in flight, settings, documents, and the key that seals them. */
+/** Stores objects of every kind, an incomplete upload, settings, documents and the secret key. */
 export async function fillStore(data: string): Promise<Filled> {
   const { engine, documents } = await openEngine(data);
   await engine.createBucket("photos", { storageClass: "InfrequentAccess" });
@@ -71,7 +70,7 @@ async function putParts(bucket: StoreBucket): Promise<void> {
   await upload.complete(parts);
 }
 
-/** Everything that can be read from a store, as plain data. */
+/** Returns everything that can be read from a store, as plain data. */
 export async function everythingIn(data: string): Promise<unknown> {
   const { engine, documents } = await openEngine(data);
   try {

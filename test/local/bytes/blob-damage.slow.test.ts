@@ -10,7 +10,7 @@ import { type BlobFile, blobFiles } from "../../support/disk/on-disk.ts";
 import { type Random, seeded } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** A read that never ends is a failure, too. */
+/** A read that never ends fails the test. */
 const timeout = 240_000;
 const flips = 400;
 const block = 64 * KiB;
@@ -31,7 +31,7 @@ const inParts: Stored[] = [
 
 interface Scene {
   readonly bucket: StoreBucket;
-  /** Each file with the object it belongs to. */
+  /** Each blob file with the object that it belongs to. */
   readonly files: readonly (BlobFile & { readonly stored: Stored })[];
 }
 
@@ -51,7 +51,7 @@ async function onFiles(t: TestContext, work: (scene: Scene) => Promise<void>): P
       }
     }
     await work({ bucket, files });
-    // After the damage is undone everything is readable again.
+    // After the damage is undone, all objects are readable again.
     for (const stored of [...whole, ...inParts]) assert.equal(await read(bucket, stored), "right");
   } finally {
     await opened.close();
@@ -82,7 +82,7 @@ test("a flipped bit anywhere in a blob's file is reported by full and by range r
       const counts = { right: 0, refused: 0, missing: 0 };
       for (let i = 0; i < flips; i++) {
         const { path, start, length: size, stored } = random.pick(files);
-        // The checksums at the end are few bytes, which random flips would hardly ever hit.
+        // The checksums at the end are only a few bytes, which random flips would rarely hit.
         const table = Math.ceil(size / (block + 4)) * 4;
         const offset = start + (i % 4 === 0 ? size - 1 - random.below(table) : random.below(size));
         const flip = { path, offset, bit: random.below(8) };
@@ -127,7 +127,9 @@ test("a missing blob file is reported as damage", { timeout }, async (t) => {
   });
 });
 
-test("a blob file that was replaced by another one is reported as damage", { timeout }, async (t) => {
+test("a blob file that was replaced by the file of another blob is reported as damage", {
+  timeout,
+}, async (t) => {
   await onFiles(t, async ({ bucket, files }) => {
     const [one, other] = files.filter(({ stored }) => stored.key === "in parts");
     const bytes = [readFileSync(one!.path), readFileSync(other!.path)] as const;

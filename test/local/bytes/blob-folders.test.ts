@@ -1,5 +1,4 @@
-// Empty folders of blobs are removed, so that a store that is opened and closed for years does not
-// fill up with them.
+// Empty blob folders are removed; otherwise a store that is reopened often would accumulate them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/index.ts";
@@ -11,7 +10,7 @@ import { withAgents } from "../agents/agents.ts";
 const bucket = "tidy";
 const value = { name: "1", size: 20 * KiB };
 
-test("the next sweep removes folders that were emptied before their process closed or died", async (t) => {
+test("the next sweep removes empty folders that a closed or killed process left", async (t) => {
   const directory = await temporaryDirectory(t);
   for (const ending of ["closed", "killed", "killed before it wrote"]) {
     await withAgents(directory, 1, async (agent) => {

@@ -1,4 +1,4 @@
-// Medium-sized bodies under constant overwrites take at most twice their live bytes plus a few
+// Medium-sized bodies that are overwritten repeatedly use at most twice their live bytes plus a few
 // segments.
 import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
@@ -21,7 +21,7 @@ const keys = 1000;
 const overwrites = 5000;
 const writers = 32;
 
-test("under random overwrites the segments take at most twice their live bytes", async (t) => {
+test("under random overwrites the segments use at most twice their live bytes", async (t) => {
   const directory = await temporaryDirectory(t);
   const engine = createEngine(await openLocal(directory, sizes));
   await engine.createBucket(bucket);
@@ -46,7 +46,7 @@ test("under random overwrites the segments take at most twice their live bytes",
     await Promise.all(Array.from({ length: writers }, writer));
   }
 
-  // All bodies have the same age, so their segments become sparse at the same time: the worst case.
+  // The worst case: all bodies have the same age, so all segments become sparse at the same time.
   await write(keys, (index) => index);
   const random = createRandom(1);
   await write(overwrites, () => random.below(keys));

@@ -1,5 +1,5 @@
-// Medium-sized bodies share segments: the space of removed bodies is reclaimed, live bodies are
-// moved while they are read and written, and none is lost, torn or left over.
+// Medium-sized bodies share segments. Compaction reclaims the space of removed bodies and moves
+// live bodies while they are read and written, without losing any.
 import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { assertNothingLeftOver, blobFiles, bucketIds } from "../../support/disk/
 import { temporaryDirectory } from "../../support/stores.ts";
 
 const bucket = "shared";
-/** Small segments, so that a few bodies fill several. */
+/** Segments are small, so that a few bodies fill several segments. */
 const sizes = { ...defaultSizes, segments: { bodyBytes: 256 * KiB, fileBytes: 512 * KiB } };
 
 async function openAt(directory: string, used: Sizes = sizes) {
@@ -62,7 +62,7 @@ async function fill(engine: Engine): Promise<void> {
   await Promise.all(many.map((key) => engine.put(bucket, key, contentOf(key))));
 }
 
-test("bodies put concurrently share a file and are readable after the store is reopened", async (t) => {
+test("bodies put concurrently share a segment file and are readable after the store is reopened", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openAt(directory, defaultSizes);
   await first.engine.createBucket(bucket);
@@ -140,7 +140,7 @@ test("a read in progress completes while bodies are moved and segments removed",
     assert.ok(before.body.storage === "blob" && now!.body.storage === "blob");
     if (before.body.blob.id === now!.body.blob.id) continue;
     moved++;
-    // A caller with the old record gets no blob, so it reads the record again.
+    // A caller with the old record gets no reader, so it must read the record again.
     const reader = await blobs.open(bucket, [before.body.blob], async () => true);
     await reader?.close();
     assert.equal(reader, undefined);
@@ -183,7 +183,7 @@ test("a metadata update that races with the move of its body does not restore th
       mutations: [{ kind: "restate object", record: restated, body }],
     });
   };
-  // Some race with the moves, and some come after them with the old location.
+  // Some updates race with the moves, and some come after them with the old location.
   await Promise.all([engine.sweep(), ...seen.slice(5).map(restate)]);
   for (const one of seen.slice(0, 5)) assert.equal(await restate(one), "committed");
   for (const key of kept) {
@@ -193,7 +193,7 @@ test("a metadata update that races with the move of its body does not restore th
   await closeClean(directory, engine);
 });
 
-test("overwrites and deletes win over concurrent moves, and space stays within its limit", async (t) => {
+test("overwrites and deletes take precedence over concurrent moves, and segments stay within their space limit", async (t) => {
   const { directory, engine } = await opened(t);
   const expected = new Map<string, string | undefined>();
   let most = 0;

@@ -33,7 +33,7 @@ async function eventually(holds: () => boolean, what: string): Promise<void> {
 
 const busy = { reason: "ServiceUnavailable", isNotDone: true, message: /locked for too long/ };
 
-test("a put that fails because the database is locked removes its file at once", async (t) => {
+test("a put that fails because the database is locked removes its file immediately", async (t) => {
   const { engine, paths, other } = await openBusy(t);
   const files = () =>
     readdirSync(paths.blobs, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -47,7 +47,7 @@ const changes: Record<string, WireChange> = {
   "an empty change": { checks: [], mutations: [], onlyFreesSpace: true },
 };
 
-/** Bytes as arrays, so that a Buffer equals a Uint8Array. */
+/** Converts bytes to arrays, so that a Buffer equals a Uint8Array. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return [...value];
   if (Array.isArray(value)) return value.map(plain);
@@ -56,7 +56,7 @@ function plain(value: unknown): unknown {
 }
 
 for (const [what, change] of Object.entries(changes)) {
-  test(`${what} is unpacked as it was packed`, () => {
+  test(`${what} is unchanged after packing and unpacking`, () => {
     assert.deepEqual(plain(unpackChanges(packChanges([change]))), plain([change]));
   });
 }

@@ -1,5 +1,5 @@
-// Other processes of the same user may send anything to the commit server: an invalid message ends
-// that connection with a warning, and has no other effect.
+// Any process of the same user can connect to the commit server. An invalid message closes its
+// connection with a warning and has no other effect.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ function commit(bucketId: string, changes: Uint8Array, count = 1): Buffer {
   return encodeFrame({ kind: "commit", id: 1, groups: [{ bucketId, count, changes }] });
 }
 
-/** A packed change in its serialized form. */
+/** Returns a change in packed and serialized form. */
 function packed(change: unknown): Buffer {
   const bytes = serialize(change);
   const length = Buffer.alloc(5);
@@ -55,7 +55,7 @@ function packed(change: unknown): Buffer {
 
 const change = (mutation: unknown) => packed({ checks: [], mutations: [mutation], onlyFreesSpace: true });
 
-test("an invalid message closes its connection only, and the commit server continues", async (t) => {
+test("an invalid message closes only its own connection, and the commit server continues", async (t) => {
   const { engine, path, id } = await openHost(t);
   const other = "0123456789abcdef";
   const put = { kind: "put object", key: Buffer.from("k"), version: "v", size: 1, record: "r" };
@@ -95,7 +95,7 @@ test("an invalid message closes its connection only, and the commit server conti
   assert.equal((await engine.list("bucket")).objects.length, Object.keys(bad).length);
 });
 
-test("valid requests of a client that also sends invalid ones are carried out, and other clients are not affected", async (t) => {
+test("valid requests of a client that also sends invalid requests are executed, and other clients are not affected", async (t) => {
   const { directory, path } = await openHost(t);
   const guest = await openEngine(directory);
   await guest.engine.put("bucket", "before", Buffer.from("before"));
@@ -105,7 +105,7 @@ test("valid requests of a client that also sends invalid ones are carried out, a
   await guest.engine.close();
 });
 
-test("an invalid reply closes the connection, and the client then commits for itself", async (t) => {
+test("after an invalid reply the client closes the connection and commits by itself", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());
@@ -137,7 +137,7 @@ test("the commit server limits its connections, and only the owner can enter the
   });
   for (const socket of sockets) socket.on("error", () => {}).resume();
   const closed = sockets.map((socket) => once(socket, "close"));
-  // Connections beyond the limit are closed at once.
+  // Connections beyond the limit are closed immediately.
   for (let count = 0; count < 12; count++) {
     const first = await Promise.race(closed.map((promise, index) => promise.then(() => index)));
     closed.splice(first, 1);

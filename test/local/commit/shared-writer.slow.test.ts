@@ -1,5 +1,5 @@
-// One process commits for others: they continue without it when it ends, and no acknowledged write
-// is lost.
+// One process, the commit server, commits for others. When it ends, they continue without it, and
+// no acknowledged write is lost.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,18 +37,18 @@ test("a process commits through the commit server and starts no writer thread", 
   assert.equal((await host.engine.head(bucket, "by another"))?.size, 10);
 });
 
-/** Counts the process's own workers: the number of threads includes those that Node adds. */
+/** Returns the number of worker threads, without the threads that Node starts itself. */
 function workersOf(agent: Agent): Promise<number> {
   return agent.ask<number>({ do: "count workers" });
 }
 
-test("when the process that commits for others is killed, they commit for themselves", async (t) => {
+test("after the commit server is killed, its clients commit by themselves", async (t) => {
   const directory = await temporaryDirectory(t);
   await withAgents(directory, 2, async (host, guest) => {
     await host.ask({ do: "create bucket", bucket });
     await host.ask({ do: "commit for others" });
     await put(guest, "before");
-    // Writes are in flight during the kill: each is stored, or was refused with an unknown outcome.
+    // Writes are in flight during the kill. Each is stored or fails with an unknown outcome.
     const outcomes = Promise.all(
       Array.from({ length: 200 }, async (_, i) => {
         try {
@@ -91,7 +91,7 @@ test("the socket of a killed commit server is ignored, and the next commit serve
   assert.ok(!existsSync(dirname(left)));
 });
 
-test("a closed store leaves no socket", async (t) => {
+test("closing a store removes its socket", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine, commitForOthers } = await openEngine(directory);
   await commitForOthers();
@@ -102,7 +102,7 @@ test("a closed store leaves no socket", async (t) => {
   assert.ok(!existsSync(join(directory, "writer-3")));
 });
 
-test("a socket path that does not lead to a socket is ignored", async (t) => {
+test("a socket path that is not a socket is ignored", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());

@@ -1,5 +1,4 @@
-// New directory entries are synced before a write that needs them is acknowledged: those of the
-// data directory, of its parents, of a bucket's folders and of every body.
+// A write is acknowledged only after all directory entries on the path of its files are synced.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +12,7 @@ import { type Agent, withAgents } from "../agents/agents.ts";
 /** Files that need not be durable: locks, WAL indexes and rollback journals of databases. */
 const passing = /\.lock(-journal)?$|-shm$|-journal$/;
 
-test("every file and folder that an acknowledged write needs has a synced directory entry", async (t) => {
+test("the directory entries of all files and folders of an acknowledged write are synced", async (t) => {
   const tools = await temporaryDirectory(t);
   const library = buildDiskLibrary(tools);
   if (library === undefined) {

@@ -27,16 +27,19 @@ const before = [
 interface Scene {
   readonly agent: Agent;
   readonly database: string;
-  /** The folder into which the process writes blobs. */
+  /** The folder to which the process writes blobs. */
   readonly folder: string;
-  /** The path of its next blob. */
+  /** The path of the next blob of the process. */
   readonly nextBlob: string;
-  /** The segment to which it appends medium-sized bodies. */
+  /** The segment to which the process appends medium-sized bodies. */
   readonly segment: string;
   failNextSyncOf(path: string): Promise<void>;
 }
 
-/** Runs the work on a process with acknowledged writes, then restarts and checks the directory. */
+/**
+ * Calls the function with a process that has acknowledged writes, then reopens and checks the
+ * directory.
+ */
 async function onBadDisk(
   t: TestContext,
   work: (scene: Scene) => Promise<void>,
@@ -86,7 +89,10 @@ async function assertReads(agent: Agent): Promise<void> {
   assert.ok((await agent.ask<string[]>({ do: "list", bucket })).length >= before.length);
 }
 
-/** Tries so often that a repeated sync, in any thread, would have succeeded. */
+/**
+ * Checks that writes stay refused. Tries often enough that a retried sync in any thread would
+ * succeed.
+ */
 async function assertFenced(agent: Agent): Promise<void> {
   for (let i = 0; i < 10; i++) {
     await assertUnavailable(agent.ask({ do: "put", bucket, key: `small after ${i}`, value: small }));
@@ -112,7 +118,7 @@ async function assertAfterRestart(directory: string, look: (store: Store) => Pro
     for (const { key, value } of before) {
       assertBytes(await (await kept.get(key))!.bytes(), bytesOf(key, value), key);
     }
-    // A refused write may be there completely, or not at all.
+    // A refused write is stored completely or not at all.
     for (const { key } of (await kept.list()).objects) {
       if (/ before |^storm /.test(key)) continue;
       const value = [small, middle].find(({ name }) => key.startsWith(name)) ?? large;
@@ -156,13 +162,13 @@ test("a failed sync of a folder from which a blob was removed stops all writes o
     await agent.ask({ do: "sweep" });
     await failNextSyncOf(folder);
     await agent.ask({ do: "delete", bucket, keys: ["large victim"] });
-    // Either this sweep or the background sweep removes the file and meets the failure.
+    // Either this sweep or the background sweep removes the file and gets the error.
     await agent.ask({ do: "sweep" }).catch(() => {});
     await assertFenced(agent);
   });
 });
 
-test("a failed sync of the log of the records stops all writes of the process", async (t) => {
+test("a failed sync of the write-ahead log of the records stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await failNextSyncOf(`${database}-wal`);
     await assertUnavailable(agent.ask({ do: "put", bucket, key: "small victim", value: small }));
@@ -170,7 +176,7 @@ test("a failed sync of the log of the records stops all writes of the process", 
   });
 });
 
-test("a failed sync of the folder with the new log of the records stops all writes of the process", async (t) => {
+test("a failed sync of the folder of a new write-ahead log stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await agent.ask({ do: "create bucket", bucket: "new" });
     const root = join(database, "../../..");
@@ -180,7 +186,7 @@ test("a failed sync of the folder with the new log of the records stops all writ
   });
 });
 
-test("a failed sync of the log of the registry stops all writes of the process", async (t) => {
+test("a failed sync of the write-ahead log of the registry stops all writes of the process", async (t) => {
   await onBadDisk(
     t,
     async ({ agent, database, failNextSyncOf }) => {
@@ -202,7 +208,7 @@ for (const [what, size] of [
   ["medium-sized bodies", 20 * KiB],
   ["large bodies", 300 * KiB],
 ] as const) {
-  test(`among concurrent puts of ${what}, none is acknowledged after a failed sync`, async (t) => {
+  test(`after a failed sync none of several concurrent puts of ${what} is acknowledged`, async (t) => {
     let stormed: Stormed | undefined;
     await onBadDisk(
       t,

@@ -16,7 +16,7 @@ const bucket = "on-a-full-disk";
 const full = 10044;
 const parts: Value = { name: "parts", size: 300 * KiB };
 
-/** Runs on a small disk of its own; reports if this machine does not allow creating one. */
+/** Calls the function with a new small disk. Skips the test if this machine cannot create one. */
 async function onSmallDisk(
   t: TestContext,
   size: number,
@@ -36,7 +36,7 @@ function freeBytes(directory: string): number {
   return bavail * bsize;
 }
 
-/** Puts until nothing more fits: after a refused put there may be space for a smaller one. */
+/** Puts in rounds until a round stores nothing, since a put may fit after another was refused. */
 async function fill(agent: Agent, stored: Map<string, Value>, prefix: string, size: number): Promise<void> {
   for (let round = 0; ; round++) {
     const numbered = `${prefix}${round} `;
@@ -65,7 +65,7 @@ async function assertRefused(asked: Promise<unknown>, what: string): Promise<voi
 
 async function assertFull(agent: Agent, stored: Map<string, Value>): Promise<void> {
   const key = "one more";
-  // Pages of other keys may have space for a few more rows.
+  // Database pages of other keys may have space for a few more rows.
   await fill(agent, stored, `${key} `, KiB);
   const large = { name: "late", size: MiB };
   await assertRefused(agent.ask({ do: "put", bucket, key, value: large }), "put");
@@ -74,7 +74,7 @@ async function assertFull(agent: Agent, stored: Map<string, Value>): Promise<voi
   await assertRefused(agent.ask({ do: "create bucket", bucket: "another" }), "create bucket");
 }
 
-/** Deletes one key at a time, so that the first delete meets the full disk. */
+/** Deletes one key at a time, so that the first delete runs on the full disk. */
 async function deleteSome(agent: Agent, stored: Map<string, Value>, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     await agent.ask({ do: "delete", bucket, keys: [key] });
@@ -106,7 +106,7 @@ function fullDiskTest(name: string, { disk, prefixes }: Filling): void {
         for (const [prefix, size] of prefixes) await fill(agent, stored, prefix, size);
         await assertFull(agent, stored);
         await assertReads(agent, stored);
-        // A second process on the full disk.
+        // A second process must also be able to read on the full disk.
         await withAgents(directory, 1, (second) => assertReads(second!, stored));
       });
 
@@ -122,7 +122,7 @@ function fullDiskTest(name: string, { disk, prefixes }: Filling): void {
         await deleteSome(agent, stored, doomed.slice(1));
         await agent.ask({ do: "sweep" });
         await assertReads(agent, stored);
-        // The space of small bodies stays inside the database until a put needs it.
+        // The freed space of small bodies stays in the database file until a put needs it.
         if (prefixes[0]![1] === MiB) assert.ok(freeBytes(directory) > before, "deletes have freed space");
         for (const size of [KiB, MiB]) {
           const key = `new ${size}`;
@@ -160,7 +160,7 @@ fullDiskTest("puts are refused on a disk full of small bodies, and deletes free 
   prefixes: [["small ", KiB]],
 });
 
-test("deletes on a full disk continue when their log is larger than the space reserve", async (t) => {
+test("deletes on a full disk succeed even if their write-ahead log exceeds the space reserve", async (t) => {
   await onSmallDisk(t, 64 * MiB, async (directory, disk) => {
     const store = await openStore(directory);
     t.after(() => store.close());
@@ -173,7 +173,7 @@ test("deletes on a full disk continue when their log is larger than the space re
       await Promise.all(keys.slice(from, from + atOnce).map((key) => objects.put(key, new Uint8Array(KiB))));
     }
     disk.fill(0);
-    // Keys far from each other, so that each delete changes as many pages as possible.
+    // The keys are far apart, so that each delete changes as many pages as possible.
     const stride = count / atOnce;
     for (let at = 0; at < stride; at++) {
       await objects.delete(Array.from({ length: atOnce }, (_, i) => keys[at + i * stride]!));

@@ -1,5 +1,4 @@
-// Only the owner can read what Store writes, whatever the umask is, databases with small bodies
-// included.
+// Only the owner can read the files that Store writes, including databases, whatever the umask is.
 import assert from "node:assert/strict";
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +22,7 @@ interface Entry {
   readonly mode: string;
 }
 
-/** Paths of the folder and everything in it. */
+/** Returns the folder and all entries below it. */
 function everything(root: string): Entry[] {
   const below = readdirSync(root, { recursive: true, encoding: "utf8" }).map((name) => join(root, name));
   return [root, ...below].map((path) => {
@@ -81,7 +80,7 @@ test("only the owner can read a backup and the directory restored from it", asyn
   assert.equal(lstatSync(backup).mode & 0o777, 0o700);
 });
 
-test("opening a directory of an earlier version removes the permissions of other users", async (t) => {
+test("opening a data directory of an earlier Store version removes the permissions of other users", async (t) => {
   withoutUmask(t);
   const { data } = await openPlaces(t);
   await fillStore(data);

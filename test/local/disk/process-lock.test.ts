@@ -1,4 +1,4 @@
-// A process that acquires its lock while another clears stale locks is never taken for dead.
+// A process that acquires its lock while another clears stale locks is never treated as dead.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { acquireProcessLock, isProcessAlive } from "../../../src/local/disk/process-lock.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-test("a process is seen as alive while another one clears stale locks", async (t) => {
+test("a process is detected as alive while another process clears stale locks", async (t) => {
   const directory = await temporaryDirectory(t);
   acquireProcessLock(directory).close();
   const program = new URL("../../../src/local/disk/process-lock.js", import.meta.url).href;

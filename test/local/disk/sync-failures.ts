@@ -1,5 +1,5 @@
-// Makes syncs of chosen files in another process fail, as on a broken disk: with strace, or, where
-// there is a C compiler, with a small preloaded library.
+// Makes syncs of chosen files in another process fail, as on a broken disk, with strace or with a
+// preloaded library that a C compiler builds.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 
 export interface SyncFailures {
   readonly tool: "strace" | "cc";
-  /** How the process must be started. */
+  /** Environment variables with which the process must be started. */
   readonly env: Readonly<Record<string, string>>;
   /** Resolves when the next sync of this file or directory in the process will fail with EIO. */
   arm(pid: number, path: string): Promise<Armed>;
@@ -18,7 +18,7 @@ export interface Armed {
   release(): Promise<void>;
 }
 
-/** Uses the tool that this machine has; if it has none, reports why and returns undefined. */
+/** Uses a tool that this machine has. If there is none, prints the reason and returns undefined. */
 export async function findSyncFailures(directory: string): Promise<SyncFailures | undefined> {
   if (await canTrace()) return { tool: "strace", env: {}, arm: armWithTracer };
   if (spawnSync("cc", ["--version"]).status === 0) return withLibrary(directory);

@@ -1,4 +1,4 @@
-// No single bit of a stored text or of its checksum can change unnoticed.
+// Every single-bit change of a stored text or of its checksum is detected.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verifyText, withTextChecksum } from "../../../src/local/index/checksum.ts";

@@ -1,5 +1,5 @@
-// A row that its table has lost is reported, not taken for absent: nothing is overwritten or
-// removed because of it, and a put over the damage repairs it.
+// A row that is missing because of damage is reported and not treated as absent: no data is
+// overwritten or removed, and a put to the key repairs it.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -15,7 +15,7 @@ const bucket = "photos";
 
 interface Scene {
   readonly directory: string;
-  /** Changes a database directly, as damage would. */
+  /** Runs SQL on a database directly, to simulate damage. */
   damage(sql: string): void;
   open(): Promise<OpenEngine>;
 }
@@ -47,7 +47,7 @@ async function scene(t: TestContext): Promise<Scene> {
 
 const isDamage = (error: unknown) => error instanceof StoreError && error.reason === "Damaged";
 
-test("every read of an object whose record is lost reports damage, and reads of other keys do not", async (t) => {
+test("every read of an object whose record is missing reports damage, and reads of other keys do not", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM objects WHERE key = CAST('large' AS BLOB)");
   const { engine } = await open();
@@ -63,7 +63,7 @@ test("every read of an object whose record is lost reports damage, and reads of 
   );
 });
 
-test("a lost record refuses create-only puts and conditional deletes; plain puts and deletes repair it", async (t) => {
+test("conditional puts and deletes of a key with a missing record fail; unconditional ones repair it", async (t) => {
   for (const mend of ["put", "delete"] as const) {
     const { damage, open } = await scene(t);
     damage("DELETE FROM objects WHERE key = CAST('small' AS BLOB)");
@@ -81,7 +81,7 @@ test("a lost record refuses create-only puts and conditional deletes; plain puts
   }
 });
 
-test("verify reports a record that the existence index lost, and a put repairs it", async (t) => {
+test("verify reports a record that is missing from the existence index, and a put repairs it", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM witness");
   const { engine } = await open();
@@ -100,12 +100,12 @@ test("a bucket that is empty only because of damage is not deleted", async (t) =
   const { engine } = await open();
   await assert.rejects(engine.deleteBucket(bucket), isDamage);
   assert.ok((await engine.bucket(bucket)) !== undefined);
-  // The next opening of the directory does not delete it either.
+  // Opening the directory again does not delete the bucket either.
   const again = await open();
   await assert.rejects(again.engine.head(bucket, "small"), isDamage);
 });
 
-test("a bucket that the registry has lost is reported and kept with its contents", async (t) => {
+test("a bucket that is missing from the registry is reported and kept with its contents", async (t) => {
   const { directory, damage, open } = await scene(t);
   const { directory: folder } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
   damage("DELETE FROM buckets");
@@ -114,7 +114,7 @@ test("a bucket that the registry has lost is reported and kept with its contents
   await assert.rejects(engine.createBucket(bucket), isDamage);
   assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === bucket));
   await engine.close();
-  // Also if the existence index lost it, too: a folder with data is not removed.
+  // A folder with data is not removed even if the existence index lost the bucket as well.
   damage("DELETE FROM witness WHERE (SELECT count(*) FROM buckets) = 0");
   const { engine: again } = await open();
   await again.sweep();
@@ -134,14 +134,14 @@ test("a damaged row of the registry does not delete its bucket and does not hide
   assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === "empty"));
 });
 
-test("a body is not removed because damage makes another object, or none, reference it", async (t) => {
+test("a body is not removed if damage in the index hides its object's reference to it", async (t) => {
   const { directory, damage, open } = await scene(t);
   const { engine: first } = await openEngine(directory);
   await first.put(bucket, "other", sampleBytes(20_000));
   await first.close();
   const files = blobFiles(directory);
   assert.equal(files.length, 2);
-  // Both rows name the same file now, and recovery checks both files.
+  // Both rows now reference the same file, and recovery checks both files.
   damage(
     "UPDATE objects SET blob = (SELECT blob FROM objects WHERE key = CAST('large' AS BLOB)), stored = 10000 WHERE key = CAST('other' AS BLOB)",
   );
@@ -158,7 +158,7 @@ test("a body is not removed because damage makes another object, or none, refere
   if (found.outcome === "found") await found.bytes.cancel();
 });
 
-test("a conditional put fails instead of retrying forever when the version column does not match the record", async (t) => {
+test("a conditional put fails, and does not retry forever, if the version column and the record differ", async (t) => {
   const { damage, open } = await scene(t);
   damage("UPDATE objects SET version = 'ffff' WHERE key = CAST('small' AS BLOB)");
   const { engine } = await open();
@@ -167,13 +167,13 @@ test("a conditional put fails instead of retrying forever when the version colum
   await assert.rejects(engine.put(bucket, "small", sampleBytes(3), { condition }), isDamage);
 });
 
-test("a listing, too, reports a page that SQLite cannot read as damage", async (t) => {
+test("a listing reports a database page that SQLite cannot read as damage", async (t) => {
   const { directory, damage, open } = await scene(t);
   damage("PRAGMA wal_checkpoint(TRUNCATE)");
   const path = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;
   const file = readFileSync(path);
   const at = file.indexOf('[1,"small"');
-  // The byte with the type of the page that contains the record.
+  // Overwrites the type byte of the database page that contains the record.
   file[Math.floor(at / 4096) * 4096] = 7;
   writeFileSync(path, file);
   const { engine } = await open();

@@ -66,7 +66,7 @@ const bucketOfFirst = `
   PRAGMA user_version = 1;
 `;
 
-/** The same rows in the tables of schema 1. */
+/** Rewrites a database with the same rows in the tables of schema 1. */
 function rewriteAsFirst(path: string, sql: string): void {
   const old = `${path}.first`;
   const database = new DatabaseSync(old);
@@ -103,7 +103,7 @@ async function firstStore(t: TestContext): Promise<string> {
   const layout = dataLayout(directory);
   for (const id of bucketIds(directory).values())
     rewriteAsFirst(bucketPaths(layout, id).database, bucketOfFirst);
-  // A body in the garbage queue.
+  // Moves the bodies of two objects to the garbage queue.
   const database = new DatabaseSync(bucketPaths(layout, bucketIds(directory).get(bucket)!).database);
   database.exec(`
     INSERT INTO buried (blob) SELECT blob FROM objects WHERE key = CAST('large' AS BLOB);
@@ -140,7 +140,7 @@ test("a directory of schema 1 opens with all its contents and gets an existence 
   await assertWhole(await firstStore(t));
 });
 
-/** As in schema 2: without an outbox, and with two settings of a bucket. */
+/** Creates a store as in schema 2: without an outbox, and with two settings of a bucket. */
 async function secondStore(t: TestContext): Promise<string> {
   const directory = await temporaryDirectory(t);
   const { engine, documents } = await openEngine(directory);

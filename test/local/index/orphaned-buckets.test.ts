@@ -9,7 +9,7 @@ import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** Steps of the creation that were done before the interruption. */
+/** Functions that create the folder as it is after each step of an interrupted creation. */
 const states: Readonly<Record<string, (path: string) => void>> = {
   "no database": () => {},
   "an empty file": (path) => writeFileSync(path, ""),

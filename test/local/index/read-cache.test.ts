@@ -1,4 +1,4 @@
-// Repeated reads are cached until any process commits.
+// The read cache: repeated reads are cached until any process commits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../../../src/engine/engine.ts";
@@ -8,7 +8,7 @@ import type { Bucket } from "../../../src/model/bucket.ts";
 import { openEngine } from "../../../src/open.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** Reads three times, which caches the value; the fourth read is from the cache. */
+/** Four reads: after three the value is cached, and the fourth read is from the cache. */
 const often = [1, 2, 3, 4];
 
 async function read(engine: Engine): Promise<string | undefined> {
@@ -48,7 +48,7 @@ test("cached objects are read again after every commit of another process", asyn
   }
 });
 
-test("a caller that changes the bytes it received does not change the cached ones", async (t) => {
+test("changing the returned bytes does not change the cached bytes", async (t) => {
   const { engine } = await openEngine(await temporaryDirectory(t));
   t.after(() => engine.close());
   await engine.createBucket("bucket");
@@ -63,7 +63,7 @@ test("a caller that changes the bytes it received does not change the cached one
   }
 });
 
-test("lists of parts are not cached, the number of entries is limited, and frequent commits bypass the cache", () => {
+test("the read cache excludes lists of parts, limits its entries, and is bypassed during frequent commits", () => {
   let isChanged = true;
   let reads = 0;
   const changeCounter = {
@@ -83,7 +83,7 @@ test("lists of parts are not cached, the number of entries is limited, and frequ
     for (let i = 0; i < times; i++) cache.objectWithBody(key, body(storage));
     return reads;
   };
-  // The first change comes without any hit before, so the next 256 reads bypass the cache.
+  // There was no cache hit before the first change, so the next 256 reads bypass the cache.
   assert.equal(countReads(258, "a", "inline"), 258);
   assert.equal(countReads(100, "a", "inline"), 0);
   assert.equal(countReads(100, "parts", "parts"), 100);
@@ -95,7 +95,7 @@ test("lists of parts are not cached, the number of entries is limited, and frequ
   cache.close();
 });
 
-test("a bucket is read once in a turn of the event loop, and again in the next", async () => {
+test("a bucket's record is read once in each turn of the event loop", async () => {
   const cache = createReadCache({ hasChanged: () => true }, createCacheBudget());
   let reads = 0;
   const read = () => {
@@ -109,7 +109,8 @@ test("a bucket is read once in a turn of the event loop, and again in the next",
       await undefined;
       seen.add(cache.bucket(read)!.name);
     }
-    // A turn that takes longer than a millisecond reads again.
+    // In a turn that takes longer than a millisecond the cache reads again, so that turn is not
+    // checked.
     return performance.now() - begin < 1 ? seen.size : 1;
   };
   for (let turn = 0; turn < 20; turn++) {

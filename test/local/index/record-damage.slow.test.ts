@@ -1,5 +1,4 @@
-// Damage to a bucket's database: to inline bodies, to records, and to the columns that connect
-// them.
+// Damage to a bucket's database: to inline bodies, to records, and to the columns that link them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -12,7 +11,7 @@ import { bucketIds } from "../../support/disk/on-disk.ts";
 import { seeded } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** A read that never ends is a failure, too. */
+/** A read that never ends fails the test. */
 const timeout = 240_000;
 const name = "rotten";
 
@@ -23,7 +22,7 @@ const objects: Stored[] = kinds.flatMap((kind) =>
   [1, 2, 3, 4].map((i) => ({ key: `${kind} ${i}`, value: { name: String(i), size: sizes[kind] } })),
 );
 
-/** A closed store whose records are all in the database file, none in the log. */
+/** Returns a closed store with all records in the database file and none in the write-ahead log. */
 async function closedStore(t: TestContext): Promise<{ directory: string; path: string }> {
   const directory = await temporaryDirectory(t);
   const opened = await openStore(directory);
@@ -58,7 +57,7 @@ function rowOf(database: Buffer, key: string): Row {
   return { start: at - header, text, end: end + 8 };
 }
 
-/** Full and range reads must return the right bytes or fail with a StoreError. */
+/** Checks that full and range reads return the right bytes or fail with a StoreError. */
 async function readDamaged(bucket: StoreBucket, stored: Stored): Promise<Outcome> {
   const outcomes = [
     await read(bucket, stored),
@@ -76,7 +75,7 @@ test("a flipped bit in an inline body is reported as damage", { timeout }, async
       const stored = random.pick(objects.filter(({ key }) => key.startsWith("small")));
       const at = file.indexOf(bytesOf(stored.key, stored.value));
       assert.ok(at > 0, "the body was found");
-      // Includes the checksum after the body.
+      // The flipped bit is in the body or in the checksum after it.
       const flip = { path, offset: at + random.below(stored.value.size + 4), bit: random.below(8) };
       flipBit(flip);
       const opened = await openStore(directory);
@@ -105,13 +104,13 @@ test("a flipped bit in a record is reported as damage", { timeout }, async (t) =
 });
 
 for (const kind of kinds) {
-  test(`no flipped bit in the columns that connect a ${kind} body to its record gives a wrong byte`, {
+  test(`a flipped bit in the columns that link a ${kind} body to its record never returns wrong bytes`, {
     timeout,
   }, async (t) => {
     const { directory, path } = await closedStore(t);
     const stored = objects.find(({ key }) => key === `${kind} 2`)!;
     const { start, text } = rowOf(readFileSync(path), stored.key);
-    // The store stays open: the database is memory-mapped, so a flip shows at once.
+    // The store stays open: the database is memory-mapped, so a flipped bit is visible immediately.
     const opened = await openStore(directory);
     const counts = { right: 0, refused: 0, missing: 0 };
     const wrong = new Map<string, string>();
@@ -137,7 +136,7 @@ for (const kind of kinds) {
   });
 }
 
-test("no flipped bit anywhere in the database gives a wrong byte", { timeout }, async (t) => {
+test("a flipped bit anywhere in the database never returns wrong bytes", { timeout }, async (t) => {
   await seeded(async (random) => {
     const { directory, path } = await closedStore(t);
     const { length } = readFileSync(path);
@@ -146,7 +145,7 @@ test("no flipped bit anywhere in the database gives a wrong byte", { timeout }, 
       const flip = { path, offset: random.below(length), bit: random.below(8) };
       flipBit(flip);
       try {
-        // A database that cannot be opened is reported at once.
+        // Opening may fail: the damage is then reported immediately.
         const opened = await openStore(directory).catch(() => undefined);
         if (opened === undefined) counts["not opened"]++;
         for (const stored of opened === undefined ? [] : objects) {

@@ -1,12 +1,12 @@
-// The process that the test kills: lanes put and delete keys of a namespace and report each
-// acknowledgement.
+// The process that the test kills: it puts and deletes keys of a namespace and reports each
+// acknowledged write.
 import { openStore } from "../../../src/index.ts";
 import { say } from "../../support/kill/run-until-killed.ts";
 
 export interface KvReport {
   readonly said: "trying" | "done";
   readonly key: string;
-  /** Null for a delete. */
+  /** The stored value, or null for a delete. */
   readonly value: string | null;
 }
 

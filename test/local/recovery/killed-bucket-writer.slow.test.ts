@@ -1,5 +1,5 @@
-// A process is killed while it creates and deletes buckets: each is complete or absent, and its
-// name usable.
+// A process is killed while it creates and deletes buckets. Afterwards every bucket is complete or
+// absent, and every name can be used.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { content, createBucketLedger, names } from "../../support/kill/bucket-journal.ts";

@@ -1,4 +1,4 @@
-// Acknowledged writes of a killed process to a namespace are stored.
+// Writes to a namespace that a process acknowledged before it was killed are stored.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/index.ts";

@@ -26,7 +26,7 @@ async function runAndDie(task: OverwriterTask): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-test("after eight killed processes only live bodies take space, and after all deletes nothing does", async (t) => {
+test("after eight killed processes only live bodies use disk space, and after deleting them nothing does", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openStore(directory);
   await first.createBucket("bucket");
@@ -37,7 +37,7 @@ test("after eight killed processes only live bodies take space, and after all de
     const bytes = (name: string) => statSync(join(segments, name), { throwIfNoEntry: false })?.size ?? 0;
     return readdirSync(segments).reduce((sum, name) => sum + bytes(name), 0);
   }
-  /** Measured in a process that only opens the directory. */
+  /** Waits until the used space is at most `most`, in a process that only opens the directory. */
   async function becomes(most: number): Promise<void> {
     const store = await openStore(directory);
     const end = Date.now() + 60_000;

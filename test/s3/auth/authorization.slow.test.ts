@@ -127,7 +127,7 @@ async function prepare(t: TestContext): Promise<Prepared> {
   };
 }
 
-/** The response to HEAD has no body, and so no error code. */
+/** Checks status and error code. A response to HEAD has no body, so it has no error code. */
 function assertRefused(
   raw: Raw,
   answer: RawAnswer,
@@ -274,7 +274,7 @@ test("malformed chunks are refused in every streaming form, and the store does n
   assert.equal(await snapshot(), before);
 });
 
-/** The right each operation needs, by default "list". A key without it is refused. */
+/** The right that each operation requires. Default: "list". */
 const needs: Readonly<Record<string, "read" | "write" | "list" | "admin" | "nothing">> = {
   ListBuckets: "nothing",
   CreateBucket: "admin",
@@ -302,7 +302,7 @@ const needs: Readonly<Record<string, "read" | "write" | "list" | "admin" | "noth
   ListParts: "write",
 };
 
-test("an operation is refused for a key without the right it needs", async (t) => {
+test("an operation is refused if the access key lacks the required right", async (t) => {
   const { s3, raws, snapshot } = await prepare(t);
   const { url } = s3;
   const before = await snapshot();

@@ -39,7 +39,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("an expired key is refused, and so is a request whose expected bucket owner is wrong", async (t) => {
+test("an expired access key and a wrong expected bucket owner are refused", async (t) => {
   const s3 = await s3Scene(t);
   const key = await s3.newKey("--expires", "1s");
   await new Promise((resolve) => setTimeout(resolve, 1100));

@@ -1,4 +1,4 @@
-// Access keys of the S3 API on every implementation of documents; parsing of grants and durations.
+// Tests access keys on every implementation of documents, and the parsing of grants and durations.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -174,7 +174,7 @@ for (const pair of portPairs) {
     });
 
     await t.test(
-      "secrets are stored sealed: they open only with the store's key and under their own access key id",
+      "secrets are stored encrypted, bound to the store's key and to their access key id",
       async (t) => {
         const { credentials, documents } = await openCredentials(t, pair);
         const [a, b] = [await credentials.create(), await credentials.create()];
@@ -195,7 +195,7 @@ for (const pair of portPairs) {
     );
 
     await t.test(
-      "an access key with an invalid account, grant or expiry is refused with a message",
+      "creating an access key with an invalid account, grant or expiry is refused with a message",
       async (t) => {
         const { credentials } = await openCredentials(t, pair);
         for (const account of ["", "Team", "a/b", "-a", "x".repeat(64)]) {
@@ -215,7 +215,7 @@ for (const pair of portPairs) {
   });
 }
 
-test("an account has a stable owner id", () => {
+test("an account always has the same owner id", () => {
   const owner = toOwner("default");
   assert.match(owner.id, /^[0-9a-f]{64}$/);
   assert.deepEqual(toOwner("default"), owner);
@@ -223,7 +223,7 @@ test("an account has a stable owner id", () => {
   assert.notEqual(toOwner("other").id, owner.id);
 });
 
-test("parseGrant reads a bucket and its rights, and explains errors", () => {
+test("parseGrant parses a bucket and its rights, and its errors state the fault", () => {
   assert.deepEqual(parseGrant("photos:read"), { bucket: "photos", rights: ["read"] });
   assert.deepEqual(parseGrant("photos:write,read,write"), { bucket: "photos", rights: ["read", "write"] });
   assert.deepEqual(parseGrant("*:admin"), { bucket: "*", rights: ["admin"] });
@@ -238,7 +238,7 @@ test("parseGrant reads a bucket and its rights, and explains errors", () => {
   for (const [text, message] of rows) assert.throws(() => parseGrant(text), { name: "RangeError", message });
 });
 
-test("a grant allows its rights on its bucket, and admin includes every right", () => {
+test("a grant allows only its rights on its bucket, and admin includes every right", () => {
   const grants = ["photos:read,list", "logs:admin", "*:list"].map(parseGrant);
   assert.equal(allows(grants, "photos", "read"), true);
   assert.equal(allows(grants, "photos", "write"), false);
@@ -251,7 +251,7 @@ test("a grant allows its rights on its bucket, and admin includes every right", 
   assert.equal(allows([], "any", "read"), false);
 });
 
-test("parseDuration reads a number with a unit, and explains errors", () => {
+test("parseDuration parses a number with a unit, and its errors state the fault", () => {
   const rows = {
     "90s": 90_000,
     "15m": 900_000,

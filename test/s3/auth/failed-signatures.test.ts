@@ -43,7 +43,7 @@ test("a throttled request is refused before its key is looked up", async (t) => 
   assert.equal(lookups, 20);
 });
 
-test("wrong signatures of POST forms are counted too", async (t) => {
+test("wrong signatures of POST forms count toward the throttling limit", async (t) => {
   const { send, engine, key } = await directScene(t, { failureLimits: { burst: 2, perSecond: 0.001 } });
   await engine.createBucket("photos");
   const codes: (string | undefined)[] = [];
@@ -56,7 +56,7 @@ test("wrong signatures of POST forms are counted too", async (t) => {
   assert.deepEqual(codes, ["SignatureDoesNotMatch", "SignatureDoesNotMatch", "SlowDown"]);
 });
 
-test("the table of failed signatures is bounded, and the least recently used pair is evicted first", () => {
+test("the table of failed signatures is bounded and evicts the least recently used entry first", () => {
   const failures = createFailedSignatures(() => 0, { burst: 1, pairs: 3 });
   const address = (name: string) => () => name;
   for (const name of ["a", "b", "c", "d"]) failures.record(address(name), "key");
@@ -66,7 +66,7 @@ test("the table of failed signatures is bounded, and the least recently used pai
   }
 });
 
-test("a clock that is set back neither lifts nor prolongs the throttling of wrong signatures", () => {
+test("setting the clock back neither ends nor prolongs the throttling of wrong signatures", () => {
   let time = 100_000;
   const failures = createFailedSignatures(() => time, { burst: 1, perSecond: 1 });
   const address = () => "a";
@@ -77,7 +77,7 @@ test("a clock that is set back neither lifts nor prolongs the throttling of wron
   failures.check(address, "key");
 });
 
-test("two Authorization headers, or one with a presigned URL, are refused", async (t) => {
+test("a request with two Authorization headers, or with one and a presigned URL, is refused", async (t) => {
   const { send, key, ask } = await directScene(t);
   const signed = signRaw("http://s3.test", list, { key, form: "header" });
   const { authorization = "" } = signed.headers;

@@ -1,4 +1,5 @@
-// A grant is bound to one bucket, not to a name; permissions of a key are sealed with its secret.
+// A grant is bound to a bucket, not to its name. The permissions of an access key are encrypted
+// together with its secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bindGrants } from "../../../src/s3/auth/credential-grants.ts";
@@ -27,14 +28,14 @@ async function scene(t: Parameters<typeof directScene>[0]) {
 async function recreate({ engine }: DirectScene, account: string): Promise<void> {
   await engine.delete("photos", ["a"]);
   await engine.deleteBucket("photos");
-  // The identity of a bucket contains its creation time in milliseconds: wait for the next one.
+  // A bucket's identity contains its creation time in milliseconds, so wait for the next one.
   const before = Date.now();
   while (Date.now() === before);
   await engine.createBucket("photos", { account });
   await engine.put("photos", "a", Buffer.from("other content"));
 }
 
-test("a grant does not apply to a later bucket of the same name", async (t) => {
+test("a grant on a deleted bucket does not apply to a new bucket of the same name", async (t) => {
   for (const account of ["stranger", "default"]) {
     const opened = await scene(t);
     const key = await opened.granted("photos:read,list");
@@ -91,7 +92,7 @@ test("an access key record copied to another id cannot be decrypted", async (t) 
   await assert.rejects(credentials.find(two.accessKeyId), { name: "CredentialError" });
 });
 
-test("access keys of earlier versions work, and their grants are bound to the existing buckets", async (t) => {
+test("access keys of earlier Store versions work, and their grants are bound to the existing buckets", async (t) => {
   const { documents, credentials, engine, readGrants } = await scene(t);
   const accessKeyId = `STORE${"A".repeat(15)}`;
   const old = {
@@ -116,7 +117,7 @@ test("access keys of earlier versions work, and their grants are bound to the ex
   assert.equal(written.form, 2);
 });
 
-test("the S3 API binds grants of earlier versions before it handles the first request", async (t) => {
+test("the S3 API binds grants of earlier Store versions to buckets before the first request", async (t) => {
   const opened = await scene(t);
   const key = await opened.newKey({ account: "guest", grants: [parseGrant("photos:read")] });
   const restarted = await directScene(t, { log: assert.fail }, opened);
@@ -126,7 +127,7 @@ test("the S3 API binds grants of earlier versions before it handles the first re
   assert.equal((await restarted.ask(get, { key })).status, 403);
 });
 
-test("dropping grants does not need the secret key if no grant is affected, and keeps unreadable records intact", async (t) => {
+test("dropping grants needs no secret key if none is affected, and keeps unreadable records unchanged", async (t) => {
   const opened = await scene(t);
   const { documents, engine } = opened;
   const bucket = (await engine.bucket("photos"))!;

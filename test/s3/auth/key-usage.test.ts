@@ -9,7 +9,7 @@ import { createKeyUses, createUseReporter, type Uses } from "../../../src/s3/aut
 const start = Date.UTC(2026, 10, 15);
 const hour = 3600_000;
 
-test("a worker reports all used access keys in one batch, each with its last use", () => {
+test("a worker reports all used access keys in one batch, each with the time of its last use", () => {
   const reports: Uses[] = [];
   let time = start;
   const reporter = createUseReporter(
@@ -31,7 +31,7 @@ test("a worker reports all used access keys in one batch, each with its last use
   ]);
 });
 
-test("the last use of an access key is stored once an hour and on close, and deleted with the key", async () => {
+test("the time of an access key's last use is stored hourly and on close, and deleted with the key", async () => {
   const { documents } = createMemoryRecords();
   const writes: number[] = [];
   const counted: typeof documents = {
@@ -51,7 +51,7 @@ test("the last use of an access key is stored once an hour and on close, and del
   assert.equal(uses.lastUse(accessKeyId), start + hour + 5);
   uses.record([["STOREAAAAAAAAAAAAAAA", start]]);
   await uses.close();
-  // Uses within the hour are combined into one write.
+  // All uses of a key within an hour cause one write.
   assert.deepEqual([writes.length <= 3, await lastUsed()], [true, start + hour + 5]);
 
   const next = createKeyUses(counted);

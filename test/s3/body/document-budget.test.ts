@@ -1,4 +1,4 @@
-// The memory budget for documents and form fields that are read whole.
+// The memory budget for request documents and form fields, which are read into memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDocumentBudget } from "../../../src/s3/body/document-budget.ts";
@@ -16,7 +16,7 @@ function deferred() {
   return { promise, resolve };
 }
 
-/** A stream that sends its last bytes only after `resume` is called. */
+/** Returns a stream that sends its last bytes only after `resume` is called. */
 function pausedStream(bytes: Uint8Array) {
   const [started, resumed] = [deferred(), deferred()];
   async function* stream(): AsyncGenerator<Uint8Array> {
@@ -28,7 +28,7 @@ function pausedStream(bytes: Uint8Array) {
   return { stream, started: started.promise, resume: resumed.resolve };
 }
 
-test("documents beyond the budget are refused with SlowDown and Retry-After, and accepted again later", async (t) => {
+test("request documents over the memory budget get SlowDown with Retry-After until memory is released", async (t) => {
   const { ask, engine } = await directScene(t, { documentBytes: 100 * KiB });
   await engine.createBucket("photos");
   const body = deleteKey("a");
@@ -50,7 +50,7 @@ test("documents beyond the budget are refused with SlowDown and Retry-After, and
   assert.equal((await remove({ body: Buffer.concat([Buffer.alloc(50 * KiB, " "), body]) })).status, 200);
 });
 
-test("POST forms get at most a quarter of the document budget, and documents the rest", async (t) => {
+test("POST forms can use at most a quarter of the document budget", async (t) => {
   const { send, ask, engine } = await directScene(t, { documentBytes: 40 * KiB });
   await engine.createBucket("photos");
   const headers = { host: "s3.test", "content-type": "multipart/form-data; boundary=x" };
@@ -79,7 +79,7 @@ test("released bytes of the document budget can be used again", () => {
   assert.equal(budget.usedBytes(), 0);
 });
 
-test("a document whose Content-Length exceeds the limit is refused before it is read", async (t) => {
+test("a request document whose Content-Length exceeds the limit is refused before it is read", async (t) => {
   const { ask, engine } = await directScene(t);
   await engine.createBucket("photos");
   const stream = (): AsyncIterable<Uint8Array> => assert.fail("the body was read");

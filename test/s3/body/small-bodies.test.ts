@@ -1,5 +1,5 @@
-// Small bodies that arrive together with their headers are read whole; the checks and their order
-// do not depend on how the bytes arrive. Also compares signatures with HMAC-SHA256 of node:crypto.
+// Small bodies are checked in the same order whether they arrive with their headers or later. Also
+// compares signatures with HMAC-SHA256 of node:crypto.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { EventEmitter, once } from "node:events";
@@ -83,7 +83,7 @@ function wire({ method, path, query, headers, body = new Uint8Array() }: Signed)
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-test("a small body is stored and counted the same whether it arrives with its headers, later or pipelined", async (t) => {
+test("a small body is stored and counted identically whether it arrives with its headers, later or pipelined", async (t) => {
   const { socket, signed, stored, received, heads, answers } = await startListener(t);
   const body = sampleBytes(1000);
   const put = (name: string, bytes: Uint8Array = body) =>

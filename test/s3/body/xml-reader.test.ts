@@ -1,4 +1,4 @@
-// The XML reader: accepted syntax, limits, and the cost of refusing the worst document.
+// The XML reader: accepted syntax, limits, and the CPU time to refuse the most expensive document.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { childText, findChildren, readXml, xmlLimits } from "../../../src/s3/body/xml-reader.ts";
@@ -52,7 +52,7 @@ test("the XML reader refuses a document that is not well-formed", () => {
   assert.throws(() => readXml(new Uint8Array([0x3c, 0x61, 0xff]), "a"), { code: "MalformedXML" });
 });
 
-test("the XML reader limits depth, markup and the text of an element", () => {
+test("the XML reader limits the depth, the amount of markup and the text of an element", () => {
   const nested = (depth: number) => "<a>".repeat(depth) + "</a>".repeat(depth);
   read(nested(xmlLimits.depth));
   malformed(nested(xmlLimits.depth + 1));
@@ -81,7 +81,7 @@ test("4 MiB of ampersands in DeleteObjects are refused with little CPU time", as
   const answer = await ask({ method: "POST", path: "/photos", query: [["delete", ""]], body });
   const { user, system } = process.cpuUsage(before);
   assert.deepEqual([answer.status, answer.code], [400, "MalformedXML"]);
-  // About 30 ms, most of it hashing the body; a reader that collects every match needs seconds.
+  // Takes about 30 ms, mostly to hash the body. A reader that collects every match takes seconds.
   assert.ok(user + system < 1_500_000, `${user + system} microseconds of CPU`);
 });
 

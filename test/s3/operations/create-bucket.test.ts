@@ -1,9 +1,9 @@
-// CreateBucket: which headers it accepts.
+// CreateBucket accepts or refuses headers for object lock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { directScene } from "../direct.ts";
 
-test("CreateBucket with object lock disabled is accepted, and with it enabled is refused", async (t) => {
+test("CreateBucket is accepted with object lock disabled and refused with object lock enabled", async (t) => {
   const { ask, engine } = await directScene(t);
   const create = (bucket: string, value: string) =>
     ask({ method: "PUT", path: `/${bucket}`, headers: { "x-amz-bucket-object-lock-enabled": value } });

@@ -1,4 +1,4 @@
-// Objects with a customer-provided key (SSE-C): their etags, and connections that may carry a key.
+// SSE-C objects: their etags and checksums, and connections on which a customer key is accepted.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -67,7 +67,7 @@ test("checksums of an SSE-C object are returned only with the key", async (t) =>
   assert.deepEqual((await engine.head("photos", "a"))?.checksums, {});
 });
 
-test("SSE-C parts have etags that are not their MD5, and complete with them", async (t) => {
+test("SSE-C parts have etags that are not their MD5, and an upload completes with these etags", async (t) => {
   const { ask } = await scene(t);
   const at = { path: "/photos/parts" };
   const created = await ask({ method: "POST", ...at, query: [["uploads", ""]], headers: sealed });
@@ -96,7 +96,7 @@ test("SSE-C parts have etags that are not their MD5, and complete with them", as
   assert.equal((await ask({ method: "GET", ...at, headers: sealed })).text, body.toString());
 });
 
-test("a copy of an SSE-C object has its own etag, or the MD5 if it is not encrypted", async (t) => {
+test("an encrypted copy of an SSE-C object has its own etag, and a plain copy has its MD5 as etag", async (t) => {
   const { ask } = await scene(t);
   const put = await ask({ method: "PUT", path: "/photos/a", body, headers: sealed });
   const copy = (path: string, headers: object) =>
@@ -111,7 +111,7 @@ test("a copy of an SSE-C object has its own etag, or the MD5 if it is not encryp
   assert.equal((await ask({ method: "GET", path: "/photos/again", headers: other })).text, body.toString());
 });
 
-test("an SSE-C object of an earlier version keeps its etag and checksums", () => {
+test("an SSE-C object written by an earlier Store version keeps its etag and checksums", () => {
   const record = objectRecord("old", { encryption: { keyMd5: "", scope: "", sealedKey: randomBytes(60) } });
   assert.equal(withOpenedChecksums(decodeObject(encodeObject(record)), randomBytes(32)).etag, record.etag);
   assert.deepEqual(withOpenedChecksums(record, randomBytes(32)), record);

@@ -20,7 +20,7 @@ export default {
     const ssecKey = request.headers.get("x-key");
     const key = new URL(request.url).pathname.slice(1);
     if (request.method === "PUT") await env.BUCKET.put(key, "from a script", { ssecKey });
-    // Not caught, so that the server logs the error.
+    // The error is not caught, so that the server logs it.
     const object = await env.BUCKET.get(key, { ssecKey });
     return new Response(object.body);
   },

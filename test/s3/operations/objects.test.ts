@@ -65,7 +65,7 @@ test("the AWS SDK can put, get, copy and delete objects", async (t) => {
     assert.equal((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 0);
   });
 
-  await t.test("a script reads an object right after an S3 client puts it", async () => {
+  await t.test("a script can read an object immediately after an S3 client puts it", async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: "shared", Body: "from S3" }));
     assert.equal((await s3.server.ask("/shared")).text, "from S3");
   });
@@ -291,7 +291,7 @@ test("the AWS SDK can create, list and delete buckets and list objects", async (
   const client = s3.client();
 
   await t.test(
-    "buckets are created, created again by their owner, listed in pages and deleted when empty",
+    "a bucket can be created, created again by its owner, listed in pages and deleted when empty",
     async () => {
       for (const name of ["list-a", "list-b", "list-c"])
         await client.send(new CreateBucketCommand({ Bucket: name }));
@@ -319,7 +319,7 @@ test("the AWS SDK can create, list and delete buckets and list objects", async (
   );
 
   await t.test(
-    "the pages of every kind of listing contain all keys, with and without a delimiter",
+    "the pages of ListObjects, version 1 and 2, contain all keys, with and without a delimiter",
     async () => {
       const keys = ["a/1", "a/2", "b", "c/1", "c/d/2", "e"];
       const Bucket = "list-c";

@@ -70,7 +70,7 @@ test("CORS rules are stored and applied to preflight requests and responses", as
   assert.equal((await preflight("https://other.org", "GET")).status, 403);
 });
 
-test("lifecycle rules are stored unchanged, and invalid ones are refused", async (t) => {
+test("lifecycle rules are stored unchanged, and invalid rules are refused", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
   const get = () => client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));

@@ -50,7 +50,7 @@ test("with a full disk, S3 puts get 507, and reads and deletes continue and free
 
     for (let i = 0; i < 11; i++) assert.equal((await call("DELETE", `kept-${i}`)).status, 204, `kept-${i}`);
     assert.equal((await call("DELETE", "parts", undefined, [["uploadId", uploadId]])).status, 204);
-    // The bytes are removed after the response.
+    // The bytes are removed after the response to the delete.
     await until(
       async () => (await call("PUT", "after", large)).status === 200,
       "a put succeeds after the deletes freed space",

@@ -14,24 +14,24 @@ export interface Crowd {
   readonly does: "upload" | "read slowly";
   readonly clients: number;
   readonly bytes: number;
-  /** Etags of the bodies, which the clients share. */
+  /** Etags of the bodies that the clients send or expect. */
   readonly etags: readonly string[];
 }
 
 export interface CrowdOutcome {
-  /** Clients whose response or bytes were wrong, with the reason. */
+  /** A reason for each client that got a wrong response or wrong bytes. */
   readonly wrong: readonly string[];
   readonly seconds: number;
 }
 
-/** Number of different bodies: few, so that they need not be hashed for every client. */
+/** Number of different bodies. Clients share a few, which saves hashing a body for every client. */
 export const bodies = 16;
 
 export function createBody(index: number, size: number): Buffer {
   return Buffer.from(bytesOf(`crowd ${index}`, { name: "1", size }));
 }
 
-/** The request line and headers of a client. */
+/** Returns the request line and headers of a client. */
 function formatHead({ url, key, bucket, does, bytes }: Crowd, index: number): string {
   const method = does === "upload" ? "PUT" : "GET";
   const name = does === "upload" ? `in-${index}` : `in-${index % bodies}`;
@@ -48,7 +48,7 @@ async function openConnection(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Sends the rest of the body and checks the response. Returns what is wrong with it. */
+/** Sends the rest of the body and checks the response. Returns the fault, if any. */
 async function upload(socket: Socket, rest: Buffer, etag: string): Promise<string | undefined> {
   let answer = "";
   socket.on("data", (piece) => {
@@ -61,7 +61,7 @@ async function upload(socket: Socket, rest: Buffer, etag: string): Promise<strin
   return isRight ? undefined : answer.slice(0, 300) || "no response";
 }
 
-/** Compares the body while it arrives. Returns what is wrong with it. */
+/** Compares the body while it arrives. Returns the fault, if any. */
 async function read(socket: Socket, expected: Buffer): Promise<string | undefined> {
   let head = "";
   let at = -1;
@@ -125,7 +125,7 @@ async function run(crowd: Crowd): Promise<CrowdOutcome> {
   return { wrong, seconds: (Date.now() - started) / 1000 };
 }
 
-/** Pause of all clients: long enough to fill every buffer between server and reader. */
+/** Pause of all readers, long enough to fill every buffer between server and reader. */
 const slowMilliseconds = 3000;
 const firstBytes = 100_000;
 

@@ -1,5 +1,5 @@
-// Memory of the S3 API with many clients: proportional to connections, not to the bytes they
-// transfer.
+// The S3 API's memory with many clients depends on the number of connections, not on the bytes
+// transferred.
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -15,7 +15,9 @@ const MiB = 1024 * 1024;
 const bytes = 10 * MiB;
 const maxMemory = 256 * MiB + garbageBytes;
 
-/** `STORE_TEST_CROWD=1000 npm run test:slow` sends 20 GiB, which takes minutes on two cores. */
+/**
+ * Number of clients. `STORE_TEST_CROWD=1000` transfers 20 GiB, which takes minutes on two cores.
+ */
 const clients = Number(process.env.STORE_TEST_CROWD ?? 200);
 
 async function runClients(crowd: Crowd): Promise<CrowdOutcome> {

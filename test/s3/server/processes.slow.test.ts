@@ -1,5 +1,5 @@
 // Processes of the S3 API: a killed process is replaced, shutdown waits for requests in flight, and
-// clients that disconnect leave nothing.
+// disconnected clients leave no files, uploads or descriptors.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
@@ -41,7 +41,7 @@ async function readToEnd(socket: Socket): Promise<string> {
   return found;
 }
 
-test("a killed S3 process is replaced, and the others keep serving", async (t) => {
+test("a killed S3 process is replaced, and the other processes keep serving", async (t) => {
   const s3 = await s3Scene(t, "serve");
   const before = s3Processes(s3.server.pid);
   if (before.length < 2) {
@@ -57,7 +57,7 @@ test("a killed S3 process is replaced, and the others keep serving", async (t) =
   let served = 0;
   let replaced: number | undefined;
   while (replaced === undefined || Date.now() - started < 1500) {
-    // A connection of the killed process breaks with it; new connections must work.
+    // Connections of the killed process break; new connections must work.
     const answer = await call(s3, { method: "GET", path: "/bucket/there" }).catch(() => undefined);
     if (answer !== undefined) assert.equal(answer.text, "still there");
     if (answer !== undefined) served++;
@@ -71,7 +71,7 @@ test("a killed S3 process is replaced, and the others keep serving", async (t) =
   t.diagnostic(`replaced after ${replaced} ms, ${served} requests served meanwhile`);
   assert.ok(served > 0);
 
-  // With the other processes stopped, only the new one can respond.
+  // The other processes are stopped, so only the new process can respond.
   const survivors = before.filter((pid) => pid !== killed);
   for (const pid of survivors) process.kill(pid, "SIGSTOP");
   try {
@@ -99,7 +99,7 @@ test("shutdown of the server finishes uploads and downloads in flight", async (t
   assert.equal((await ended).code, 0);
 });
 
-test("clients that disconnect leave no file, no upload and no open descriptor", async (t) => {
+test("clients that disconnect leave no file, no upload and no open file descriptor", async (t) => {
   const s3 = await s3Scene(t);
   const [pid] = s3Processes(s3.server.pid);
   const data = realpathSync(s3.data);

@@ -1,11 +1,11 @@
-// binding.md, Arguments: which arguments are converted, ignored or a TypeError.
+// Tests "Arguments" of binding.md: which arguments are converted, ignored or refused.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
 import { furnish, isArgumentError, loose, looseUpload, openBucket, rejection, textOf } from "../scene.ts";
 
 export function argumentsContract(implementation: Implementation): void {
-  describe("arguments", () => {
+  describe("arguments of bucket methods are converted and validated", () => {
     test("keys are converted with ToString", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const untyped = loose(bucket);
@@ -29,7 +29,7 @@ export function argumentsContract(implementation: Implementation): void {
         const upload = await untyped.createMultipartUpload(given);
         assert.equal(upload.key, key);
         await untyped.resumeMultipartUpload(given, upload.uploadId).abort();
-        // An array is a batch to delete, not a key.
+        // delete treats an array as a list of keys, so an array as a key is wrapped in a list.
         await untyped.delete(Array.isArray(given) ? [given] : given);
         assert.equal(await bucket.head(key), null);
       }
@@ -39,7 +39,7 @@ export function argumentsContract(implementation: Implementation): void {
       assert.deepEqual((await bucket.list()).objects, []);
     });
 
-    test("a key that is a Symbol is a TypeError", async (t) => {
+    test("a Symbol as a key is refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const key = Symbol("kept");
       for (const act of [
@@ -54,7 +54,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("a missing required argument is a TypeError", async (t) => {
+    test("a missing required argument is refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const upload = looseUpload(scene.upload);
       for (const act of [
@@ -79,7 +79,7 @@ export function argumentsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("a value of an unknown kind is a TypeError", async (t) => {
+    test("put refuses a value of an unsupported type with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       for (const value of [undefined, 42, true, 10n, {}, ["a"], () => "a", Symbol("a"), new Date(0)]) {
         await scene.refusesArgument({}, () => scene.loose.put("kept", value));
@@ -89,7 +89,7 @@ export function argumentsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("options that are undefined or null count as no options", async (t) => {
+    test("options that are undefined or null are treated as absent", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const untyped = loose(bucket);
       for (const options of [undefined, null]) {
@@ -103,7 +103,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("option fields that are undefined count as absent", async (t) => {
+    test("option fields that are undefined are treated as absent", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const writing = {
         httpMetadata: undefined,
@@ -149,7 +149,7 @@ export function argumentsContract(implementation: Implementation): void {
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, { contentType: "a/b" });
     });
 
-    test("options that are not an object are a TypeError", async (t) => {
+    test("options that are not an object are refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const upload = looseUpload(scene.upload);
       for (const options of ["", "options", 0, 42, true, 10n, Symbol("options")]) {
@@ -162,7 +162,7 @@ export function argumentsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("conditions, ranges and metadata that are not an object are a TypeError", async (t) => {
+    test("conditions, ranges and metadata that are not objects are refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       for (const wrong of ["text", 42, true]) {
         for (const field of ["onlyIf", "range", "httpMetadata"]) {
@@ -179,7 +179,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("prefix, cursor, delimiter and startAfter must be strings, without conversion", async (t) => {
+    test("prefix, cursor, delimiter and startAfter must be strings and are not converted", async (t) => {
       const scene = await furnish(t, implementation);
       for (const field of ["prefix", "cursor", "delimiter", "startAfter"]) {
         for (const value of [42, true, {}, ["kept"], Object("kept"), Symbol("kept")]) {
@@ -188,7 +188,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("etags of conditions must be strings, without conversion", async (t) => {
+    test("etags in conditions must be strings and are not converted", async (t) => {
       const scene = await furnish(t, implementation);
       for (const field of ["etagMatches", "etagDoesNotMatch"]) {
         for (const value of [42, true, {}, ["a"], Object("a"), Symbol("a")]) {
@@ -199,7 +199,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("checksums must be strings or bytes, without conversion", async (t) => {
+    test("checksums must be strings or bytes and are not converted", async (t) => {
       const scene = await furnish(t, implementation);
       for (const field of ["md5", "sha1", "sha256", "sha384", "sha512"]) {
         for (const value of [42, true, {}, [1, 2], Object("00"), Symbol("a")]) {
@@ -208,7 +208,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("dates are a Date or a number of milliseconds", async (t) => {
+    test("a date can be a Date or a number of milliseconds", async (t) => {
       const scene = await furnish(t, implementation);
       const { bucket, loose } = scene;
       const uploaded = (await bucket.head("kept"))?.uploaded.getTime() ?? 0;

@@ -1,13 +1,12 @@
-// binding.md, Arguments: values that can only be a mistake are refused with a clear message, before
-// anything happens.
+// Tests "Arguments" of binding.md: values that can only be mistakes are refused before any change.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
 import { loose, openBucket } from "../scene.ts";
 
 export function hostileArgumentsContract(implementation: Implementation): void {
-  describe("arguments that can only be a mistake", () => {
-    test("a hole in a list of keys is refused as a missing key", async (t) => {
+  describe("arguments that can only be mistakes are refused", () => {
+    test("delete refuses an array of keys with a hole, as it refuses a missing key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("kept", "value");
       for (const keys of [new Array(2), ["kept", ...new Array(1)]]) {
@@ -16,7 +15,7 @@ export function hostileArgumentsContract(implementation: Implementation): void {
       assert.notEqual(await bucket.head("kept"), null);
     });
 
-    test("a hole in a list of parts is refused", async (t) => {
+    test("complete refuses an array of parts with a hole", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const parts = new Array(1) as Parameters<typeof upload.complete>[0];
@@ -38,7 +37,7 @@ export function hostileArgumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("a cacheExpiry that is not a valid date is a TypeError", async (t) => {
+    test("a cacheExpiry that is not a valid date is refused with a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const cacheExpiry of [Number.POSITIVE_INFINITY, 8.64e15 + 1, -1e300, new Date(Number.NaN)]) {
         const options = { httpMetadata: { cacheExpiry } };

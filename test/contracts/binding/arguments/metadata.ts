@@ -1,12 +1,12 @@
-// binding.md, Arguments: the names and values of customMetadata, and the forms of an SSE-C key.
+// Tests "Arguments" of binding.md: names and values of customMetadata, and formats of SSE-C keys.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
 import { furnish, loose, looseUpload, openBucket, secret } from "../scene.ts";
 
 export function metadataArgumentsContract(implementation: Implementation): void {
-  describe("arguments: customMetadata", () => {
-    test("customMetadata takes own enumerable names, and values converted with ToString", async (t) => {
+  describe("customMetadata is converted to strings and stored unchanged", () => {
+    test("customMetadata contains the object's own enumerable properties, with values converted by ToString", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const given = Object.create({ inherited: "no" }, { hidden: { value: "no", enumerable: false } });
       Object.assign(given, {
@@ -33,7 +33,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       assert.deepEqual({ ...(await bucket.head("other"))?.customMetadata }, expected);
     });
 
-    test("a customMetadata value that cannot be converted to a string is a TypeError", async (t) => {
+    test("a customMetadata value that cannot be converted to a string is refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       for (const value of [Symbol("a"), Object.create(null)]) {
         const customMetadata = { name: value };
@@ -42,7 +42,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       }
     });
 
-    test("`__proto__` and similar names are ordinary names of customMetadata", async (t) => {
+    test("customMetadata accepts `__proto__` and similar names as ordinary names", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const text = '{"__proto__":"p","constructor":"c","hasOwnProperty":"h","toString":"t","prototype":"x"}';
       const expected = Object.entries(JSON.parse(text) as Record<string, string>).sort();
@@ -56,7 +56,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       }
     });
 
-    test("customMetadata stores any text as given", async (t) => {
+    test("customMetadata stores any text unchanged", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const customMetadata = {
         Case: "Kept",
@@ -69,9 +69,9 @@ export function metadataArgumentsContract(implementation: Implementation): void 
     });
   });
 
-  describe("arguments: SSE-C key", () => {
+  describe("the format and length of an SSE-C key are validated", () => {
     const bytes = Buffer.from(secret, "hex");
-    test("an SSE-C key is 64 hex digits in any case, or 32 bytes", async (t) => {
+    test("an SSE-C key can be 64 upper- or lowercase hex digits, or 32 bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const framed = new Uint8Array(40).fill(7);
       framed.set(bytes, 4);
@@ -91,7 +91,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       }
     });
 
-    test("any other SSE-C key is a TypeError that says what is wrong", async (t) => {
+    test("an SSE-C key of the wrong format or length is refused with a TypeError that states the fault", async (t) => {
       const scene = await furnish(t, implementation);
       const format = /^SSE-C Key has invalid format$/;
       const length = /^SSE-C Key must be 32 bytes in length$/;

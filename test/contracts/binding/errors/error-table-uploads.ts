@@ -1,5 +1,5 @@
-// binding.md, the error table: rows about uploads and parts. Each test also checks that nothing
-// changed.
+// Tests the error table of binding.md: errors of uploads and parts. Each test also checks that the
+// store did not change.
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { StoreUploadedPart } from "../../../../src/index.ts";
@@ -9,7 +9,7 @@ import { row } from "./error-table.ts";
 import { messageOf } from "./reason-table.ts";
 
 export function uploadErrorTableContract(implementation: Implementation): void {
-  describe("error table: uploads", () => {
+  describe("every error of multipart uploads has its documented code and message", () => {
     row(
       implementation,
       "an unknown or aborted upload, or an upload id with another key, is refused with 10024 NoSuchUpload",
@@ -119,7 +119,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
         await refuses(expected, () => upload.complete([of5, of3Again, of4]));
         await refuses(expected, () => upload.complete([of3, of3]));
         await refuses(expected, () => upload.complete([of3, of3Again, of3]));
-        // A refused complete leaves the upload usable.
+        // After a refused complete, parts can still be uploaded.
         await unchangedBy(() => upload.uploadPart(5, "1"));
         const done = await upload.complete([of5, of4]);
         assert.equal(done.size, 9);

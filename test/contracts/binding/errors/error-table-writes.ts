@@ -1,4 +1,5 @@
-// binding.md, the error table: rows about writes. Each test also checks that nothing changed.
+// Tests the error table of binding.md: errors of writes. Each test also checks that the store did
+// not change.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, type StoreStorageClass } from "../../../../src/index.ts";
@@ -9,7 +10,7 @@ import { row } from "./error-table.ts";
 import { messageOf } from "./reason-table.ts";
 
 export function writeErrorTableContract(implementation: Implementation): void {
-  describe("error table: writing", () => {
+  describe("every error of a write has its documented code and message", () => {
     row(
       implementation,
       "custom metadata with names and values over 8,192 UTF-8 bytes is refused with 10012 MetadataTooLarge",
@@ -161,7 +162,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
         ] as const) {
           for (const declared of [limits.singleWriteBytes + 1, Number.MAX_SAFE_INTEGER]) {
             const { readable, writable } = new FixedLengthStream(declared);
-            // The write only finishes when the other side is read.
+            // This write resolves only when the readable side is read.
             const taken = Promise.allSettled([writable.getWriter().write(new Uint8Array(1024))]);
             await refuses({ code: 100100, action, message }, () => act(readable));
             assert.equal((await taken)[0].status, "rejected", "the stream was read, not cancelled");
@@ -171,7 +172,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
     );
   });
 
-  test("a body declared with exactly the maximum size is not refused for its size", async (t) => {
+  test("a body whose declared length is exactly the maximum size is not refused as too large", async (t) => {
     const { bucket } = await openBucket(t, implementation);
     await bucket.put("kept", "before");
     const { readable, writable } = new FixedLengthStream(limits.singleWriteBytes);

@@ -1,5 +1,5 @@
-// binding.md, the error table: one test for every row that a call of the binding can cause. Each
-// test also checks that nothing changed. Rows about writes and uploads are in other files.
+// Tests the error table of binding.md: errors of buckets and reads. Each test also checks that the
+// store did not change.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
@@ -16,7 +16,7 @@ export function row(implementation: Implementation, name: string, body: (scene: 
 }
 
 export function errorTableContract(implementation: Implementation): void {
-  describe("error table: buckets", () => {
+  describe("every error of a bucket operation has its documented code and message", () => {
     row(
       implementation,
       "an invalid bucket name (length, characters, ends, two dots, IP address) is refused with 10005 InvalidBucketName",
@@ -119,7 +119,7 @@ export function errorTableContract(implementation: Implementation): void {
     );
   });
 
-  describe("error table: reading", () => {
+  describe("every error of a read has its documented code and message", () => {
     row(
       implementation,
       "get with a wrong SSE-C key is refused with 10003 AccessDenied",

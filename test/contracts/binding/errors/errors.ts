@@ -1,4 +1,4 @@
-// binding.md, Errors: the shape of errors of every method, and the stream of a failed put.
+// Tests "Errors" of binding.md: the fields of errors, and that a failed put cancels its stream.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, StoreError } from "../../../../src/index.ts";
@@ -19,8 +19,8 @@ import {
 } from "../scene.ts";
 
 export function errorsContract(implementation: Implementation): void {
-  describe("errors", () => {
-    test("a StoreError has name, code and action, and its message has action, text and code", async (t) => {
+  describe("errors have documented types, codes and messages", () => {
+    test("a StoreError has a name, a code and an action, and its message contains action, text and code", async (t) => {
       const store = await implementation.open(t);
       const bucket = store.bucket("no-such-bucket");
       const upload = bucket.resumeMultipartUpload("key", "id");
@@ -46,14 +46,14 @@ export function errorsContract(implementation: Implementation): void {
       }
     });
 
-    test("an invalid argument is a TypeError or RangeError without prefix and code", async (t) => {
+    test("an invalid argument is refused with a TypeError or RangeError without action prefix and code", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value");
       await rejectsArgument({}, () => loose(bucket).put("key", 42));
       await rejectsArgument({ type: "RangeError" }, () => bucket.get("key", { range: { offset: -1 } }));
     });
 
-    test("every method rejects its promise and never throws synchronously", async (t) => {
+    test("every method that returns a promise rejects it and never throws synchronously", async (t) => {
       const scene = await furnish(t, implementation);
       const { loose } = scene;
       const upload = looseUpload(scene.upload);
@@ -134,7 +134,7 @@ export function errorsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("a put whose stream returns something other than bytes stores nothing and cancels the stream", async (t) => {
+    test("a put whose stream yields something other than bytes stores nothing and cancels the stream", async (t) => {
       const scene = await furnish(t, implementation);
       for (const chunk of [42, { length: 3 }, null]) {
         let cancelled = false;
@@ -150,7 +150,7 @@ export function errorsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("a put of a stream that is locked to a reader is a TypeError", async (t) => {
+    test("a put of a stream that is locked to a reader is refused with a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const locked = watchedStream().stream;
       locked.getReader();
@@ -206,7 +206,7 @@ export function errorsContract(implementation: Implementation): void {
       assert.ok((await watched.cancelled()) || watched.ended());
     });
 
-    test("a cancelled stream gets the reason", async (t) => {
+    test("a stream that put cancels is cancelled with the error as reason", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       let reason: unknown;
       const stream = new ReadableStream({
@@ -249,7 +249,7 @@ export function errorsContract(implementation: Implementation): void {
     });
   });
 
-  describe("FixedLengthStream", () => {
+  describe("a FixedLengthStream is stored only if its length is as declared", () => {
     test("a FixedLengthStream body of the declared length is stored", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const value of ["", "value", "v".repeat(10_000)]) {

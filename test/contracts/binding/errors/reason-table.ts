@@ -1,10 +1,10 @@
-// The error table of binding.md: every row has its code and message, also rows that no call of the
-// binding can cause (they occur in the S3 API, or when storage fails).
+// Tests codes and messages of the whole error table of binding.md, including errors that only the
+// S3 API or failing storage can cause.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Reason, reasonTable } from "../../../../src/model/errors.ts";
 
-/** The message is null where binding.md leaves it open. */
+/** The message is null if binding.md does not specify it. */
 export const table: readonly (readonly [reason: Reason, code: number, message: string | null])[] = [
   ["InternalError", 10001, "We encountered an internal error. Please try again."],
   ["Damaged", 10001, null],
@@ -36,7 +36,7 @@ export const table: readonly (readonly [reason: Reason, code: number, message: s
   ["EntityTooLarge", 100100, "Your proposed upload exceeds the maximum allowed object size."],
 ];
 
-/** The message of a row, to compare thrown errors with. */
+/** Returns the message of a code, to compare thrown errors with. */
 export function messageOf(code: number): string {
   const row = table.find((entry) => entry[1] === code && entry[2] !== null);
   assert.ok(row?.[2], `binding.md has no words for ${code}`);
@@ -44,9 +44,9 @@ export function messageOf(code: number): string {
 }
 
 export function reasonTableContract(): void {
-  describe("the table of reasons", () => {
+  describe("every reason of a StoreError has a code and a message", () => {
     for (const [reason, code, message] of table) {
-      test(`${code} ${reason} has the code and the message of its row`, () => {
+      test(`an error with reason ${reason} has code ${code} and its documented message`, () => {
         const [actualCode, actualMessage] = reasonTable[reason];
         assert.equal(actualCode, code);
         if (message === null) assert.notEqual(actualMessage, "");
@@ -54,7 +54,7 @@ export function reasonTableContract(): void {
       });
     }
 
-    test("every reason has a row, and only damage shares its code, with InternalError", () => {
+    test("every reason has a table row and its own code, except that Damaged and InternalError share one", () => {
       const known = new Set<string>(table.map(([reason]) => reason));
       assert.deepEqual(
         Object.keys(reasonTable).filter((reason) => !known.has(reason)),
