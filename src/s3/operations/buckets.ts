@@ -93,8 +93,14 @@ export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Res
   ]);
 }
 
-export async function getBucketVersioning(): Promise<S3Response> {
-  return answerXml("VersioningConfiguration", []);
+/** S3 cannot express the targets of notification rules, so rules are not shown as if there were none. */
+export async function getBucketNotification({ bucket }: Call): Promise<S3Response> {
+  if ((bucket?.settings.notifications?.length ?? 0) > 0) {
+    throw new S3Error("NotImplemented", {
+      message: "S3 cannot express the notification rules of this bucket. List them with: store bucket notify list",
+    });
+  }
+  return answerXml("NotificationConfiguration", []);
 }
 
 export async function getBucketRequestPayment(): Promise<S3Response> {
@@ -104,6 +110,11 @@ export async function getBucketRequestPayment(): Promise<S3Response> {
 export async function getObjectTagging({ engine, operation }: Call): Promise<S3Response> {
   if ((await engine.head(operation.bucket, operation.key)) === undefined) throw noSuchKey(operation.key);
   return answerXml("Tagging", [["TagSet", []]]);
+}
+
+/** The operation of a setting that buckets cannot have, for which S3 returns an empty document. */
+export function emptySetting(root: string): () => Promise<S3Response> {
+  return async () => answerXml(root, []);
 }
 
 /** The operation of a setting that buckets cannot have: always fails with `code`. */

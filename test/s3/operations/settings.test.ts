@@ -4,9 +4,16 @@ import { test } from "node:test";
 import {
   DeleteBucketCorsCommand,
   DeleteBucketLifecycleCommand,
+  GetBucketAccelerateConfigurationCommand,
   GetBucketCorsCommand,
   GetBucketLifecycleConfigurationCommand,
+  GetBucketLoggingCommand,
+  GetBucketNotificationConfigurationCommand,
+  GetBucketOwnershipControlsCommand,
+  GetBucketPolicyStatusCommand,
+  GetBucketWebsiteCommand,
   GetObjectCommand,
+  GetPublicAccessBlockCommand,
   type LifecycleRule,
   PutBucketCorsCommand,
   PutBucketLifecycleConfigurationCommand,
@@ -16,6 +23,32 @@ import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { refused, s3Scene } from "../scene.ts";
 
 const Bucket = "bucket";
+
+test("settings that a bucket never has are answered as by a bucket of AWS without them", async (t) => {
+  const s3 = await s3Scene(t);
+  const client = s3.client();
+  const read = async (sending: Promise<object>) => {
+    const { $metadata, ...rest } = (await sending) as { $metadata: unknown };
+    return rest;
+  };
+  assert.deepEqual(await read(client.send(new GetBucketAccelerateConfigurationCommand({ Bucket }))), {});
+  assert.deepEqual(await read(client.send(new GetBucketLoggingCommand({ Bucket }))), {});
+  const notification = new GetBucketNotificationConfigurationCommand({ Bucket });
+  assert.deepEqual(await read(client.send(notification)), {});
+  for (const [sending, code] of [
+    [client.send(new GetBucketOwnershipControlsCommand({ Bucket })), "OwnershipControlsNotFoundError"],
+    [client.send(new GetBucketPolicyStatusCommand({ Bucket })), "NoSuchBucketPolicy"],
+    [client.send(new GetBucketWebsiteCommand({ Bucket })), "NoSuchWebsiteConfiguration"],
+    [client.send(new GetPublicAccessBlockCommand({ Bucket })), "NoSuchPublicAccessBlockConfiguration"],
+  ] as const) {
+    await refused(sending, code, 404);
+  }
+  // S3 cannot express Store's rules, so the response does not pretend that there are none.
+  await s3.engine.setBucketSetting(Bucket, "notifications", [
+    { id: "r", events: ["s3:ObjectCreated:*"], target: { kind: "script", name: "app" } },
+  ]);
+  await refused(client.send(notification), "NotImplemented", 501);
+});
 
 test("CORS rules are stored and applied to preflight requests and responses", async (t) => {
   const s3 = await s3Scene(t);
