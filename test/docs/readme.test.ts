@@ -89,7 +89,7 @@ test("npm start prints the output shown in README.md, and the three commands to 
   assert.equal(code, 0);
 });
 
-test("the example that embeds a store runs, also on the data of its first run", async (t) => {
+test("the example that embeds a store runs twice on the same data directory", async (t) => {
   const directory = await temporaryDirectory(t);
   await mkdir(join(directory, "node_modules"));
   await symlink(root, join(directory, "node_modules", "store-server"));

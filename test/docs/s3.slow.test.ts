@@ -52,7 +52,7 @@ async function photosFolder(t: TestContext): Promise<string> {
 const blocks = blocksOf(page);
 const clients = ["aws", "rclone", "s3cmd", "restic"];
 
-test("the programs in docs/s3.md return the values shown, one after another", async (t) => {
+test("the programs in docs/s3.md, run one after another, return the values shown", async (t) => {
   const directory = await photosFolder(t);
   await withDev(directory, [], async (_, s3) => {
     const programs = blocks.filter(({ language }) => language === "js").map(withKeyOf(s3));

@@ -66,7 +66,7 @@ async function bytesIn(folder: string): Promise<number> {
   return bytes;
 }
 
-test("the packed package installs in an empty folder without a compiler, and runs", async (t) => {
+test("the packed npm package installs in an empty folder without a compiler, and runs", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "store-package-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const tarball = await pack(folder);

@@ -27,7 +27,7 @@ function withoutRevisions(contents: unknown): unknown {
   return JSON.parse(JSON.stringify(contents, (name, value) => (name === "revision" ? undefined : value)));
 }
 
-test("a killed copy cannot be opened, and the same command resumes it", async (t) => {
+test("the target of a killed copy cannot be opened, and the same command resumes the copy", async (t) => {
   const shell = await filledShell(t, 60);
   await shell.run(["secret", "put", "TOKEN", "--script", "app"], { input: "a value" });
   const child = shell.start(["copy", "--from", ".store", "--to", "moved/.store"]);

@@ -142,7 +142,7 @@ test("X-Forwarded-Host of a trusted proxy selects the script", async (t) => {
   assert.deepEqual(JSON.parse(text), seen("http://a.example/x", "http", "1.1.1.1"));
 });
 
-test("changed certificate files are reloaded; an invalid pair is logged once and the previous pair stays", async (t) => {
+test("changed certificate files are reloaded; an invalid certificate is logged once and not used", async (t) => {
   const directory = await temporaryDirectory(t);
   const files = filesOf(directory);
   const first = makeCertificate();
@@ -164,7 +164,7 @@ test("changed certificate files are reloaded; an invalid pair is logged once and
   );
 });
 
-test("an unusable certificate is reported before anything is opened", async (t) => {
+test("an unusable certificate is reported before a port or the data directory is opened", async (t) => {
   const shell = await openShell(t);
   const files = filesOf(shell.directory);
   const now = Date.now();

@@ -32,7 +32,7 @@ inBrowser("An object", async (t, browser) => {
     await looksRight(page, "object");
   });
 
-  await t.test("metadata is saved only if the object was not changed meanwhile", async () => {
+  await t.test("edited metadata is not saved if the object has changed meanwhile", async () => {
     const page = await scene.open(place("notes/todo.json"));
     await page.keyboard.press("e");
     await page.getByLabel("Cache-Control").fill("max-age=60");
@@ -87,7 +87,7 @@ inBrowser("An object", async (t, browser) => {
   });
 
   await t.test(
-    "key, URL and a signed link are copied, and the object is downloaded and deleted",
+    "the object page can copy key, URL and presigned link, and download and delete the object",
     async () => {
       const page = await scene.open(place("pixel.png"), {
         permissions: ["clipboard-read", "clipboard-write"],

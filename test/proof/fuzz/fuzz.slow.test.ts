@@ -3,4 +3,5 @@ import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { fuzz } from "./fuzz.ts";
 
-test("hostile inputs end in time with a value or a clear error", (t) => runQuickShare(t, fuzz, 3500, 10));
+test("parsers and API calls answer hostile input in time, with a value or a clear error", (t) =>
+  runQuickShare(t, fuzz, 3500, 10));

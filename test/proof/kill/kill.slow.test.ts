@@ -3,5 +3,5 @@ import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { kill } from "./kill.ts";
 
-test("after kill -9 at any moment, every acknowledged write is there and nothing else", (t) =>
+test("after kill -9 at any moment, every acknowledged write is stored and no orphaned data is left", (t) =>
   runQuickShare(t, kill, 25));

@@ -3,5 +3,5 @@ import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { leaks } from "./leaks.ts";
 
-test("uploads cut off in the middle leave no bytes, files or descriptors", (t) =>
+test("uploads that are cut off leave no stored bytes, files or open descriptors", (t) =>
   runQuickShare(t, leaks, 400));

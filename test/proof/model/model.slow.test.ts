@@ -3,6 +3,6 @@ import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { model } from "./model.ts";
 
-test("through the binding and the S3 API, a store on disk answers as the model does", async (t) => {
+test("a store on disk gives the same answers as an in-memory model, through the binding and the S3 API", async (t) => {
   await runQuickShare(t, model, 20_000);
 });

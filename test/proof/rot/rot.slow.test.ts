@@ -3,4 +3,4 @@ import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { rot } from "./rot.ts";
 
-test("flipped bits anywhere in a store are reported as damage", (t) => runQuickShare(t, rot, 400));
+test("a harmful bit flip anywhere in a store is reported as damage", (t) => runQuickShare(t, rot, 400));

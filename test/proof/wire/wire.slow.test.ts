@@ -3,5 +3,5 @@ import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { wire } from "./wire.ts";
 
-test("hostile bytes on a connection get an HTTP response or a close, and the servers keep serving", (t) =>
+test("a server answers hostile bytes with an HTTP response or closes the connection, and keeps serving", (t) =>
   runQuickShare(t, wire, 5000, 6));

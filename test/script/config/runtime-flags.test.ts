@@ -20,7 +20,7 @@ const cases: readonly [date: string, flags: readonly string[], expected: object]
 ];
 
 for (const [compatibilityDate, compatibilityFlags, expected] of cases) {
-  test(`compatibility date ${compatibilityDate} with ${compatibilityFlags.join(" and ") || "no flag"} selects process.env and timers`, () => {
+  test(`compatibility date ${compatibilityDate} with ${compatibilityFlags.join(" and ") || "no flag"} sets the expected process.env and timer behaviour`, () => {
     assert.deepEqual(runtimeBehaviour({ kind: "store", compatibilityDate, compatibilityFlags }), expected);
   });
 }

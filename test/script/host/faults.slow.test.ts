@@ -55,7 +55,7 @@ export function fail(message: string): never {
 `;
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: an error in a script is a 500 and a log line, and later requests are served`, async (t) => {
+  test(`store ${mode}: an error in a script is answered with 500 and logged, and later requests are served`, async (t) => {
     const scene = await scriptScene(t, faulty);
     await scene.write("src/fail.ts", failing);
     const { ask, told } = await scene.start(mode);
@@ -147,7 +147,7 @@ for (const [what, source, says] of starts) {
   });
 }
 
-test("loading a script that never finishes is aborted after a deadline", async (t) => {
+test("starting a script that never finishes loading is aborted after a deadline", async (t) => {
   const scene = await scriptScene(t, "await new Promise(() => {});\nexport default {};\n");
   assert.match(await refused(scene, "dev"), /Script "script" did not finish loading in time/);
 });

@@ -55,7 +55,7 @@ globs = ["src/*.dat"]
   });
 });
 
-test("a glob matches files in any folder, in one folder, or by alternatives", () => {
+test("globs of bundling rules support **, * and alternatives in braces", () => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ["**/*.md", "a.md", true],
     ["**/*.md", "x/y/a.md", true],

@@ -79,7 +79,7 @@ function trouble({ ask }: Server, path: string): Promise<string> {
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: a process that a script blocks is replaced, and finally killed`, async (t) => {
+  test(`store ${mode}: a process whose event loop is blocked by a script is replaced, and finally killed`, async (t) => {
     const { server } = await start(t, mode);
     const before = await stillServes(server, 4);
     const blocked = trouble(server, "/block");
@@ -100,7 +100,7 @@ for (const mode of ["dev", "serve"] as const) {
     assert.match(server.log(), /did not recover: its blocked process is ended/);
   });
 
-  test(`store ${mode}: a script that exits, leaks or throws is served by a new process`, async (t) => {
+  test(`store ${mode}: after a script exits, exceeds its memory limit or throws, later requests are served`, async (t) => {
     const { server } = await start(t, mode);
     let pids = await stillServes(server, 4);
     const replaced = async (t: TestContext) => {
@@ -131,7 +131,7 @@ for (const mode of ["dev", "serve"] as const) {
       await replaced(t);
       await server.told(/Script "script" ended \(signal SIGABRT\)/);
     });
-    await t.test("a busy process is replaced meanwhile, and its response is not lost", async (t) => {
+    await t.test("a process that is busy for long is replaced and still sends its response", async (t) => {
       const work = server.ask("/work");
       await server.told(/has blocked its event loop/);
       await replaced(t);
@@ -144,7 +144,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("a process without CPU time is not replaced: others accept meanwhile, then it serves again", async (t) => {
+test("a process that gets no CPU time is not replaced, and serves again when it continues", async (t) => {
   const { server } = await start(t, "serve");
   const pids = [...(await stillServes(server, 4))].map(Number);
   const [stopped] = pids;
@@ -162,7 +162,7 @@ test("a process without CPU time is not replaced: others accept meanwhile, then 
   assert.doesNotMatch(server.log(), /another process takes over/);
 });
 
-test("a request that a script has started is not run twice", async (t) => {
+test("a request whose process dies while a script handles it is not retried", async (t) => {
   const { server } = await start(t, "dev");
   assert.equal((await server.ask("/count")).status, 503);
   assert.equal((await server.ask("/count")).text, "2");

@@ -50,7 +50,7 @@ test("a wrangler file in JSON, JSONC or TOML defines buckets, namespaces, variab
   assert.deepEqual([toml.buckets, toml.vars], [[{ binding: "IMAGES", bucketName: "images" }], { MAX: 5 }]);
 });
 
-test("a wrangler file gets store_delimited_prefixes_keep_delimiter, and its R2 flags are renamed to Store's", async (t) => {
+test("R2 flags of a wrangler file are renamed to Store's, and the flag for delimited prefixes is added", async (t) => {
   const files = await project(t);
   const text = `${least}compatibility_flags = ["r2_list_honor_include", "nodejs_compat"]\n`;
   assert.deepEqual((await readToml(files, text)).compatibilityFlags, [
