@@ -74,7 +74,7 @@ interface Started {
   end(): Promise<void>;
 }
 
-/** Starts the server of a command line, on free ports. */
+/** Starts the server of a command line in the documentation, on free ports. */
 async function started(
   directory: string,
   line: string,

@@ -16,7 +16,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   scripts: { start: string };
 };
 
-/** The lines of the block after "prints" in README.md, without indentation. */
+/** Returns the lines of the block after "prints" in README.md, without indentation. */
 function shown(): string[] {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const block = /prints\n\n((?: {4}.*\n|\n)+)/.exec(readme)?.[1] ?? "";

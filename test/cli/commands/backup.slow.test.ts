@@ -173,7 +173,7 @@ if (terminalProgram !== undefined) {
     ]) {
       const { code, screen } = await inTerminal(shell, args);
       assert.equal(code, 0, screen);
-      // Bodies and databases.
+      // The total size includes bodies and databases.
       assert.match(screen, /(backup|verify|restore) .* of [23]\.\d MiB/);
     }
   });

@@ -22,7 +22,7 @@ async function filledShell(t: TestContext, count: number): Promise<Shell> {
   return shell;
 }
 
-/** Revision counters of documents differ between stores. */
+/** Removes the revision counters of documents, which differ between stores. */
 function withoutRevisions(contents: unknown): unknown {
   return JSON.parse(JSON.stringify(contents, (name, value) => (name === "revision" ? undefined : value)));
 }
@@ -34,7 +34,7 @@ test("the target of a killed copy cannot be opened, and the same command resumes
   child.stdin.end();
   const ended = outcomeOf(child);
   const target = join(shell.directory, "moved", ".store");
-  // More objects than are copied concurrently, so that some are committed before the kill.
+  // Wait for more blobs than are copied concurrently, so that some are committed before the kill.
   while (!existsSync(join(target, "buckets")) || blobFiles(target).length < 24) await setImmediate();
   child.kill("SIGKILL");
   const { code } = await ended;

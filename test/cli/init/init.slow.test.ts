@@ -37,7 +37,7 @@ test("init creates a project whose configuration, script and types match, and pr
   await inside.store("bucket", "create", "my-photos");
   assert.match(await readFile(join(directory, ".gitignore"), "utf8"), /^\.store\/$/m);
 
-  // Like npm install, which links the installed package.
+  // Link the package into node_modules, as npm install does.
   const { devDependencies } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
     devDependencies: { "store-server": string };
   };

@@ -123,7 +123,7 @@ test("a server that cannot start prints why and creates no data directory", asyn
   assert.deepEqual(await filesIn(scene.directory), before);
 });
 
-/** A port that is in use. */
+/** Returns a port that is in use. */
 async function takenPort(t: TestContext): Promise<number> {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

@@ -55,7 +55,7 @@ async function bytesOf(engine: Engine, key: string, bucket = "photos"): Promise<
   return collect(found.bytes.chunks());
 }
 
-/** Two parts, the first one of the minimum size. */
+/** Stores an object in two parts, the first of the minimum size. */
 async function putParts(engine: Engine, bucket: string, key: string): Promise<string> {
   const { id } = await engine.createUpload(bucket, key, { customMetadata: new Map([["a", "b"]]) });
   const bodies = [sampleBytes(limits.s3PartBytes), Buffer.from("tail")];

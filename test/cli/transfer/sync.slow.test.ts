@@ -21,7 +21,7 @@ const signal = new AbortController().signal;
 interface Workshop {
   readonly engine: Engine;
   readonly folder: string;
-  /** Events as lines, and the counts. */
+  /** Runs a sync; returns its events as lines, and its counts. */
   run(
     to: "bucket" | "folder",
     options?: Partial<SyncOptions>,
@@ -252,7 +252,7 @@ test("sync reports unreadable folders and encrypted objects, and does not delete
   await chmod(join(folder, "shut"), 0o755);
   assert.match(told.join("\n"), /failed sealed: The object is encrypted with a customer-provided key/);
   assert.match(told.join("\n"), /failed bad\ufffd: The name of ".*" is not UTF-8/);
-  // The file mode does not restrict root.
+  // For root, the folder is readable regardless of its file mode.
   const reads = process.getuid?.() === 0;
   assert.equal(counts.failed, reads ? 2 : 3);
   assert.equal((await keys()).includes("shut/kept"), !reads);

@@ -30,7 +30,7 @@ function peakMiB(stderr: string): number {
   return Number(/^peak (\d+)$/m.exec(stderr)?.[1]) / 1024;
 }
 
-/** Every chunk differs, so that a lost or repeated chunk is noticed. */
+/** Generates `size` bytes. Every chunk differs, so that a lost or repeated chunk is detected. */
 function* someBytes(size: number): Generator<Uint8Array> {
   const chunk = sampleBytes(MiB);
   for (let sent = 0; sent < size; sent += MiB) {

@@ -1,4 +1,4 @@
-// The share of the bit rot proof that `npm run test:slow` runs.
+// Runs the bit rot proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { rot } from "./rot.ts";

@@ -28,7 +28,7 @@ function resolved(
   return found.kind === "redirect" ? `→ ${found.path}` : `${found.status} ${found.path}`;
 }
 
-/** A path, and its result with auto-, force- and drop-trailing-slash. */
+/** A request path, and its result with auto-, force- and drop-trailing-slash. */
 const matrix: readonly (readonly [string, string, string, string])[] = [
   ["/", "200 /index.html", "200 /index.html", "200 /index.html"],
   ["/index", "→ /", "→ /", "→ /"],

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { nextRun, parseCron } from "../../../src/script/config/cron.ts";
 
-/** Start times of the next runs, without seconds. */
+/** Returns the start times of the next `count` runs, without seconds. */
 function runs(expression: string, after: string, count: number): string[] {
   const cron = parseCron(expression);
   const found: string[] = [];
@@ -104,7 +104,7 @@ test("the next run of a cron expression is the first matching full minute after 
       assert.ok(next.getTime() > after.getTime());
       assert.equal(next.getTime() % 60_000, 0);
       assert.ok(cron.minutes.has(next.getUTCMinutes()) && cron.hours.has(next.getUTCHours()));
-      // From any later start before the next run, the result is the same.
+      // Any start between `after` and `next` must give the same next run.
       const between = after.getTime() + Math.floor((next.getTime() - after.getTime() - 1) / 2);
       assert.equal(nextRun(cron, new Date(between)).getTime(), next.getTime());
     }),

@@ -81,7 +81,7 @@ analytics_engine_datasets = [{ binding = "POINTS" }]
     },
     tag: "[object R2Bucket]",
   });
-  // At most one period can end during the three requests.
+  // The limit is 1. At most one period can end meanwhile, so one of the requests must be refused.
   const statuses = [first.status, (await server.ask("/")).status, (await server.ask("/")).status];
   assert.ok(statuses.includes(429), String(statuses));
 });

@@ -1,4 +1,4 @@
-// The global scope of scripts.
+// Tests the global scope of scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/open.ts";

@@ -1,4 +1,5 @@
-// JavaScript methods that older Node versions lack. On newer versions the tests run on Node's own.
+// JavaScript methods that older Node versions lack. Newer versions are tested with their own
+// methods.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./installed.ts";

@@ -91,7 +91,8 @@ for (const mode of ["dev", "serve"] as const) {
         assert.equal((await ask(path)).text, "answered");
         await told(words);
       }
-      // With several processes, the kernel decides which of them accepts a connection.
+      // The kernel chooses which process accepts a connection, so poll until the same process
+      // answers.
       await until(async () => (await ask("/")).text === pid, "the process answers again");
     });
     await t.test("a body that fails while it is sent aborts the response and is logged", async () => {

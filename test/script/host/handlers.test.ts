@@ -1,4 +1,4 @@
-// The forms in which a script may define its handlers.
+// Tests the forms in which a script may define its handlers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScriptEvents } from "../../../src/script/globals/events.ts";

@@ -145,7 +145,7 @@ for (const mode of ["dev", "serve"] as const) {
     for (const as of ["text", "bytes"]) {
       for (const size of [1, 100_000]) {
         await t.test(
-          `header values are UTF-8 in both directions with a ${as} body of size ${size}`,
+          `header values are UTF-8 with a ${as} body of size ${size}`,
           async () => {
             const given = Buffer.from("käse ✓").toString("latin1");
             const { headers, bytes } = await ask({

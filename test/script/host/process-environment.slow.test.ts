@@ -11,7 +11,9 @@ export default {
 
 const key = "5f".repeat(32);
 
-/** Every value contains "hidden" or is the key above, except for STORE_READS. */
+/**
+ * The server's environment. The script must see neither `key` nor a value that contains "hidden".
+ */
 const secrets = {
   STORE_SECRET_KEY: key,
   STORE_READS: "usual",

@@ -1,4 +1,4 @@
-// Configuration settings that change the bundle.
+// Tests configuration settings that change the bundle.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";

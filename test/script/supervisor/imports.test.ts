@@ -30,7 +30,7 @@ async function bundle(t: TestContext, files: Files, options: Partial<BundlerOpti
   return bundler.build();
 }
 
-/** The default export of the bundle. */
+/** Runs the bundle and returns its default export. */
 async function run(built: Bundle): Promise<unknown> {
   const { file, remove } = await built.writeToFile();
   try {

@@ -39,7 +39,7 @@ async function get({ port }: Server): Promise<number> {
   return length;
 }
 
-/** The largest memory increase of any of the processes during `work`. */
+/** Returns the largest memory increase of one of the processes during `work`, in bytes. */
 async function riseOf(pids: readonly number[], work: () => Promise<unknown>): Promise<number> {
   const start = pids.map(residentMemory);
   let rise = 0;

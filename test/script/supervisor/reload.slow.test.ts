@@ -26,7 +26,10 @@ async function takenIn(
   return { clock: Date.now() - began, log: Number(milliseconds) };
 }
 
-/** Waits for the reason in the log. A change may be detected twice, first as an incomplete file. */
+/**
+ * Applies a broken change and waits until the log shows `reason`. A change may be detected twice,
+ * first as an incomplete file.
+ */
 async function notTakenIn(server: Server, change: () => Promise<unknown>, reason: RegExp): Promise<void> {
   const from = server.log().length;
   await change();

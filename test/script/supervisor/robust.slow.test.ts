@@ -8,7 +8,7 @@ import { isAlive, scriptProcesses, until } from "../inside.ts";
 import { openScene, type Scene, scriptScene, writeScript } from "../scene.ts";
 import type { Server } from "../server.ts";
 
-/** Longer than a busy machine needs. A request that waits for a blocked process is cut off. */
+/** Timeout of a request in milliseconds: longer than a busy machine needs to answer. */
 const patience = 30_000;
 
 const source = `
@@ -70,7 +70,7 @@ async function start(t: TestContext, mode: "dev" | "serve"): Promise<{ scene: Sc
   return { scene, server: await scene.start(mode, { args: ["--script-memory", "64"] }) };
 }
 
-/** Sends a request that disturbs the process; resolves with its status or error code. */
+/** Sends a request that makes the process misbehave; resolves with its status or error code. */
 function trouble({ ask }: Server, path: string): Promise<string> {
   return ask(path).then(
     ({ status }) => String(status),
@@ -83,7 +83,7 @@ for (const mode of ["dev", "serve"] as const) {
     const { server } = await start(t, mode);
     const before = await stillServes(server, 4);
     const blocked = trouble(server, "/block");
-    // A connection that the process accepts before it blocks would wait too.
+    // Wait until the process blocks: a connection that it accepts earlier would never be answered.
     await server.told(/blocking now/);
     const after = await stillServes(server, 8);
     assert.ok([...after].some((pid) => !before.has(pid)) || mode === "serve");
@@ -152,7 +152,7 @@ test("a process that gets no CPU time is not replaced, and serves again when it 
   t.after(() => isAlive(stopped!) && process.kill(stopped!, "SIGCONT"));
   const served = await stillServes(server, 8);
   assert.ok(!served.has(String(stopped)));
-  // Longer than the time after which a process that uses the CPU would be replaced.
+  // Wait longer than the supervisor tolerates a blocked process that uses the CPU.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   process.kill(stopped!, "SIGCONT");
   await until(

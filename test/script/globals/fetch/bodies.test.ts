@@ -1,5 +1,5 @@
-// Every kind of body in every way in which scripts pass it on: read, wrapped, cloned, split, piped
-// and stored.
+// Tests that every kind of body stays complete when scripts read, wrap, clone, split, pipe or store
+// it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -11,7 +11,7 @@ import { node, script, streamOf } from "../installed.ts";
 const text = "hello, wörld";
 const bytes = () => new Uint8Array(Buffer.from(text));
 
-/** Each function creates a value that reads as `text`. */
+/** Kinds of bodies. Each function creates a body that reads as `text`. */
 const kinds: Readonly<Record<string, () => unknown>> = {
   "a string": () => text,
   "a Uint8Array": bytes,
@@ -36,7 +36,7 @@ function post(body: unknown): Request {
   return new script.Request("http://a.example/", { method: "POST", body });
 }
 
-/** Each function passes the body of a message on to another message, as scripts do. */
+/** Ways in which scripts pass a body on. Each function returns a message with the same body. */
 const ways: Readonly<Record<string, (message: Request | Response) => Request | Response>> = {
   "not wrapped": (message) => message,
   "wrapped by a Response": (message) => new script.Response(message.body, { headers: message.headers }),

@@ -1,4 +1,4 @@
-// The Headers class of scripts.
+// Tests the Headers class of scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

@@ -1,4 +1,4 @@
-// The Request class of scripts, for incoming and constructed requests.
+// Tests the Request class of scripts, for incoming and constructed requests.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

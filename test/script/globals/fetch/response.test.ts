@@ -1,4 +1,4 @@
-// The Response class of scripts, and its description for the host.
+// Tests the Response class of scripts and its conversion for the host, which sends it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

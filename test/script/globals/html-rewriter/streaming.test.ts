@@ -41,7 +41,7 @@ const anyBytes = fc.oneof(
 );
 const anyCuts = fc.array(fc.nat(1000), { maxLength: 20 });
 
-/** A rewriter with handlers for everything that change nothing. */
+/** Returns a rewriter with handlers of every kind, none of which changes anything. */
 function looking() {
   const look = {
     element: (element: Element) => [...element.attributes],

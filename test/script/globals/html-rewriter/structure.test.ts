@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { script } from "../installed.ts";
 import { type Element, found, onElements, rewrite, type Text } from "./rewriting.ts";
 
-/** The text inside of elements that match the selector, as text handlers receive it. */
+/** Returns the text inside elements that match the selector, as text handlers receive it. */
 async function textIn(html: string, selector: string): Promise<string> {
   let seen = "";
   const text = (piece: Text) => {
