@@ -47,7 +47,7 @@ async function pack(folder: string): Promise<string> {
   return join(folder, (await readdir(folder)).find((name) => name.endsWith(".tgz"))!);
 }
 
-/** A folder for PATH with only Node, npm and a shell. */
+/** Creates a folder for PATH with only Node, npm and a shell. */
 async function bareBin(folder: string): Promise<string> {
   const bin = join(folder, "bin");
   await mkdir(bin);

@@ -82,7 +82,7 @@ inBrowser("Hostile content", async (t, browser) => {
         if (as === "download") assert.match(headers["content-disposition"]!, /^attachment; /);
       }
     }
-    // Opened by its URL, as a separate document.
+    // Open the preview by its URL, as a separate document.
     await opened.goto(`${scene.url}/api/content?bucket=bucket&key=page.svg&as=preview`);
     assert.equal(await ran(opened), false);
   });

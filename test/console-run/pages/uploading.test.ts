@@ -83,14 +83,14 @@ inBrowser("Uploading", async (t, browser) => {
     const sent: string[] = [];
     await page.route(/uploads\/part\?/, async (route) => {
       const number = new URL(route.request().url()).searchParams.get("number")!;
-      // Only the first part is uploaded.
+      // Simulate an interruption: only the first part is uploaded.
       if (isCut && number !== "1") return;
       sent.push(number);
       await route.continue();
     });
     const key = "going/on.bin";
     await page.goto(`${scene.url}/#/objects?bucket=bucket&prefix=going%2F`);
-    // Until then the previous page is shown, with its own buttons.
+    // Wait for the heading: until it appears, the previous page is shown with its own buttons.
     await page.getByRole("heading", { name: "bucket going" }).waitFor();
     const stored = page.waitForResponse(/uploads\/part\?/);
     const file = join(scene.scene.directory, "on.bin");

@@ -95,9 +95,7 @@ function wordsOf({ name, message, cause }: Trouble): string {
   return `${name}: ${message} Cause: ${cause}`;
 }
 
-/**
- * Whether SQLite syncs the folder again and ignores the failure; the store's own sync succeeded.
- */
+/** Whether SQLite syncs the folder again, after the store's own sync, and ignores a failure. */
 function isSyncedTwice(file: string): boolean {
   return /\/buckets\/[0-9a-f]{16}$|\/store-\d+$/.test(file);
 }

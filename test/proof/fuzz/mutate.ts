@@ -30,9 +30,7 @@ const letters = [
   ...["__proto__", "constructor", "toString", "null", "true", "$" + "{filename}"],
 ];
 
-/**
- * Returns the tokens for a target; in the bytes form, other characters become their UTF-8 bytes.
- */
+/** Returns the target's tokens; in the bytes form, other characters become UTF-8 bytes. */
 export function tokensFor({ tokens = [], form, samples }: Target): readonly string[] {
   const all = [...numbers, ...letters, ...tokens, ...tokens, ...samples];
   return form === "text" ? all : all.map((token) => (/[^\x00-\xff]/.test(token) ? utf8(token) : token));

@@ -16,9 +16,7 @@ export interface Target {
 export interface Runner {
   /** Returns a short name of the outcome. Throws the product's own error, or a Violation. */
   run(input: string): string | Promise<string>;
-  /**
-   * Returns the outcome of a thrown error; undefined if the product does not document the error.
-   */
+  /** Returns the outcome of an error; undefined if the product does not document it. */
   outcomeOf(error: unknown): string | undefined;
   /** Error messages of JavaScript itself that a caller may see. */
   readonly passes?: RegExp;

@@ -7,9 +7,7 @@ import { findContradiction, observed, wordsOf } from "./zones.ts";
 /** More states than a correct history needs; a wrong history could otherwise search without end. */
 const mostTried = 2_000_000;
 
-/**
- * The state of a key: the etag of its object, or null if absent. Every value is written only once.
- */
+/** The etag of the key's object, or null if absent. Every value is written only once. */
 export type State = string | null;
 
 export type Action =

@@ -21,9 +21,7 @@ export function partsOf(bytes: Buffer): Buffer[] {
   return [bytes.subarray(0, partBytes), bytes.subarray(partBytes)];
 }
 
-/**
- * Returns the etag of a value. It is computed, so it is known even if the write was never answered.
- */
+/** Computes the etag of a value, which is known even if its write was never answered. */
 export function etagNamed(name: string): string {
   const bytes = bytesNamed(name);
   if (shapeOf(name) !== "parts") return md5(bytes).toString("hex");

@@ -35,9 +35,7 @@ export const reopen: Command = command({ do: "reopen" }, async (_, subject) => {
   await subject.ask({ do: "reopen" });
 });
 
-/**
- * Sweeps and closes the store; then every file must belong to a record, and none may be missing.
- */
+/** Sweeps and closes the store; then files and records must match exactly. */
 export async function audit(world: World, subject: Subject): Promise<void> {
   await both(world, subject, { do: "sweep" });
   await subject.ask({ do: "audit" });

@@ -153,9 +153,7 @@ async function assertFenced(world: World, subject: Subject, wanted: Wanted): Pro
   throw new Error(`Acknowledged after a failed sync: ${JSON.stringify(task.operation)}: ${actual}`);
 }
 
-/**
- * Whether the operation completes an upload again, which returns the first answer without a write.
- */
+/** Whether the operation repeats the completion of an upload, which writes nothing. */
 async function isRepetition(world: World, operation: Operation): Promise<boolean> {
   if (operation.do !== "s3" || operation.method !== "POST") return false;
   const id = operation.query?.find(([name]) => name === "uploadId")?.[1];

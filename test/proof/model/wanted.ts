@@ -66,9 +66,7 @@ export interface WantedPage {
 }
 
 export interface WantedUpload {
-  /**
-   * Whether to choose among uploads in flight, if there are any; otherwise among all ever created.
-   */
+  /** Whether to choose among uploads in flight, if any, and not among all uploads. */
   readonly isActive: boolean;
   /** Index counted back from the newest upload. */
   readonly back: number;

@@ -43,9 +43,7 @@ const diskBytes = 256 * MiB;
 export const largeBytes = 5 * MiB;
 const longestExpiry = 604_800;
 
-/**
- * Returns a shell that limits descriptors of `store`; Node raises the soft limit to the hard limit.
- */
+/** Returns a shell that limits descriptors; Node raises the soft limit to the hard limit. */
 function limitedShell(directory: string, descriptors: number | string): Shell {
   const start: Shell["start"] = (args, { environment = {} } = {}) => {
     const limited = ["-c", `ulimit -n ${descriptors}; exec "$@"`, "bash", process.execPath, program];

@@ -54,9 +54,7 @@ interface Body {
   readonly end: number;
 }
 
-/**
- * Parses a body. A response to HEAD declares a body without sending it: the next response follows.
- */
+/** Parses a body. A response to HEAD declares a body without sending it. */
 function bodyOf(text: string, at: number, status: number, headers: WireResponse["headers"]): Body {
   const none = { body: "", end: at };
   if (status < 200 || status === 204 || status === 304) return none;

@@ -11,9 +11,7 @@ export default {
 
 const key = "5f".repeat(32);
 
-/**
- * The server's environment. The script must see neither `key` nor a value that contains "hidden".
- */
+/** Variables of the server. The script must see neither `key` nor "hidden" in any value. */
 const secrets = {
   STORE_SECRET_KEY: key,
   STORE_READS: "usual",

@@ -81,9 +81,7 @@ const remove = documents({
   tokens: ["<Object><Key>", "</Key></Object>", "<Quiet>", "<Size>", "<ETag>"],
 });
 
-/**
- * Reads an object: bucket settings can add headers to the response, which must still be sendable.
- */
+/** Reads an object: headers that bucket settings add must be sendable. */
 async function readObject(world: World): Promise<void> {
   await callOperation("GET /bucket/small/%C3%BC\nhost: h", world);
 }

@@ -49,9 +49,7 @@ function textOf({ method, path, query = [], headers = {} }: Raw): string {
   );
 }
 
-/**
- * Returns the signed parts of a request, computed independently of the product's canonical form.
- */
+/** Returns the signed parts of a request, independently of the product's canonical form. */
 function essenceOf({ method, path, query, http, header }: S3Request): string {
   const claims = (header("authorization") ?? "").replace(/^\S+\s/, "").split(",");
   // If SignedHeaders is given twice, the last value counts.
