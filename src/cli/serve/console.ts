@@ -35,12 +35,12 @@ export const consoleOptions: Readonly<Record<string, Option>> = {
 export interface RunningConsole {
   readonly port: number;
   readonly url: string;
-  /** Only in dev mode: signs in to this server until it stops. */
+  /** Sign-in token that is valid until this server stops; undefined except in dev mode. */
   readonly token: string | undefined;
   close(): Promise<void>;
 }
 
-/** Parsed options. Invalid ones throw before anything is opened. */
+/** Parsed options of the console. They are validated before any port or store is opened. */
 export interface ConsoleSettings extends PortSetting {
   readonly host: string;
   readonly url: string | undefined;

@@ -1,4 +1,4 @@
-// Options for the listening addresses of servers, and errors when a port cannot be opened.
+// Parses options for the listening addresses of servers; explains why a port cannot be opened.
 
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
@@ -44,7 +44,7 @@ export function hostOption({ options }: Invocation): string {
   return options.text("host") ?? "127.0.0.1";
 }
 
-/** Without a trailing slash. */
+/** Returns the URL of a port, without a trailing slash. */
 export function serverUrl(host: string, port: number, tls: TlsSource | undefined): string {
   return `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -64,7 +64,7 @@ export function numberOption(
 
 export interface PortSetting {
   readonly port: number;
-  /** In dev mode another port replaces a taken default port, but never a requested one. */
+  /** In dev mode, a free port replaces a default port that is in use, but not a requested port. */
   readonly whenTaken: WhenTaken;
 }
 
@@ -82,14 +82,14 @@ export function portOption(invocation: Invocation, { option, port, mode }: Defau
   };
 }
 
-/** Explains in the announcement why the port differs from the default. */
+/** Returns a note for the announcement if the opened port is not the requested port. */
 export function portTakenNote({ port }: PortSetting, opened: number | undefined): string {
   return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
 }
 
 /**
- * Normalized as clients send it in Host. A signature made for a default port or capital letters
- * would not match.
+ * Normalizes the URL as clients do for the Host header: without a default port, in lowercase.
+ * Otherwise the signature of a presigned URL would not match.
  */
 export function endpointOption({ options }: Invocation, name: string): string | undefined {
   const text = options.text(name);
@@ -105,7 +105,7 @@ interface ListenAddress {
   readonly option: string;
 }
 
-/** Replaces common errors of listen() by messages that say what to do. */
+/** Converts common errors of listen() to messages with advice. */
 export function listenError(error: unknown, { host, port, option }: ListenAddress): unknown {
   const code = systemCode(error);
   const address = `port ${port} of ${host}`;

@@ -1,4 +1,4 @@
-// Options of `store dev` and `store serve`, and the plan that is read from them and from configurations.
+// Options of `store dev` and `store serve`, and the plan made from options and configurations.
 import type { PortLimits } from "../../http/server/limits.ts";
 import { readConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
@@ -38,11 +38,11 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   },
 };
 
-/** Everything read from options and configurations before anything is opened or created. */
+/** Settings from options and configurations; complete before anything is opened or created. */
 export interface Plan extends PortSetting {
   readonly mode: Mode;
   readonly heapMegabytes: number;
-  /** Empty when there are no scripts. */
+  /** Configuration files of the scripts; empty when there are no scripts. */
   readonly files: readonly string[];
   readonly s3: S3Settings;
   readonly console: ConsoleSettings;
@@ -50,7 +50,7 @@ export interface Plan extends PortSetting {
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** Maximum open multipart uploads in each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number;
 }
 

@@ -31,22 +31,22 @@ export const s3Options: Readonly<Record<string, Option>> = {
 
 export interface RunningS3 {
   readonly url: string;
-  /** Only in dev mode; has full access. */
+  /** Access key with full access; undefined except in dev mode. */
   readonly key: Credential | undefined;
-  /** For URLs that scripts presign. */
+  /** Endpoint and access key for URLs that scripts presign. */
   readonly presign: {
     readonly endpoint: string;
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
   };
   readonly port: number;
-  /** Last uses of access keys on this server. */
+  /** Times when access keys were last used on this server. */
   readonly uses: KeyUses;
   isUp(): boolean;
   close(): Promise<void>;
 }
 
-/** Parsed options. Invalid ones throw before anything is opened. */
+/** Parsed options of the S3 API. They are validated before any port or store is opened. */
 export interface S3Settings extends PortSetting {
   readonly host: string;
   readonly domains: readonly string[];
@@ -69,7 +69,7 @@ export interface ServeS3Options {
   readonly watch: Watch;
   readonly log: (line: string) => void;
   readonly commonPortOptions: CommonPortOptions;
-  /** Maximum open multipart uploads in each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number;
 }
 
