@@ -12,7 +12,7 @@ export interface OpenS3 {
   readonly kind: "open";
   readonly location: Location;
   readonly domains: readonly string[];
-  /** In base64. */
+  /** The store's secret key, in base64. */
   readonly secretKey: string;
   /** Certificate and key of the port; undefined without TLS. */
   readonly tls: TlsPair | undefined;
@@ -20,9 +20,9 @@ export interface OpenS3 {
   readonly trusted: readonly string[];
   readonly observing: ObserverOptions;
   readonly limits: PortLimits;
-  /** Secret that health checks of the port send. */
+  /** The secret that authenticates readiness probes. */
   readonly probe: string;
-  /** Maximum of open multipart uploads of each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export type ToS3Process =
 export type FromS3Process =
   | FromObserver
   | StartMessage
-  /** Access keys that signed requests, with the time of the last request. */
+  /** Access keys that were used, with the time of the last use. */
   | { readonly kind: "used"; readonly uses: Uses }
   | { readonly kind: "log"; readonly line: string };
 
