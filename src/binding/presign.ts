@@ -1,4 +1,4 @@
-// Presigned URLs: they give anyone access to one object through the S3 API until they expire.
+// Creates presigned URLs. Anyone with such a URL can access one object until the URL expires.
 import { encodePath, encodeText, presign } from "../http/sigv4.ts";
 import { checkKey } from "../model/key.ts";
 import type * as script from "../types.ts";

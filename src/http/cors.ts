@@ -4,7 +4,7 @@ import type { HttpRequest } from "./server/listen.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
-/** Undefined when the request is not a preflight, or no rule allows it. */
+/** Returns undefined if the request is not a preflight request or no rule allows it. */
 export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers | undefined {
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
@@ -22,8 +22,8 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
 }
 
 /**
- * For the response to any request. With rules, other origins may get other headers: `Vary` says so
- * to caches, also on responses to requests without an origin.
+ * Returns the CORS headers for a response. They depend on the origin, so `Vary` is set for caches,
+ * even if the request has no origin.
  */
 export function corsResponseHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers {
   if (rules.length === 0) return [];
