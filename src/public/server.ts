@@ -1,5 +1,5 @@
-// Serves public buckets on their own port. A port that is not configured is opened when the first
-// bucket becomes public, so that an unused feature does not occupy a port.
+// Serves public buckets on their own port. If the port is not configured, it is opened when the
+// first bucket becomes public, so that an unused feature does not occupy a port.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { parseTrustedPeers } from "../http/server/forwarded.ts";
@@ -29,14 +29,14 @@ export interface PublicOptions {
   readonly streams?: OpenStreams | undefined;
   readonly log: (line: string) => void;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
-  /** Called if the port is opened after start. */
+  /** Called when the port is opened after the start. */
   readonly onOpened: (port: number) => void;
-  /** Formats the error for the log if the port cannot be opened after start. */
+  /** Formats the error for the log if the port cannot be opened after the start. */
   readonly describeError: (error: unknown) => string;
 }
 
 export interface PublicServer {
-  /** Undefined while the port is not open. */
+  /** The open port; undefined while it is not open. */
   readonly port: number | undefined;
   close(): Promise<void>;
 }
