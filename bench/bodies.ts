@@ -6,7 +6,7 @@ export const streamBucket = "streams";
 
 const chunk = 64 * KiB;
 
-/** Streams `bytes` in chunks of 64 KiB that are views of it, without a copy. */
+/** Streams `bytes` in chunks of 64 KiB. The chunks are views, not copies. */
 export function chunked(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>(
@@ -21,7 +21,7 @@ export function chunked(bytes: Uint8Array): ReadableStream<Uint8Array> {
   );
 }
 
-/** Streams `bytes` bytes in chunks that are views of one 1 MiB buffer, to use little memory. */
+/** Streams `bytes` bytes. All chunks are views of one 1 MiB buffer, to use little memory. */
 export function repeated(bytes: number): ReadableStream<Uint8Array> {
   const source = Buffer.alloc(MiB, "the same bytes again ");
   let at = 0;

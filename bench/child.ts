@@ -10,9 +10,9 @@ import { KiB, MiB, present } from "./section.ts";
 import { createAtOnce } from "./sections/contention.ts";
 
 export type Task =
-  /** Opens the store, calls head once, and reports both times. */
+  /** Opens the store, calls head once, and reports both durations. */
   | { readonly kind: "open"; readonly directory: string; readonly bucket: string; readonly key: string }
-  /** Writes until it is killed; sends a message after the first 1,000 puts. */
+  /** Puts objects until the process is killed; sends a message after the first 1,000 puts. */
   | { readonly kind: "write on"; readonly directory: string; readonly bucket: string }
   /** Streams one large body through the store or with plain system calls; reports peak memory. */
   | {
@@ -20,9 +20,9 @@ export type Task =
       readonly directory: string;
       readonly bytes: number;
     }
-  /** Holds `streams` streams open and reports the memory per stream. */
+  /** Keeps `streams` streams open and reports the memory per stream. */
   | { readonly kind: "hold get" | "hold put"; readonly directory: string; readonly streams: number }
-  /** For each key it receives, runs concurrent create-only puts and reports the successful ones. */
+  /** For each received key, runs concurrent create-only puts and reports the successful puts. */
   | { readonly kind: "contend"; readonly directory: string; readonly bucket: string; readonly puts: number };
 
 export interface Opened {
@@ -132,7 +132,7 @@ function readByHand(path: string): void {
   closeSync(file);
 }
 
-/** Reports how far the resident memory of this process rises during `work`, and the duration. */
+/** Runs `work`; reports its duration and how much the resident memory of this process grows. */
 async function weigh(work: () => Promise<unknown>): Promise<void> {
   globalThis.gc?.();
   const start = process.memoryUsage.rss();

@@ -3,13 +3,13 @@ import { connect } from "node:net";
 
 export interface Load {
   readonly port: number;
-  /** One list of paths per connection; a connection cycles through its list. */
+  /** Lists of paths, one per connection; a connection cycles through its list. */
   readonly paths: readonly (readonly string[])[];
   readonly method?: "GET" | "PUT";
   readonly body?: Uint8Array;
   readonly connections: number;
   readonly seconds: number;
-  /** Called with the latency of each response. */
+  /** Called after each response with its latency. */
   readonly onLatency?: ((milliseconds: number) => void) | undefined;
 }
 
@@ -53,7 +53,7 @@ function oneConnection({ port, requests, goesOn, onLatency }: ConnectionLoad): P
     const socket = connect({ port, host: "127.0.0.1", noDelay: true }, send);
     socket.setEncoding("latin1");
     socket.on("error", reject);
-    // Has no effect after the last response, because the promise is then resolved.
+    // Has no effect after the last response, because the promise is already resolved.
     socket.on("close", () => reject(new Error("Cannot measure: the server has closed a connection")));
     socket.on("data", (text: string) => {
       pending += text;

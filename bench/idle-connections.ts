@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { start } from "./servers.ts";
 
-/** Number of loopback source addresses: each one has a limited number of ports. */
+/** Number of loopback source addresses: each address has a limited number of ports. */
 const addresses = 40;
 
 /** Resolves when all connections are open. Killing the returned process closes them. */

@@ -1,4 +1,4 @@
-// Prepares the large store once; the sections list, memory and churn each open it.
+// Prepares the large store once. The sections list, memory and churn use it.
 import { mkdirSync } from "node:fs";
 import { openStore } from "../src/index.ts";
 import { forEach } from "./measure.ts";
@@ -36,7 +36,7 @@ export async function prepareLargeStore(
   return large;
 }
 
-/** Returns keys of equal length, sorted by index and spread evenly over the folders. */
+/** Returns a function from index to key. Keys have equal length and fill the folders evenly. */
 export function keysInFolders(folders: number, objects: number): (index: number) => string {
   const each = objects / folders;
   return (index) =>

@@ -24,11 +24,11 @@ const MiB = 1024 * 1024;
 export interface Limit {
   readonly name: string;
   readonly round: Round;
-  /** The ratio to this limit that Store should reach, if there is a target. */
+  /** Target for the ratio of Store's rate to this limit, if there is one. */
   readonly bar?: number | undefined;
 }
 
-/** Appends the bodies of `group` concurrent writers to one file, with one fdatasync per group. */
+/** Appends `group` bodies at a time to one file, with one fdatasync per group. */
 export function groupAppend(directory: string, body: Uint8Array, group: number, seconds: number): Limit {
   const buffer = Buffer.alloc(body.length * group);
   return {
@@ -102,7 +102,7 @@ export function fileReads(directory: string, body: Uint8Array, files: number, se
   };
 }
 
-/** Like fileReads, but with a new buffer for every MiB: the reader of a stream may keep a chunk. */
+/** Like fileReads, but with a new buffer for every MiB, as a stream whose reader keeps chunks. */
 export function keptReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
   const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
   let next = 0;
@@ -178,12 +178,12 @@ export function directoryPages(directory: string, entries: number, seconds: numb
 export interface DiskFacts {
   readonly fsyncPerSecond: number;
   readonly fdatasyncPerSecond: number;
-  /** Overwrites existing bytes of the file, as a reused journal does. */
+  /** Rate of fdatasync after overwriting existing bytes of a file, as in a reused journal. */
   readonly fdatasyncInPlacePerSecond: number;
   readonly md5MiBPerSecond: number;
 }
 
-/** Measures the machine itself: sequential writes of 1 KiB with a sync after each, and MD5. */
+/** Measures the machine: sequential writes of 1 KiB with a sync after each write, and MD5. */
 export function diskFacts(directory: string, seconds: number): DiskFacts {
   const file = openSync(join(directory, "facts"), "w");
   const body = Buffer.alloc(1024, 1);

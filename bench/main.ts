@@ -30,7 +30,7 @@ import { writers } from "./sections/writers.ts";
 import { number, renderTable } from "./table.ts";
 import { createWorkspace } from "./workspace.ts";
 
-/** Run in this order. churn is last because it deletes most of the large store. */
+/** Default sections in the order they run. churn is last: it deletes most of the large store. */
 const sections: readonly Section[] = [
   small,
   writers,
@@ -44,7 +44,7 @@ const sections: readonly Section[] = [
   churn,
 ];
 
-/** Run only by name: most of them start other servers, a database, or Ceph if it is installed. */
+/** Sections that must be named to run: most of them start other servers or a database. */
 const asked: readonly Section[] = [start, metrics, connections, kv, peers, growth, cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
@@ -151,12 +151,12 @@ function summary(reports: readonly Report[]): string {
 }
 
 let doing = "";
-// Node exits silently with code 13 when the main promise can never settle.
+// Node exits silently with code 13 if the main promise can never settle: report the last step.
 process.once("exit", (code) => {
   if (code === 13) process.stderr.write(`bench: an operation never ended: ${doing}\n`);
 });
 
-/** Shows the current step in one line that is overwritten, only on a terminal. */
+/** On a terminal, shows the current step in a line that is overwritten. */
 function progress(text: string): void {
   doing = text;
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);

@@ -1,4 +1,4 @@
-// Measurement: operations in concurrent lanes, alternating rounds of several contenders, medians.
+// Measures operations in concurrent lanes. Contenders take turns in rounds; medians are compared.
 
 export interface Figure {
   readonly median: number;
@@ -14,7 +14,7 @@ export interface Pace {
   readonly rounds: number;
   /** Duration of a round. */
   readonly seconds: number;
-  /** Numbers of concurrent lanes to measure, unless a section has its own. */
+  /** Numbers of concurrent lanes to measure; some sections use their own numbers. */
   readonly lanes: readonly number[];
   /** Maximum number of bytes a round moves. */
   readonly bytes: number;
@@ -22,7 +22,7 @@ export interface Pace {
 
 /**
  * Discards one round of each contender, then alternates, so that other load affects all equally.
- * Collects garbage before each round, so that a contender does not pay for the previous one.
+ * Collects garbage before each round, so that it does not slow down the next contender.
  */
 export async function interleave(rounds: number, contenders: readonly Round[]): Promise<Figure[]> {
   const results = contenders.map((): number[] => []);
@@ -90,7 +90,7 @@ export function perSecondSync(seconds: number, operation: () => void): number {
   return done / ((performance.now() - begin) / 1000);
 }
 
-/** Returns the milliseconds `work` takes. */
+/** Returns the duration of `work` in milliseconds. */
 export async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await work();

@@ -6,21 +6,21 @@ import { parseArgs } from "node:util";
 export interface Options {
   readonly quick: boolean;
   readonly json: boolean;
-  /** Names of the sections to run. Default: all but those that run only by name. */
+  /** Names of the sections to run. Default: all, except sections that must be named to run. */
   readonly only: readonly string[] | undefined;
   /** Parent of the temporary directory of the run. */
   readonly dir: string;
   /** Number of objects in the large store. */
   readonly objects: number;
-  /** Minutes of overwriting in churn. */
+  /** Duration of the overwrites in the churn section, in minutes. */
   readonly minutes: number;
   /** Paths of the peers' programs by name. Default: searched on the PATH. */
   readonly programs: Readonly<Record<string, string | undefined>>;
   /** Object counts of the stores used by the growth section, in ascending order. */
   readonly sizes: readonly number[];
-  /** Directory that keeps those stores for the next run. */
+  /** Directory that keeps the stores of the growth section for the next run. */
   readonly stores: string | undefined;
-  /** Directory that receives the results of each section as files. */
+  /** Directory for result files of each section. */
   readonly save: string | undefined;
 }
 

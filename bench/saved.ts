@@ -42,7 +42,7 @@ function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-/** Options that take a path of this machine; the saved command omits them. */
+/** Options with a path of this machine as value. They are omitted from the saved command. */
 const places = ["--save", "--stores", "--dir", "--minio", "--versitygw", "--weed", "--garage"];
 
 function commandOf(args: readonly string[]): string {

@@ -24,10 +24,10 @@ export interface Context {
   readonly programs: Readonly<Record<string, string | undefined>>;
   /** Object counts of the stores used by the growth section, in ascending order. */
   readonly sizes: readonly number[];
-  /** Directory that keeps those stores between runs. Default: they are temporary. */
+  /** Directory that keeps the stores of the growth section. Default: the stores are temporary. */
   readonly stores: string | undefined;
   readonly children: Children;
-  /** Prepares the large store on the first call; undefined when this run skips it. */
+  /** Returns the large store, prepared on the first call; undefined if this run has none. */
   readonly largeStore: (() => Promise<LargeStore>) | undefined;
   row(row: Row): void;
   /** Sets how the rows are drawn. `draw` receives the footer: command, machine and date. */
@@ -56,7 +56,7 @@ export interface Row {
   readonly lanes?: number | undefined;
   readonly unit: Unit;
   readonly store: Figure;
-  /** The same work without Store. A ratio is the figure of Store divided by the limit's figure. */
+  /** The same work without Store. Each ratio is Store's figure divided by the limit's figure. */
   readonly limits: readonly RowLimit[];
   readonly bar?: Judged | undefined;
 }
@@ -89,7 +89,7 @@ export interface Comparison {
   readonly bar?: Bar | undefined;
 }
 
-/** Measures Store and its limits in alternating rounds and adds a row. Rates are passed as op/s. */
+/** Measures Store and its limits in alternating rounds and adds a row. Rounds return op/s. */
 export async function compare(context: Context, comparison: Comparison): Promise<void> {
   const { what, size, lanes, unit, limits } = comparison;
   context.progress([what, size === undefined ? "" : sizeName(size), lanes ?? ""].join(" "));
@@ -102,7 +102,7 @@ export async function compare(context: Context, comparison: Comparison): Promise
   context.row(makeRow({ what, size, lanes, unit, bar: comparison.bar }, figures, limits));
 }
 
-/** Makes a row from figures: the first is of Store, the others are of `limits`, in their order. */
+/** Makes a row. The first figure is Store's; the others belong to `limits`, in the same order. */
 export function makeRow(
   row: Pick<Comparison, "what" | "size" | "lanes" | "unit" | "bar">,
   figures: readonly Figure[],
@@ -146,7 +146,7 @@ export function unitOf(size: number): Unit {
   return size >= MiB ? "MiB/s" : "op/s";
 }
 
-/** Whether a round stays within the byte limit of this run. If not, notes that it is skipped. */
+/** Whether a round stays within the byte limit of this run. If not, adds a note. */
 export function withinBound(context: Context, size: number, lanes: number): boolean {
   if (size * lanes <= context.pace.bytes) return true;
   context.note(

@@ -13,7 +13,7 @@ export interface StartedStore {
   readonly s3: { readonly url: string };
 }
 
-/** Runs `store serve` with index.js and data/ of the directory; `BUCKET` is the bucket "bench". */
+/** Runs `store serve` with index.js and data/ of the directory; `env.BUCKET` is "bench". */
 export async function startStore(
   directory: string,
   started: ChildProcess[],
@@ -24,7 +24,7 @@ export async function startStore(
 }
 
 export interface StoreScript {
-  /** Keys to add to the configuration. */
+  /** Bindings to add to the configuration. */
   readonly bindings: object;
   /** Additional arguments of `store serve`. */
   readonly more: readonly string[];
@@ -46,7 +46,7 @@ export async function startStoreWith(
   return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
 }
 
-/** Installs a package into `.cache`, not as a dependency, and returns the folder of the package. */
+/** Installs a package into `.cache`, not as a dependency, and returns the package's folder. */
 export async function installPeer(context: Context, name: string, version: string): Promise<string> {
   const cache = join(process.cwd(), ".cache", name);
   if (!existsSync(join(cache, "node_modules", name))) {
@@ -58,7 +58,7 @@ export async function installPeer(context: Context, name: string, version: strin
   return cache;
 }
 
-/** Sends SIGTERM first, so that the process can end its own children; SIGKILL after 10 seconds. */
+/** Sends SIGTERM, so that the process can end its own children; after 10 seconds, SIGKILL. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
@@ -77,7 +77,7 @@ export function start(args: readonly string[], started: ChildProcess[]): ChildPr
 }
 
 const running = new Set<ChildProcess>();
-// Ends the servers that still run when the benchmark is interrupted.
+// End the servers that still run when the benchmark is interrupted.
 process.once("exit", () => {
   for (const child of running) child.kill();
 });

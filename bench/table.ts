@@ -1,4 +1,4 @@
-// Renders the rows of a section as a text table: one line per row, one more for each further limit.
+// Renders the rows of a section as a text table: a line per row, and one per additional limit.
 import type { Figure } from "./measure.ts";
 import { type Judged, type Row, type RowLimit, sizeName } from "./section.ts";
 
@@ -69,7 +69,7 @@ export function number(value: number): string {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Half of the range of the rounds, as a percentage of their median. */
+/** Returns half of the range of the rounds, as a percentage of their median. */
 export function spread(figure: Figure): string {
   if (figure.rounds.length < 2 || figure.median === 0) return "";
   return `${Math.round(((figure.high - figure.low) / 2 / figure.median) * 100)}%`;

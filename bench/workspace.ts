@@ -1,4 +1,4 @@
-// Creates the temporary directory of a run; removed at the end, also after an interruption.
+// Creates the temporary directory of a run. It is removed at the end, also after an interruption.
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ export function createWorkspace(parent: string, beforeRemoval: () => void): stri
     removeTree(directory);
   };
   process.once("exit", remove);
-  // Exit with the shell's code for the signal, because dying by the signal skips the exit handlers.
+  // Exit with the shell's code for the signal: death by the signal would skip the exit handlers.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
   }
   return directory;
 }
 
-/** Retries, because threads that still write may add files to a folder while it is removed. */
+/** Retries, because threads may still write files to a folder while it is removed. */
 function removeTree(directory: string): void {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -313,6 +313,8 @@ test("only the command line reads environment variables and arguments", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     if (roomOf(name) === "cli") continue;
-    assert.doesNotMatch(readFileSync(file, "utf8"), /process\.(env|argv)/, `src/${name}`);
+    // A comment may name them.
+    const code = readFileSync(file, "utf8").replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, "");
+    assert.doesNotMatch(code, /process\.(env|argv)/, `src/${name}`);
   }
 });

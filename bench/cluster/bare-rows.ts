@@ -1,4 +1,4 @@
-// The same rows written by plain SQL statements, into a table like the objects table.
+// Writes and reads rows with plain SQL statements, in a table like the store's objects table.
 import { createHash, randomBytes } from "node:crypto";
 import type pg from "pg";
 import { encodeObject } from "../../src/engine/codec/record-codec.ts";

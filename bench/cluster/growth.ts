@@ -3,13 +3,13 @@ const page = 8192;
 const GiB = 1024 ** 3;
 const TiB = 1024 ** 4;
 
-/** The bytes and the index depth measured at one number of objects. */
+/** Bytes and index depth, measured at one number of objects. */
 export interface Growth {
   readonly objects: number;
   /** Bytes of the tables that have a row per object. */
   readonly tableBytes: number;
   readonly indexBytes: number;
-  /** Pages of the objects' index read to find one row. */
+  /** Number of pages of the objects' index that are read to find one row. */
   readonly depth: number;
 }
 
@@ -20,7 +20,7 @@ export interface Law {
   readonly fanOut: number;
 }
 
-/** Bytes grow linearly: takes the slope between the smallest and the largest measured size. */
+/** Fits a line through the smallest and the largest measured size: bytes grow linearly. */
 export function fitLaw(measured: readonly Growth[], objectsIndexBytes: number): Law {
   const first = measured[0]!;
   const last = measured.at(-1)!;
@@ -52,7 +52,7 @@ export interface Plan {
   readonly objects: number;
   readonly bytes: number;
   readonly indexBytes: number;
-  /** Index pages above the leaves. With these in memory, a point read costs two page reads. */
+  /** Bytes of index pages above the leaves. With these in memory, a point read reads two pages. */
   readonly innerBytes: number;
   readonly byDisk: number;
   readonly byMemory: number;

@@ -40,7 +40,7 @@ const shelf = "bench";
 export async function startPlace(directory: string, bytes?: "without S3"): Promise<ClusterPlace> {
   const postgres = await startPostgres("fsync=on");
   let stores = 0;
-  // Ends PostgreSQL when the benchmark is interrupted.
+  // End PostgreSQL when the benchmark is interrupted.
   process.once("exit", () => void postgres.kill());
   try {
     const s3 = bytes === "without S3" ? undefined : await startS3(directory);
@@ -75,7 +75,7 @@ export async function openAt(location: ClusterLocation): Promise<OpenedCluster> 
 /** Opens `count` plain driver connections to the database. */
 export async function openClients(records: string, count: number): Promise<pg.Client[]> {
   const clients = Array.from({ length: count }, () => new pg.Client({ connectionString: records }));
-  // After a failure elsewhere the server stops while clients are connected: ignore their errors.
+  // Ignore errors of clients: after a failure elsewhere, the server stops while they are connected.
   for (const client of clients) client.on("error", () => {});
   await Promise.all(clients.map((client) => client.connect()));
   return clients;

@@ -49,7 +49,7 @@ export function headOf({ what, size, lanes }: Row): string {
   return words.filter((word) => word !== "").join(", ");
 }
 
-/** The name without the durability suffix, so that a peer has the same colour in all rows. */
+/** Removes the durability suffix of a name, so that a peer has the same colour in all rows. */
 function plain(name: string): string {
   return name.split(",")[0]!;
 }

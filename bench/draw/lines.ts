@@ -61,7 +61,7 @@ function dot(place: string, colour: string): string {
   return `<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`;
 }
 
-/** A logarithmic axis over whole powers of ten; `place` returns a position from 0 to 1. */
+/** Creates a logarithmic axis of whole powers of ten; `place` returns a position from 0 to 1. */
 function axis(values: readonly number[]) {
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));

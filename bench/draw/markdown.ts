@@ -11,7 +11,7 @@ export interface Figures {
   readonly notes: readonly string[];
 }
 
-/** The second argument is the footer: the command, then the machine and the date. */
+/** Renders a section. The second argument is the footer: the command, the machine and the date. */
 export function markdownOf(figures: Figures, [command, machine]: readonly string[]): string {
   const { name, description, rows, notes } = figures;
   const isAlone = rows.every(({ limits }) => limits.length === 0);

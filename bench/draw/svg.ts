@@ -1,6 +1,6 @@
 // SVG page and text elements shared by the charts; readable on light and dark backgrounds.
 
-/** Distinguishable with colour blindness and on both backgrounds. The first colour is for Store. */
+/** Colours that colour-blind readers can distinguish, on both backgrounds. The first is Store's. */
 export const colours = ["#d9480f", "#3b82c4", "#2b9a66", "#a855c7", "#b58a00", "#7d8590", "#c2447a"] as const;
 
 const style = `

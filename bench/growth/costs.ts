@@ -1,5 +1,5 @@
-// Measures the cost of one operation in stores of different sizes: one at a time, on random keys,
-// in alternating rounds.
+// Measures the cost of an operation in stores of different sizes. Operations run one at a time, on
+// random keys; the stores are measured in alternating rounds.
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type StoreBucket } from "../../src/index.ts";
@@ -10,7 +10,7 @@ import { type Context, KiB, MiB, makeRow, present, random, sameCount } from "../
 
 const page = 1000;
 
-/** Repeats an operation for `seconds` and returns the microseconds it takes. */
+/** Repeats an operation for `seconds` and returns its duration in microseconds. */
 type Cost = (bucket: StoreBucket, large: LargeStore, seconds: number) => Promise<number>;
 
 const body = Buffer.alloc(KiB, 2);
@@ -31,7 +31,7 @@ const costs: Readonly<Record<string, Cost>> = {
 
 /** Adds the rows and returns the lines for the chart. */
 export async function costRows(context: Context, stores: readonly LargeStore[]): Promise<Line[]> {
-  // Read the largest store first: read last, it could evict the others from the page cache.
+  // Read the largest store first. As the last, it could evict the others from the page cache.
   for (const large of stores.toReversed()) {
     context.progress(`reading the store of ${large.objects.toLocaleString("en")} objects`);
     warm(large);
@@ -88,7 +88,7 @@ function each(
   };
 }
 
-/** Deletes objects. Each one is put back after its delete, outside the measured time. */
+/** Deletes objects. After each delete, puts the object back outside the measured time. */
 function deletes(): Cost {
   let deleted = "";
   return each(
@@ -100,7 +100,7 @@ function deletes(): Cost {
   );
 }
 
-/** Reads the databases into the page cache, as in a store that is in use. */
+/** Reads the databases into the page cache, where those of a store in use would be. */
 function warm({ directory }: LargeStore): void {
   const buffer = Buffer.alloc(MiB);
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {

@@ -1,4 +1,4 @@
-// Measures the memory of open streams: gets after one chunk, puts with part of the body sent.
+// Measures the memory of open streams: gets after the first chunk, and puts of incomplete bodies.
 import type { StoreBucket } from "../../src/index.ts";
 import { KiB, present } from "../section.ts";
 
@@ -29,7 +29,7 @@ async function holdGet(bucket: StoreBucket): Promise<() => Promise<unknown>> {
 }
 
 const chunk = Buffer.alloc(64 * KiB, 1);
-/** Sends more bytes than a put buffers in memory, so that the put has opened its file. */
+/** Number of chunks to send: more than a put buffers in memory, so that it opens its file. */
 const chunksFirst = 4;
 
 async function holdPut(bucket: StoreBucket, index: number): Promise<() => Promise<unknown>> {

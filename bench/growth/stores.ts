@@ -1,4 +1,4 @@
-// Creates the stores of the growth section, or reuses those that an earlier run kept (--stores).
+// Creates the stores of the growth section, or reuses the stores of an earlier run (--stores).
 // Fills them through the Records port, 5,000 puts per commit: ten million objects take minutes.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
@@ -21,7 +21,7 @@ export async function storeOf(
   const directory = join(folder, String(objects));
   const large = { directory, bucket, objects, folders: 10, key: keysInFolders(10, objects) };
   if (existsSync(directory)) return large;
-  // Filled under another name and renamed at the end, so that an incomplete store is never reused.
+  // The store is renamed when it is full, so that an incomplete store is never reused.
   const unfinished = join(folder, `unfinished-${objects}`);
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished);

@@ -37,7 +37,7 @@ export async function concurrencyRows(context: Context, directory: string): Prom
   return lines;
 }
 
-/** Measures uploads of 10 to 10,000 parts: the cost per part, of complete, and of a range read. */
+/** Measures uploads of 10 to 10,000 parts: the cost of a part, of complete, and of a range read. */
 export async function partRows(context: Context, directory: string): Promise<Line[]> {
   const store = await openStore(directory);
   await store.createBucket("parts");

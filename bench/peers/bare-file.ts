@@ -9,7 +9,7 @@ export interface BareFile {
   readonly body: Uint8Array;
   readonly started: ChildProcess[];
   readonly from: "disk" | "memory";
-  /** Several processes share the port through node:cluster. */
+  /** Number of processes, which share the port through node:cluster; default: 1. */
   readonly processes?: number;
 }
 

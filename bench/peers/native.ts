@@ -21,7 +21,7 @@ export interface NativePeers {
   stop(): Promise<void>;
 }
 
-/** Start timeout: on first start some servers create their files, and the machine may be busy. */
+/** Start timeout. It is long, because some servers create files and the machine may be busy. */
 const patience = 90_000;
 
 export async function startNativePeers(context: Context): Promise<NativePeers> {

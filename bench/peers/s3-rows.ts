@@ -9,12 +9,12 @@ import { type Context, compare, KiB, MiB, sizeName } from "../section.ts";
 import { startBareFile } from "./bare-file.ts";
 import { getBytes, nameWithSync, putObject, type S3Server } from "./s3-server.ts";
 
-/** Enough keys that a response cached for one request rarely serves the next request. */
+/** Number of keys: enough that the next request is rarely served from a cache. */
 const keys = 1024;
 
 export interface S3Peer {
   readonly server: S3Server;
-  /** Required ratio to the peer's rate of small GETs; `putBar` is the same for small PUTs. */
+  /** Required ratio to the peer's rate of small GETs; `putBar`: of small PUTs. */
   readonly getBar?: number | undefined;
   readonly putBar?: number | undefined;
 }
@@ -52,7 +52,7 @@ export async function smallRows(context: Context, store: S3Server, peers: readon
   });
 }
 
-/** Applies load until the rate stops rising: a new process still compiles its code. */
+/** Applies load until the rate stops rising, because a new process still compiles its code. */
 async function warmed(load: (forSeconds: number) => Promise<number>): Promise<void> {
   let best = 0;
   for (let round = 0, since = 0; round < 15 && since < 3; round++, since++) {
@@ -62,7 +62,7 @@ async function warmed(load: (forSeconds: number) => Promise<number>): Promise<vo
   }
 }
 
-/** Each connection has its own keys, so that no two connections wait for the same object. */
+/** Returns different keys for each connection, so that connections do not wait for each other. */
 function signedPaths(server: S3Server, method: string, connections: number): string[][] {
   const each = Math.floor(keys / connections);
   return Array.from({ length: connections }, (_, connection) =>

@@ -39,7 +39,7 @@ export function s3ServerAt(address: S3Address): S3Server {
   };
 }
 
-/** The server's name in rows of durable puts. */
+/** Returns the server's name for rows of puts; the name states if writes are never synced. */
 export function nameWithSync({ name, isSynced }: S3Server): string {
   return isSynced ? name : `${name}, never synced`;
 }

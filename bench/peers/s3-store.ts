@@ -17,7 +17,7 @@ export interface WithScriptOptions {
   readonly args?: readonly string[];
 }
 
-/** Starts the same server with a script that has the bucket as `env.BUCKET`. */
+/** Starts `store serve` with a script, too, which has the bucket as `env.BUCKET`. */
 export async function startWithScript(
   directory: string,
   started: ChildProcess[],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Context } from "../section.ts";
 import { firstDocument, installPeer, start, startStoreWith } from "../servers.ts";
 
-/** The last version that runs on the oldest supported Node. */
+/** The last version of miniflare that runs on the oldest Node version that Store supports. */
 export const miniflareVersion = "4.20260426.0";
 
 export type ScriptOperation = "head" | "get" | "put";
@@ -14,17 +14,17 @@ export type ScriptOperation = "head" | "get" | "put";
 const keys = 1024;
 
 /**
- * Target duration of a request, long compared with its overhead. Reads must stay short: they never
- * yield their thread, and Store could treat the script as blocked.
+ * Target duration of a request in milliseconds, long compared with its overhead. Reads must stay
+ * short: they never yield to the event loop, and Store could treat the script as blocked.
  */
 const requestMs: Readonly<Record<ScriptOperation, number>> = { head: 20, get: 20, put: 200 };
 
 export type ScriptStorage = "bucket" | "kv";
 
 interface Storage {
-  /** Source text of the operations. */
+  /** Source code of the operations. */
   readonly operations: string;
-  /** Keys of Store's configuration. */
+  /** Bindings for Store's configuration. */
   readonly bindings: object;
   /** Options of miniflare except its data folder. */
   readonly miniflare: object;
@@ -97,7 +97,7 @@ export async function startStoreScript(
   return scriptServerAt(url);
 }
 
-/** Starts miniflare with its data in a folder on disk, as Store has it. */
+/** Starts miniflare with its data in a folder on disk, like Store's data. */
 export async function startMiniflareScript(
   context: Context,
   started: ChildProcess[],
@@ -138,7 +138,7 @@ async function scriptServerAt(url: string): Promise<ScriptServer> {
     return performance.now() - begin;
   };
   await ask("put", 32, keys);
-  /** Operations that fit into the target duration of a request, estimated from the last request. */
+  /** Number of operations for the next request, estimated from the duration of the last request. */
   const fitting = new Map<string, number>();
   return {
     async rate(operation, lanes, seconds) {

@@ -55,7 +55,7 @@ async function run(context: Context): Promise<void> {
   }
 }
 
-/** Fills a bucket and returns the bytes and the index depth this added. */
+/** Fills a bucket; returns the bytes it added and the index depth. */
 async function grown(context: Context, client: pg.Client, name: string, objects: number): Promise<Growth> {
   const before = await bytesOf(client);
   const { rows } = await client.query<{ id: string }>("SELECT id FROM store.buckets WHERE name = $1", [name]);
@@ -85,7 +85,7 @@ async function bytesOf(client: pg.Client): Promise<{ table: number; index: numbe
   return { table: Number(rows[0]!.table), index: Number(rows[0]!.index) };
 }
 
-/** Index pages of a point read: the pages that PostgreSQL reports, minus one page of rows. */
+/** Returns the index pages of a point read: the pages PostgreSQL reports, minus one row page. */
 async function depthOf(client: pg.Client, bucket: string, key: string): Promise<number> {
   const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)
     SELECT record FROM store.objects WHERE bucket = ${Number(bucket)} AND key = $1`;

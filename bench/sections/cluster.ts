@@ -1,5 +1,5 @@
-// Section "cluster": compares puts and pages with the bare SQL statements, bodies with the bare S3
-// engine, strict reads with default reads. All on one machine, so only the ratios are meaningful.
+// Section "cluster": compares puts and list pages with bare SQL statements, bodies with a bare S3
+// engine, strict reads with default reads. All run on one machine, so only ratios are meaningful.
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -59,7 +59,7 @@ interface Pair {
   readonly bare: (lane: number) => Promise<unknown>;
 }
 
-/** Compares a put with its bare statement. Warms up first: each connection plans its statements. */
+/** Compares a put with the bare SQL. Warms up first, as each connection plans its statements. */
 async function comparePuts(context: Context, { what, name, store, bare }: Pair): Promise<void> {
   const lanes = connections;
   const warming = { lanes, seconds: 60, operations: lanes * 50 };

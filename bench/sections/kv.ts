@@ -12,7 +12,7 @@ export const kv: Section = {
   run,
 };
 
-/** `atLeast` is the required ratio to miniflare. With one lane, each put waits for a disk sync. */
+/** `atLeast` is the required ratio to miniflare. With one lane, every put waits for a disk sync. */
 const measured = [
   { operation: "get", lanes: 1, atLeast: 20 },
   { operation: "get", lanes: 32, atLeast: undefined },

@@ -42,7 +42,7 @@ async function streams(context: Context): Promise<void> {
     return said.peakMiB;
   };
   const kinds = ["put stream", "write by hand", "get stream", "read by hand"] as const;
-  // `interleave` discards a first round, which fills the page cache; a quick run skips that round.
+  // The first round of `interleave` fills the page cache and is discarded; a quick run skips it.
   const [put, write, get, read] = context.quick
     ? await once(kinds.map(streamed))
     : await interleave(3, kinds.map(streamed));
@@ -106,7 +106,7 @@ async function opens(context: Context): Promise<void> {
   const row = { unit: "ms", bar: { atMost: 1000 } } as const;
   context.row(makeRow({ ...row, what: `open ${objects} objects, first head` }, [clean!]));
   context.row(makeRow({ ...row, what: "the same after kill -9 of a writer" }, [killed!]));
-  // Delete the objects of the killed writers: churn, which follows, must not start with them.
+  // Delete the objects of the killed writers, so that they do not affect churn, which runs next.
   const store = await openStore(directory);
   await store.bucket(bucket).delete(Array.from({ length: 64 }, (_, lane) => `written on/${lane}`));
   await store.close();

@@ -33,7 +33,7 @@ interface Counted {
 
 async function run(context: Context): Promise<void> {
   const started: ChildProcess[] = [];
-  // The difference is a few percent: many short rounds resolve it, a few long rounds do not.
+  // The difference is a few percent, which many short rounds show better than a few long rounds.
   const pace = context.quick ? context.pace : { ...context.pace, rounds: 31, seconds: 0.5 };
   try {
     const [on, off] = [

@@ -41,7 +41,7 @@ interface Uploads {
   sweep(): Promise<unknown>;
 }
 
-/** Runs whole uploads one after another: create, upload parts, complete. The rate counts parts. */
+/** Runs complete uploads one after another: create, upload parts, complete. Counts parts. */
 async function uploads({ context, bucket, body, lanes, sweep }: Uploads): Promise<void> {
   const { seconds, bytes } = context.pace;
   const raw = join(context.directory, "raw");

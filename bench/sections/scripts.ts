@@ -9,7 +9,7 @@ import type { Limit } from "../limits.ts";
 import { type Context, compare, type Section } from "../section.ts";
 import { end, firstDocument, installPeer, start, startStore } from "../servers.ts";
 
-/** The last version that runs on the oldest supported Node. */
+/** The last version of miniflare that runs on the oldest Node version that Store supports. */
 const miniflareVersion = "4.20260426.0";
 const connections = [1, 16, 64];
 

@@ -1,5 +1,5 @@
-// Section "sizes": objects from 64 KiB, where the bytes make up the cost: put hashes and syncs,
-// get reads and verifies.
+// Section "sizes": objects from 64 KiB, whose cost is dominated by their bytes: a put hashes and
+// syncs them, a get reads and verifies them.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -94,7 +94,7 @@ async function puts({ context, bucket, body, lanes, stream, sweep }: Puts): Prom
     unit: unitOf(size),
     round: async () => {
       const rate = await perSecond(work, (lane) => bucket.put(`put-${size}-${lane}`, value()));
-      // Overwritten blobs must not fill the disk, or be swept while a limit is measured.
+      // Remove overwritten blobs now: not later, while a limit is measured.
       await sweep();
       return rate;
     },
@@ -103,7 +103,7 @@ async function puts({ context, bucket, body, lanes, stream, sweep }: Puts): Prom
   });
 }
 
-/** How many different objects are read: several, but few enough to fit in the page cache. */
+/** Number of different objects to read: few enough to fit in the page cache. */
 function objectsOf(size: number): number {
   return Math.max(4, Math.min(1024, (64 * MiB) / size));
 }

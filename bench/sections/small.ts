@@ -1,4 +1,4 @@
-// Section "small": objects of 1 KiB, where record lookup and commit sync make up the whole cost.
+// Section "small": objects of 1 KiB, whose cost is dominated by record lookup and commit sync.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // Section "start": the time from starting `store dev` to the first response of a script of 200
-// TypeScript modules, compared with the start of Node alone.
+// TypeScript modules, compared with the start time of Node itself.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";

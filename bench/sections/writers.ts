@@ -1,5 +1,5 @@
 // Section "writers": concurrent durable puts compared with appends that share one sync per group.
-// The difference is the cost of a write beyond the sync that every durable store needs.
+// The difference is the cost of a put without the sync, which every durable store needs.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

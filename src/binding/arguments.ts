@@ -1,5 +1,5 @@
-// Converts the arguments of scripts to those of the engine. Wrong arguments throw a TypeError or a
-// RangeError before any work is done.
+// Converts arguments of scripts to arguments of the engine. Invalid arguments throw a TypeError or
+// a RangeError before any work is done.
 import { types } from "node:util";
 import { conditionFromHeaders, metadataFromHeaders, rangeFromHeader } from "../http/headers.ts";
 import {
@@ -16,20 +16,20 @@ import type { RangeRequest } from "../model/range.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Converts like ToString of JavaScript: a Symbol throws a TypeError. */
+/** Converts the value to a string like JavaScript's ToString: a Symbol throws a TypeError. */
 export function stringArgument(value: unknown, name: string): string {
   if (value === undefined) throw new TypeError(`The argument "${name}" is missing.`);
   return `${value as string}`;
 }
 
-/** Undefined and null are treated as no options. */
+/** Returns the options; empty for undefined and null. */
 export function optionsArgument(value: unknown, name = "options"): Fields {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object") throw new TypeError(`"${name}" must be an object, not ${describe(value)}.`);
   return value as Fields;
 }
 
-/** Does not convert to a string: for a prefix or a cursor that would hide a mistake. */
+/** Refuses values that are not strings: converting a prefix or a cursor would hide a mistake. */
 export function stringField(options: Fields, name: string): string | undefined {
   const value = options[name];
   if (value === undefined || value === null) return undefined;
@@ -158,7 +158,7 @@ export function httpMetadataArgument(options: Fields): HttpMetadata {
   return checkText(metadata);
 }
 
-/** A time within the range of Date, so that it can be written as a header. */
+/** Returns a time within the range of Date, so that it can be written as a header. */
 function expiryField(given: Fields, name: string): number {
   const time = dateField(given, name)!;
   if (!Number.isNaN(new Date(time).getTime())) return time;
@@ -190,7 +190,7 @@ export function customMetadataArgument(options: Fields): ReadonlyMap<string, str
   return metadata;
 }
 
-/** Accepts text, as from a query parameter. Returns NaN for other values: the engine refuses it. */
+/** Accepts a string, as from a query parameter. Other values become NaN, which is refused. */
 export function limitArgument(options: Fields): number | undefined {
   const { limit } = options;
   if (limit === undefined || limit === null || limit === "") return undefined;

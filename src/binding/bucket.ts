@@ -1,5 +1,5 @@
-// The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine and
-// its outcomes to return values; the rules are in the engine.
+// The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine, and
+// outcomes of the engine to return values. The engine enforces the rules.
 import type { Engine, ListOptions } from "../engine/engine.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type * as script from "../types.ts";
@@ -88,7 +88,7 @@ export class StoreBucket {
   async delete(keys: string | string[]): Promise<void> {
     const given = Array.isArray(keys) ? keys : [keys];
     try {
-      // Unlike map, Array.from visits holes: each is reported as a missing key.
+      // Unlike map, Array.from visits holes, so that each hole is reported as a missing key.
       await this.#engine.delete(
         this.#name,
         Array.from(given, (key) => stringArgument(key, "key")),
@@ -130,7 +130,7 @@ export class StoreBucket {
     }
   }
 
-  /** Synchronous and without any check, to save a round trip (spec 3). */
+  /** Synchronous: does not check that the upload exists, to save a round trip (spec 3). */
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload {
     const id = stringArgument(uploadId, "uploadId");
     return new StoreMultipartUpload(this.#engine, this.#name, stringArgument(key, "key"), id);
@@ -173,7 +173,7 @@ function listOptions(given: Fields, included: IncludedMetadata): ListOptions {
   return {
     prefix: stringField(given, "prefix"),
     delimiter: stringField(given, "delimiter"),
-    // An empty cursor comes from a query parameter that is not set: start at the first page.
+    // A missing query parameter often becomes an empty cursor: start at the first page.
     cursor: stringField(given, "cursor") || undefined,
     startAfter: stringField(given, "startAfter"),
     limit: limitArgument(given),

@@ -1,9 +1,9 @@
-// Behaviour by compatibility date and flags of a script (spec 4, list rule 3; spec 9).
+// Selects behaviour by the compatibility date and flags of a script (spec 4, list rule 3; spec 9).
 
 export interface Compatibility {
-  /** If false, list ignores `include` and returns all metadata. */
+  /** Whether list respects `include`. If false, list returns all metadata. */
   readonly honorInclude: boolean;
-  /** If true, delimited prefixes end with the delimiter, like the common prefixes of S3. */
+  /** Whether delimited prefixes end with the delimiter, like the common prefixes of S3. */
   readonly keepDelimiter: boolean;
 }
 
@@ -18,7 +18,7 @@ export function isCompatibilityFlag(flag: string): boolean {
 
 const honorIncludeSince = "2022-08-04";
 
-/** Default: the newest behaviour. */
+/** Without a date, the newest behaviour applies. */
 export function parseCompatibility(date: string | undefined, flags: readonly string[] = []): Compatibility {
   if (date !== undefined && !isCalendarDate(date)) {
     throw new TypeError(`The compatibility date must be a date like 2026-11-01: "${date}"`);

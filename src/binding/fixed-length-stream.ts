@@ -1,4 +1,4 @@
-// FixedLengthStream: a transform stream that declares its length, so that `put` knows it in advance.
+// FixedLengthStream: a transform stream that declares its length in advance, for `put`.
 import { Readable } from "node:stream";
 
 const lengths = new WeakMap<ReadableStream, number>();
@@ -8,7 +8,7 @@ export function declareLength(stream: ReadableStream, length: number): void {
   lengths.set(stream, length);
 }
 
-/** The declared length of a stream; undefined if it has none or was partly read. */
+/** Returns the declared length of a stream; undefined if it has none or was partly read. */
 export function declaredLength(stream: ReadableStream): number | undefined {
   const length = lengths.get(stream);
   if (length === undefined || !Readable.isDisturbed(stream as unknown as NodeJS.ReadableStream))
@@ -16,7 +16,7 @@ export function declaredLength(stream: ReadableStream): number | undefined {
   return undefined;
 }
 
-/** The number of bytes differs from the declared length. Fails both sides of the stream. */
+/** The number of bytes differs from the declared length. Both sides of the stream fail with it. */
 export class LengthError extends TypeError {}
 
 export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {

@@ -1,4 +1,4 @@
-// Converts the arguments of key-value methods to those of the engine.
+// Converts arguments of key-value methods to arguments of the engine.
 import type { Source } from "../engine/engine.ts";
 import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
@@ -6,13 +6,13 @@ import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
 import { type Fields, optionsArgument, stringArgument, toBytes } from "./arguments.ts";
 import { toSource } from "./values.ts";
 
-/** A lone surrogate has no UTF-8 form: it becomes U+FFFD, as in a value. */
+/** Replaces lone surrogates by U+FFFD, as in values: they have no UTF-8 form. */
 export function textArgument(value: unknown, name: string): string {
   const text = typeof value === "string" ? value : stringArgument(value, name);
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** Key of a single operation. A bulk get does not use this: there the engine checks the keys. */
+/** Checks the key of a single operation. For a bulk get, the engine checks the keys. */
 export function kvKeyArgument(value: unknown): string {
   const key = textArgument(value, "key");
   if (key === "") throw new TypeError("Key name cannot be empty.");
@@ -20,7 +20,7 @@ export function kvKeyArgument(value: unknown): string {
   return key;
 }
 
-/** The requested type, unchecked: single and bulk gets support different types. */
+/** Returns the requested type without a check: single and bulk gets support different types. */
 export function getOptions(options: unknown): string {
   if (options === undefined || options === null) return "text";
   if (typeof options === "string") return options;
@@ -42,7 +42,7 @@ export function checkType(type: string): StoreKvValueType {
   );
 }
 
-/** Other objects are refused: as strings they would be "[object Object]". */
+/** Refuses other objects, which would be stored as "[object Object]". */
 export function kvSource(value: unknown): Source {
   if (typeof value === "string") return Buffer.from(value);
   if (value instanceof ReadableStream || toBytes(value) !== undefined) return toSource(value, "put");
@@ -78,12 +78,12 @@ export function listOptions(options: unknown): KeyValueListOptions {
     // The platform treats a limit of 0 or less as the default.
     limit: limit !== undefined && limit > 0 ? limit : undefined,
     prefix: given.prefix === undefined || given.prefix === null ? "" : textArgument(given.prefix, "prefix"),
-    // An empty cursor comes from a variable that is not set: start at the first page.
+    // An unset variable often becomes an empty cursor: start at the first page.
     cursor: given.cursor ? textArgument(given.cursor, "cursor") : undefined,
   };
 }
 
-/** Converts like the platform: values that are not finite numbers become 0. */
+/** Converts to an integer like the platform: values that are not finite numbers become 0. */
 function integerField(given: Fields, name: string): number | undefined {
   const value = given[name];
   if (value === undefined) return undefined;

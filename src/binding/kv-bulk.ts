@@ -4,7 +4,7 @@ import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
 import { getOptions, textArgument } from "./kv-arguments.ts";
 import { parseMetadata, readValue } from "./kv-value.ts";
 
-/** Limit on reads in flight, since each may hold a file open. */
+/** Maximum number of reads in flight, because each may keep a file open. */
 const concurrency = 10;
 
 export interface BulkRequest {
@@ -26,7 +26,7 @@ export async function getBulk(
     throw new KeyValueError(400, `You can request a maximum of ${keyValueLimits.bulkKeys} keys`);
   }
   if (keys.length < 1) throw new KeyValueError(400, "You must request a minimum of 1 key");
-  // Unlike map, Array.from visits holes: each is reported as a missing key.
+  // Unlike map, Array.from visits holes, so that each hole is reported as a missing key.
   const names = Array.from(keys, (key) => textArgument(key, "key"));
   const found = new Map<string, unknown>();
   let total = 0;
@@ -51,7 +51,7 @@ export async function getBulk(
   return found;
 }
 
-/** Returns all entries; if one read fails, cancels the others and throws. */
+/** Returns all entries. If one read fails, cancels the other reads and throws. */
 async function readAll(reads: readonly Promise<KeyValueEntry | undefined>[]) {
   const settled = await Promise.allSettled(reads);
   const entries = settled.map((read) => (read.status === "fulfilled" ? read.value : undefined));

@@ -1,11 +1,11 @@
-// Translates errors of a key-value namespace to those that the platform's API throws.
+// Translates errors of a key-value namespace to the errors that the platform's API throws.
 import { statusByReason } from "../http/status.ts";
 import { StoreError } from "../model/errors.ts";
 import { KeyValueError } from "../model/key-value.ts";
 
 export type KvMethod = "GET" | "GET_BULK" | "PUT" | "DELETE";
 
-/** The error that a script sees. Errors that are not of the store pass unchanged. */
+/** Returns the error for the script. Errors that are not from the store are not changed. */
 export function toScriptError(method: KvMethod, error: unknown): unknown {
   if (error instanceof KeyValueError) return failed(method, error.status, error.message, error);
   if (!(error instanceof StoreError)) return error;

@@ -1,5 +1,5 @@
-// The key-value namespace that a script uses as `env.<binding>`. Converts arguments for the engine
-// and its outcomes to return values; the rules are in the engine.
+// The key-value namespace that a script uses as `env.<binding>`. Converts arguments for the engine,
+// and outcomes of the engine to return values. The engine enforces the rules.
 import type { KeyValues } from "../engine/key-value/key-value.ts";
 import type * as script from "../kv-types.ts";
 import { checkType, getOptions, kvKeyArgument, kvSource, listOptions, putOptions } from "./kv-arguments.ts";
@@ -8,9 +8,9 @@ import { type KvMethod, toScriptError } from "./kv-errors.ts";
 import { parseMetadata, readValue } from "./kv-value.ts";
 import { cancelSource } from "./values.ts";
 
-/** Does not check that the namespace exists: the first operation does. */
+/** Does not check that the namespace exists: the first operation checks it. */
 export function bindKvNamespace(kv: KeyValues, namespace: string): script.StoreKvNamespace {
-  // One method of the class implements all overloads, which TypeScript cannot check.
+  // TypeScript cannot check that one method of the class implements all overloads.
   return new StoreKvNamespace(kv, namespace) as unknown as script.StoreKvNamespace;
 }
 

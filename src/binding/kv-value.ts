@@ -3,7 +3,7 @@ import type { KeyValueEntry } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { StoreObjectBody } from "./object-body.ts";
 
-/** Reads all bytes of the entry; for "stream", the returned stream reads them. */
+/** Reads all bytes of the entry, or returns a stream of them for the type "stream". */
 export async function readValue(entry: KeyValueEntry, type: StoreKvValueType): Promise<unknown> {
   if (type === "stream") return openBody(entry).body;
   const { inline } = entry.bytes;
@@ -22,7 +22,7 @@ function openBody({ record, bytes }: KeyValueEntry): StoreObjectBody {
   return new StoreObjectBody(record, { offset: 0, length: record.size }, bytes);
 }
 
-/** Keeps a byte order mark, which TextDecoder would remove. */
+/** Decodes UTF-8 and keeps a byte order mark, which TextDecoder would remove. */
 function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }

@@ -1,4 +1,4 @@
-// An object with its body, which is read from the engine on demand and only once.
+// An object with its body. The body is read from the engine on demand, and only once.
 import type { ObjectBytes } from "../engine/engine.ts";
 import { attachAction } from "../model/errors.ts";
 import type { ObjectRecord } from "../model/object.ts";
@@ -34,7 +34,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
     return (await this.bytes()).buffer as ArrayBuffer;
   }
 
-  /** The whole body in a new buffer. */
+  /** Returns the whole body in a new buffer. */
   async bytes(): Promise<Uint8Array> {
     if (this.#used || this.#stream?.locked === true) {
       throw new TypeError(
@@ -85,7 +85,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
           controller.close();
           controller.byobRequest?.respond(0);
         } else {
-          // The stream transfers the whole buffer: copy bytes that are only a part of it.
+          // The stream transfers the underlying buffer: copy a chunk that is only a part of it.
           const isWhole = value.byteLength === value.buffer.byteLength;
           controller.enqueue(isWhole ? value : new Uint8Array(value));
         }

@@ -5,7 +5,7 @@ import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
 
-/** Metadata that list returns; other methods always return both kinds. */
+/** The kinds of metadata that list returns; other methods always return both kinds. */
 export interface IncludedMetadata {
   readonly http: boolean;
   readonly custom: boolean;
@@ -85,7 +85,7 @@ function scriptMetadata({ cacheExpiry, ...text }: HttpMetadata): script.StoreHTT
   return cacheExpiry === undefined ? text : { ...text, cacheExpiry: new Date(cacheExpiry) };
 }
 
-/** fromEntries defines properties instead of assigning: a name like `__proto__` is safe. */
+/** fromEntries defines properties instead of assigning them, so that `__proto__` is a safe name. */
 function plainObject(metadata: CustomMetadata): Record<string, string> {
   return metadata.size === 0 ? {} : Object.fromEntries(metadata);
 }

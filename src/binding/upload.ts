@@ -1,4 +1,4 @@
-// A multipart upload of a script (spec 2.9). A resumed upload is not checked until it is used.
+// A multipart upload of a script (spec 2.9). A resumed upload is checked at its first use.
 import type { Engine } from "../engine/engine.ts";
 import type * as script from "../types.ts";
 import {
@@ -59,7 +59,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
   async complete(uploadedParts: script.StoreUploadedPart[]): Promise<script.StoreObject> {
     if (!Array.isArray(uploadedParts)) throw new TypeError("complete: pass the array of uploaded parts.");
     try {
-      // Unlike map, Array.from visits holes: each is refused as an invalid part.
+      // Unlike map, Array.from visits holes, so that each hole is refused as an invalid part.
       const parts = Array.from(uploadedParts, partArgument);
       return new StoreObject(await this.#engine.completeUpload(this.#bucket, this.#name, parts));
     } catch (error) {

@@ -4,7 +4,7 @@ import { StoreError } from "../model/errors.ts";
 import { describe, toBytes } from "./arguments.ts";
 import { declaredLength, LengthError } from "./fixed-length-stream.ts";
 
-/** For `put`, null is an empty value. */
+/** Converts a value to a source. For `put`, null is an empty value. */
 export function toSource(value: unknown, method: "put" | "uploadPart"): Source {
   if (typeof value === "string") return Buffer.from(value);
   if (value === null && method === "put") return new Uint8Array();
@@ -37,13 +37,13 @@ function streamSource(stream: ReadableStream, length: number | undefined): ByteS
     async cancel(reason) {
       if (ended) return;
       ended = true;
-      // After a failure, cancel rejects with the error that the read has already thrown.
+      // After a failed read, cancel rejects with the same error: ignore it.
       await reader.cancel(reason).catch(() => {});
     },
   };
 }
 
-/** A wrong length becomes IncompleteBody; other errors of the stream are thrown unchanged. */
+/** Throws IncompleteBody for a wrong length; throws other errors of the stream unchanged. */
 function asIncomplete(error: unknown): never {
   throw error instanceof LengthError ? new StoreError("IncompleteBody", { cause: error }) : error;
 }

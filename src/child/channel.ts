@@ -1,21 +1,21 @@
-// Messages between a process and its child over a pipe: JSON, each preceded by its length. A child
-// may run foreign code, so the size and rate of messages and the unsent bytes are limited.
+// Exchanges messages with a child process over a pipe: JSON, preceded by its length. A child may
+// run untrusted code, so the size and rate of messages and the unsent bytes are limited.
 import type { Duplex } from "node:stream";
 
 export interface Channel {
-  /** Returns false when the message was dropped: the pipe is closed or the receiver hangs. */
+  /** Returns false if the message was dropped, because the pipe is closed or its buffer is full. */
   send(message: object): boolean;
-  /** Closes the pipe after the messages sent so far. */
+  /** Closes the pipe after all messages sent so far are written. */
   close(): void;
 }
 
 export interface ChannelOptions {
-  /** Called with the parsed JSON, whose shape is not checked. If it throws, that is a fault. */
+  /** Called with each message as parsed JSON of unchecked shape. An error it throws is a fault. */
   readonly onMessage: (value: unknown) => void;
   /** Called once with the reason when a message is invalid; nothing is read after it. */
   readonly onFault: (why: string) => void;
   readonly onClose: () => void;
-  /** Beyond this rate, reading pauses until the second is over. */
+  /** Limit on received messages; when it is reached, reading pauses until the second is over. */
   readonly messagesPerSecond?: number;
 }
 
@@ -63,7 +63,7 @@ export function openChannel(pipe: Duplex, options: ChannelOptions): Channel {
         if (pause === undefined) inSecond = 0;
       }, 1000).unref()
     : undefined;
-  // A killed process breaks its pipe; `onClose` reports its end.
+  // The pipe breaks when a process is killed: `onClose` reports this.
   pipe.on("error", () => pipe.destroy());
   pipe.once("close", () => {
     clearInterval(counting);

@@ -1,7 +1,7 @@
-// The environment of child processes. A script's process gets only common variables, no secrets of
-// the operator. Store's own processes get everything but the STORE_* settings.
+// Selects the environment variables of child processes. A script's process gets only common
+// variables, no secrets of the operator. Store's own processes get all except STORE_* variables.
 
-/** Without NODE_OPTIONS: the operator's options for the server must not affect scripts. */
+/** Variables for scripts. NODE_OPTIONS is not included: it is meant for the server. */
 const scriptNames = new Set([
   ...["PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "TERM", "NO_COLOR", "FORCE_COLOR"],
   ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH", "LD_PRELOAD"],

@@ -1,5 +1,5 @@
-// Reads a child's console output line by line. A long line is cut; beyond the rate limit, reading
-// pauses until the second is over.
+// Reads a child's console output line by line. Long lines are cut. When the rate limit is reached,
+// reading pauses until the second is over.
 import type { Readable } from "node:stream";
 
 export interface OutputLimits {
@@ -25,7 +25,7 @@ export function forEachLine(
 
   function buffer(bytes: Buffer): void {
     const fitting = bytes.subarray(0, lineBytes - bufferedBytes);
-    // A copy, so that a small line does not keep a large chunk in memory.
+    // Copy the bytes, so that a short line does not keep a large chunk in memory.
     if (fitting.length > 0) buffered.push(Buffer.from(fitting));
     bufferedBytes += fitting.length;
     cutBytes += bytes.length - fitting.length;

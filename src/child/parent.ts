@@ -8,17 +8,17 @@ export const listenerDescriptor = 4;
 
 export interface Parent<Outgoing extends object> {
   send(message: Outgoing): void;
-  /** Exits this process after the messages sent so far are written. */
+  /** Exits this process after all messages sent so far are written. */
   exit(): void;
 }
 
-/** A child never outlives its parent: it exits when the pipe closes. */
+/** Exits this process when the pipe closes, so that a child never outlives its parent. */
 export function connectParent<Incoming, Outgoing extends object>(
   onMessage: (message: Incoming) => void,
 ): Parent<Outgoing> {
   const pipe = new Socket({ fd: channelDescriptor });
   const channel = openChannel(pipe, {
-    // Messages of the parent are trusted, so their shape is not checked.
+    // The parent is trusted, so the shape of its messages is not checked.
     onMessage: (value) => onMessage(value as Incoming),
     onFault(why) {
       console.error(`A message of the parent process is not valid: ${why}`);

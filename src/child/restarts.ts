@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Restart {
-  /** False when the replacement is not needed any more. */
+  /** Whether the replacement is still needed. */
   readonly isNeeded: () => boolean;
-  /** Rejects when the replacement does not start; the next attempt follows. */
+  /** Starts the replacement. If it rejects, the start is retried. */
   readonly start: () => Promise<void>;
   readonly onError: (message: string) => void;
 }
 
-/** Takes the delays before the first, second, … restart in the window; the last one repeats. */
+/** `delayMilliseconds`: the first, second, … delay within the window; the last one repeats. */
 export function createRestarts(delayMilliseconds: readonly number[], windowMilliseconds: number) {
   let recent = 0;
   return async ({ isNeeded, start, onError }: Restart): Promise<void> => {

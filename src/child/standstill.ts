@@ -1,24 +1,24 @@
-// Measures how long a child's event loop is blocked. A child without heartbeats is blocked if it
-// uses processor time or sleeps in a system call; otherwise it was just not scheduled.
+// Measures how long a child's event loop is blocked. A child that sends no heartbeats is blocked if
+// it uses processor time or sleeps in a system call; otherwise the system has not scheduled it.
 import { mainThreadUsage, type ThreadUsage } from "./usage.ts";
 
 export interface Standstill {
   /** Time since the last heartbeat. */
   readonly wallMilliseconds: number;
-  /** Processor time used meanwhile. */
+  /** Processor time used since the heartbeat became overdue. */
   readonly cpuMilliseconds: number;
-  /** How long the child has been asleep in every check, up to now. */
+  /** Time since the first of the consecutive checks that found the child asleep. */
   readonly asleepMilliseconds: number;
 }
 
 export interface StandstillWatch {
   /** Records a heartbeat. */
   beat(): void;
-  /** Checks the process, if its heartbeat is overdue. */
+  /** Measures the process if its heartbeat is overdue. */
   measure(): Promise<Standstill>;
 }
 
-/** Heartbeats arrive ten times a second. */
+/** Age of an overdue heartbeat; a child sends ten heartbeats per second. */
 const overdueMilliseconds = 200;
 const none = { cpuMilliseconds: 0, asleepMilliseconds: 0 };
 

@@ -1,24 +1,24 @@
-// Starts a child process and exchanges messages with it. The shape of every message is checked; a
-// child that sends an invalid one is killed, and other children are not affected.
+// Starts a child process and exchanges messages with it. The shape of every message is checked. A
+// child that sends an invalid message is killed; other children are not affected.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { openChannel } from "./channel.ts";
 import { forEachLine } from "./output.ts";
 import { createStandstillWatch, type StandstillWatch } from "./standstill.ts";
 
-/** Messages by which every child reports its start. */
+/** Messages that every child sends while it starts. */
 export type StartMessage =
-  /** The process is up and waits for its first message. */
+  /** The child runs and waits for its first message. */
   | { readonly kind: "warm" }
   | { readonly kind: "ready" }
-  /** With the code of the system call that failed, if one did. */
+  /** The start failed. `code` is the error code of the system call that failed, if any. */
   | { readonly kind: "failed"; readonly message: string; readonly code?: string | undefined };
 
 export interface ChildOptions<Incoming> {
-  /** Subject of log messages about the child. */
+  /** Returns the subject of log messages about the child. */
   readonly title: () => string;
   readonly program: string;
-  /** Options of Node. */
+  /** Command-line options of Node. */
   readonly nodeOptions: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
   /** Handle of a listening socket that the child inherits. */
@@ -26,7 +26,7 @@ export interface ChildOptions<Incoming> {
   /** Returns undefined when the value is not a valid message. */
   readonly parse: (value: unknown) => Incoming | StartMessage | undefined;
   readonly onMessage: (message: Incoming) => void;
-  /** Receives the child's output line by line. Default: the child inherits our output. */
+  /** Called with each line of the child's output. Default: the child inherits stdout and stderr. */
   readonly onLine?: ((text: string, stream: "stdout" | "stderr") => void) | undefined;
   readonly log: (line: string) => void;
 }
@@ -34,7 +34,7 @@ export interface ChildOptions<Incoming> {
 export interface Child<Outgoing extends object> {
   /** Resolves when the child waits for its first message; rejects when the child ended. */
   readonly warm: Promise<void>;
-  /** Rejects when the child reported a failure, after which it is killed, or when it ended. */
+  /** Rejects when the child ended or reported a failure. A child that failed is killed. */
   readonly ready: Promise<void>;
   /** Every message of the child counts as a heartbeat. */
   readonly standstill: StandstillWatch;
@@ -46,7 +46,7 @@ export interface Child<Outgoing extends object> {
   readonly disconnected: Promise<void>;
 }
 
-/** Far more than a healthy child sends. Beyond it, the child's messages are delayed. */
+/** Rate limit, far above the rate of a healthy child. Messages beyond it are delayed. */
 const messagesPerSecond = 5000;
 
 export function startChild<Incoming extends { readonly kind: string }, Outgoing extends object>(
@@ -103,7 +103,7 @@ export function startChild<Incoming extends { readonly kind: string }, Outgoing 
     ready: ready.promise,
     standstill,
     send(message) {
-      // A message to an ending child is dropped; a running child that does not read is stuck.
+      // A message to an ending child may be dropped, but a running child that does not read hangs.
       if (!channel.send(message) && child.exitCode === null && child.stdio[3]?.destroyed === false) {
         end("it has stopped reading messages");
       }
@@ -125,7 +125,7 @@ function isStartMessage(message: { readonly kind: string }): message is StartMes
   return message.kind === "warm" || message.kind === "ready" || message.kind === "failed";
 }
 
-/** The promise may be rejected while no caller awaits it. */
+/** A rejection of the promise is ignored while no caller awaits it. */
 function createDeferred() {
   let resolve = () => {};
   let reject: (error: Error) => void = () => {};

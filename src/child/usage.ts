@@ -13,7 +13,7 @@ export interface ThreadUsage {
 /** Linux reports the time in ticks of 10 ms. */
 const tickMilliseconds = 10;
 
-/** Undefined when the process has ended. */
+/** Reads the usage of the main thread; undefined if the process has ended. */
 export async function mainThreadUsage(pid: number): Promise<ThreadUsage | undefined> {
   try {
     return process.platform === "linux" ? await fromProc(pid) : await fromPs(pid);
@@ -24,13 +24,13 @@ export async function mainThreadUsage(pid: number): Promise<ThreadUsage | undefi
 
 async function fromProc(pid: number): Promise<ThreadUsage> {
   const text = await readFile(`/proc/${pid}/task/${pid}/stat`, "utf8");
-  // The program's name is in parentheses and may contain any character.
+  // The program's name is in parentheses and may contain any character, so search from the end.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
   return { cpuMilliseconds: ticks * tickMilliseconds, isSleeping: fields[0] === "S" || fields[0] === "D" };
 }
 
-/** For systems without /proc. `ps` prints the time of all threads, as `1:02.34` or `1-02:03:04`. */
+/** For systems without /proc. `ps` prints the time of all threads: `1:02.34` or `1-02:03:04`. */
 async function fromPs(pid: number): Promise<ThreadUsage> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "state=,time=", "-p", String(pid)]);
   const [state = "", time = ""] = stdout.trim().split(/\s+/);

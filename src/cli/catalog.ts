@@ -1,4 +1,5 @@
-// All commands by name. Each is loaded only when called, to keep startup fast.
+// All commands by name. The module of a command is loaded only when the command is needed, to keep
+// startup fast.
 import { nearest } from "../model/did-you-mean.ts";
 import { type Command, type CommandGroup, isGroup } from "./framework/command.ts";
 import { type CommandError, usageError } from "./framework/command-error.ts";
@@ -33,7 +34,7 @@ export const catalog: readonly CatalogEntry[] = [
 
 export interface FoundCommand {
   readonly entry: Command | CommandGroup;
-  /** For example "bucket create". */
+  /** The words that name the command, for example "bucket create". */
   readonly path: string;
 }
 
@@ -53,7 +54,7 @@ function names(entries: readonly { readonly name: string }[]): string[] {
   return entries.map(({ name }) => name);
 }
 
-/** Names of the same commands in other tools. */
+/** Command names of other tools, with the corresponding command here. */
 const synonyms: Readonly<Record<string, string>> = {
   ls: "list",
   rm: "delete",

@@ -6,7 +6,7 @@ export const shells = ["bash", "zsh", "fish"] as const;
 export type ShellName = (typeof shells)[number];
 
 interface Entry {
-  /** Such as "bucket create"; empty for `store` itself. */
+  /** The words that name the command, such as "bucket create"; empty for `store` itself. */
   readonly path: string;
   /** Subcommands. */
   readonly words: readonly { readonly name: string; readonly summary: string }[];
@@ -111,7 +111,7 @@ function fishScript(all: readonly Entry[]): string {
   return ["# Completions of store for fish: store completions fish | source", ...lines].join("\n");
 }
 
-/** True when this command was typed, and none of its subcommands yet. */
+/** A condition that is true when this command was typed without a subcommand. */
 function fishCondition({ path, words }: Entry): string {
   if (path === "") return "__fish_use_subcommand";
   const seen = path.split(" ").map((word) => `__fish_seen_subcommand_from ${word}`);

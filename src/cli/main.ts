@@ -20,7 +20,7 @@ const typed = typedCommands(
   catalog.map(({ name }) => name),
 );
 
-// The failed write rejects anyway; without a listener, the error event would end the process.
+// A failed write rejects its promise. Without a listener, the error event would end the process.
 for (const stream of [stdout, stderr]) stream.on("error", () => {});
 
 async function run(args: readonly string[]): Promise<number> {
@@ -50,7 +50,7 @@ async function run(args: readonly string[]): Promise<number> {
   return (await entry.run(invocation)) ?? 0;
 }
 
-/** The exit code a shell reports for a process that SIGPIPE ended. */
+/** The exit code that a shell reports for a process ended by SIGPIPE. */
 const brokenPipeExitCode = 141;
 
 try {
@@ -66,7 +66,7 @@ try {
       error,
       createOutput({ stdout, stderr, environment, json: false }).noteStyle,
     );
-    // Any message may contain a cluster's URL, and with it the password.
+    // Any message may contain the URL of a cluster, including its password.
     stderr.write(`${typed(withoutPasswords(text))}\n`);
     if (environment.STORE_DEBUG === "1") stderr.write(`${withoutPasswords(inspect(error))}\n`);
     process.exitCode = exitCode;

@@ -1,12 +1,12 @@
-// Index of buckets that have notification rules, one document each, so that the deliverer need not
-// read every bucket. The settings of the bucket decide which events are delivered.
+// Index of the buckets that have notification rules, with one document per bucket, so that the
+// deliverer does not read every bucket. The rules themselves are in the settings of the bucket.
 import type { Documents } from "../engine/records.ts";
 
 const kind = "notified bucket";
 
 export async function indexBucket(documents: Documents, bucket: string): Promise<void> {
   if ((await documents.get(kind, bucket)) !== undefined) return;
-  // On a conflict another process has created the same document.
+  // Ignore a conflict: another process has created the same document.
   await documents.put(kind, bucket, "", undefined);
 }
 

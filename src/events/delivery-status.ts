@@ -1,10 +1,10 @@
-// Progress of the deliveries of a rule. Counts are saved once a second, since a write for each
-// delivery would cost more than the delivery; a crash loses the last second of counts.
+// Counts the deliveries of a rule. Counts are saved once a second, because a write for each
+// delivery would cost more than the delivery. A crash loses the counts of the last second.
 import type { Documents } from "../engine/records.ts";
 
 export interface Progress {
   readonly delivered: number;
-  /** Events that were too old or damaged. */
+  /** Number of events that were dropped because they were too old or damaged. */
   readonly dropped: number;
   /** Milliseconds since the epoch. */
   readonly lastDelivered?: number | undefined;
@@ -40,7 +40,7 @@ export function createProgress(documents: Documents, name: string, now: () => nu
   let timer: NodeJS.Timeout | undefined;
   let lastSave: Promise<void> = Promise.resolve();
 
-  /** Adds to the saved counts: another process may have delivered in the meantime. */
+  /** Adds to the saved counts, because another process may have delivered in the meantime. */
   async function save(): Promise<void> {
     const adding = unsaved;
     if (adding === none) return;

@@ -15,7 +15,7 @@ export interface DelivererOptions {
   readonly engine: Pick<Engine, "bucket" | "waitingEvents" | "ackEvents">;
   readonly documents: Documents;
   readonly secretKey: () => Uint8Array;
-  /** Undefined if this process runs no scripts: their events wait for a process that does. */
+  /** Undefined if this process runs no scripts: events for scripts wait for another process. */
   readonly scripts?: ScriptTargets | undefined;
   readonly log: (line: string) => void;
   readonly now?: () => number;
@@ -27,7 +27,7 @@ export interface DelivererTimes extends QueueTimes {
   readonly rules: number;
   /** Delay after an unexpected error. */
   readonly retry: number;
-  /** Time that deliveries in flight have left when the deliverer closes. */
+  /** How long `close` waits for deliveries in flight. */
   readonly grace: number;
 }
 
@@ -57,7 +57,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   const leases = new Map<string, Lease>();
   const closing = new AbortController();
 
-  /** One lease for all webhooks; one for each script, since not every process runs it. */
+  /** All webhooks share one lease. Each script has its own, because not every process runs it. */
   function getLease({ target }: NotificationRule): Lease {
     const name = target.kind === "webhook" ? "webhooks" : `script ${target.name}`;
     const lease = leases.get(name) ?? createLease(documents, name);
@@ -100,7 +100,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
         try {
           await run();
         } catch (error) {
-          // The bucket may be deleted or the store unavailable: events stay queued and are retried.
+          // The bucket was deleted or the store is unavailable: events stay queued and are retried.
           if (signal.aborted) return;
           log(
             `Delivery of events stopped (bucket "${bucket}", rule "${rule.id}"); will retry: ${errorMessage(error)}`,

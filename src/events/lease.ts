@@ -1,13 +1,13 @@
-// Lease that lets one of several processes deliver. The holder renews a document; another process
-// takes over if, by its own clock, the document did not change for a while.
+// A lease, so that only one of several processes delivers. The holder regularly renews a document.
+// Another process takes over if the document did not change for a while by its own clock.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Documents } from "../engine/records.ts";
 
 export interface Lease {
-  /** True if this process holds the lease; call before each delivery. */
+  /** Returns whether this process holds the lease. Call it before each delivery. */
   acquire(): Promise<boolean>;
-  /** Lets another process acquire the lease at once. */
+  /** Lets another process acquire the lease immediately. */
   release(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
   let timer: NodeJS.Timeout | undefined;
   let lastSeen: { readonly revision: number; readonly since: number } | undefined;
 
-  /** True if the holder is this process, has exited, or did not renew in time. */
+  /** Whether the holder is this process, has exited, or did not renew in time. */
   function isFree(revision: number, holder: string): boolean {
     if (holder === text || isProcessGone(holder)) return true;
     const now = performance.now();
@@ -59,7 +59,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
     return renewing;
   }
 
-  /** Renews during a long delivery; releases if `acquire` was not called for a while. */
+  /** Renews the lease during a long delivery, or releases it if `acquire` is no longer called. */
   async function renewOrRelease(): Promise<void> {
     if (performance.now() - lastAcquire > times.stale) await release();
     else isHolder = await renewOnce();
@@ -81,7 +81,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
       isHolder = await renewOnce();
       if (isHolder) {
         clearInterval(timer);
-        // If the store is unavailable, the next interval tries again.
+        // If the store is unavailable, the next interval retries.
         timer = setInterval(() => void renewOrRelease().catch(() => {}), times.renew).unref();
       }
       return isHolder;
@@ -90,7 +90,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
   };
 }
 
-/** True if the process ran on this host and has exited. Other hosts cannot be checked. */
+/** Whether the process ran on this host and has exited. Other hosts cannot be checked. */
 function isProcessGone(text: string): boolean {
   try {
     const { host, pid } = JSON.parse(text) as Holder;

@@ -2,7 +2,7 @@
 import type { ObjectEvent } from "../model/notification.ts";
 
 export interface Delivery {
-  /** Id of the event in the outbox, which acknowledges it. */
+  /** Id of the event in the outbox, needed to acknowledge the event. */
   readonly entry: number;
   readonly event: ObjectEvent;
 }
@@ -16,7 +16,7 @@ export function formatMessage(sender: Sender, deliveries: readonly Delivery[]): 
   return JSON.stringify({ Records: deliveries.map((delivery) => toRecord(sender, delivery)) });
 }
 
-/** The test message that S3 sends when a rule is created. */
+/** Formats the test message that S3 sends when a rule is created. */
 export function formatTestMessage({ bucket }: Sender, time: number): string {
   return JSON.stringify({
     Service: "Store",
@@ -33,7 +33,7 @@ function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
     eventSource: "aws:s3",
     awsRegion: "auto",
     eventTime: new Date(time).toISOString(),
-    // Event names in rules begin with "s3:"; those in messages do not.
+    // Event names begin with "s3:" in rules, but not in messages.
     eventName: name.slice("s3:".length),
     eventId: id,
     responseElements: { "x-amz-request-id": id },
@@ -53,7 +53,7 @@ function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
   };
 }
 
-/** Orders the events of a key: a later event has a greater sequencer, compared as text. */
+/** Formats the sequencer: a later event of a key has a greater sequencer, compared as text. */
 export function formatSequencer({ entry }: Pick<Delivery, "entry">): string {
   return entry.toString(16).toUpperCase().padStart(16, "0");
 }

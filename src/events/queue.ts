@@ -1,5 +1,5 @@
-// Delivers the events of one rule in order, one message at a time, and retries until they arrive.
-// Each rule has its own queue, so a slow target delays no other.
+// Delivers the events of one rule in order, one message at a time, with retries until they arrive.
+// Each rule has its own queue, so a slow target does not delay other targets.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
 import type { NotificationRule } from "../model/notification.ts";
@@ -11,7 +11,7 @@ import type { Target } from "./target.ts";
 export interface QueueTimes {
   /** Interval between checks for new events. */
   readonly poll: number;
-  /** Delay after the first failure; doubles with each further one. */
+  /** Delay after the first failure; doubles with each further failure. */
   readonly firstPause: number;
   readonly maxPause: number;
 }
@@ -72,12 +72,12 @@ export async function runQueue(options: QueueOptions): Promise<void> {
       batchSize = Math.min(maxEvents, batchSize * 2);
       return;
     }
-    // Closing: the next process that delivers sends these events again.
+    // The deliverer is closing: the next process that delivers sends these events again.
     if (signal.aborted) return;
     // Log the first failure only, not every retry.
     if (failures++ === 0) log(`Delivery of events failed and will be retried (${name}): ${failure}.`);
     progress.failed(failure);
-    // Smaller batches, down to one: events before the one that the target rejects get through.
+    // Reduce the batch, down to one event: the events before a rejected event are then delivered.
     batchSize = Math.max(1, batchSize >> 1);
     const arrived = new Set(received);
     await dropOld(deliveries.filter(({ entry }) => !arrived.has(entry)));

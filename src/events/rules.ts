@@ -34,13 +34,13 @@ export interface ListedRule {
 }
 
 export interface NotificationRules {
-  /** Returns the signing secret too if the target is a webhook. */
+  /** Returns the rule, and the signing secret if the target is a webhook. */
   add(
     bucket: string,
     rule: NewRule,
   ): Promise<{ readonly rule: NotificationRule; readonly secret?: string | undefined }>;
   list(bucket: string): Promise<ListedRule[]>;
-  /** Deletes the rule and its waiting events. False if the rule does not exist. */
+  /** Deletes the rule and its waiting events. Returns false if the rule does not exist. */
   remove(bucket: string, id: string): Promise<boolean>;
 }
 
@@ -60,7 +60,7 @@ export function createNotificationRules(
     return found.settings.notifications ?? [];
   }
 
-  /** Applies `make`, again after a conflict. Returns the new rules; undefined if `make` does. */
+  /** Commits the rules that `make` returns and retries after a conflict. Undefined: no change. */
   async function change(
     bucket: string,
     make: (rules: readonly NotificationRule[]) => readonly NotificationRule[] | undefined,
@@ -86,7 +86,7 @@ export function createNotificationRules(
         );
       }
       const { rule, secret } = makeRule(bucket, id, given, secretKey);
-      // Index first: the events of a rule in a bucket without index would never be delivered.
+      // Add the index entry first: without it, events of the new rule would never be delivered.
       await indexBucket(documents, bucket);
       await change(bucket, (rules) => {
         if (rules.some((one) => one.id === id))
@@ -120,7 +120,7 @@ export function createNotificationRules(
       await deleteProgress(documents, progressName(bucket, id));
       if (remaining.length > 0) return true;
       await unindexBucket(documents, bucket);
-      // A rule added in the meantime needs the index entry that was just deleted.
+      // If a rule was added in the meantime, restore the index entry that was just deleted.
       if ((await readRules(bucket)).length > 0) await indexBucket(documents, bucket);
       return true;
     },
@@ -165,7 +165,7 @@ async function deleteAllEvents(engine: RulesEngine, bucket: string, rule: string
 
 const allEvents = eventPatterns.filter((pattern) => pattern.endsWith("*"));
 
-/** Short names for the command line. */
+/** Short event names for the command line. */
 const shortNames: Readonly<Record<string, string>> = {
   create: "s3:ObjectCreated:*",
   delete: "s3:ObjectRemoved:*",
@@ -200,7 +200,7 @@ function sealSubject(bucket: string, id: string): readonly string[] {
   return ["notification", bucket, id];
 }
 
-/** The signing secret of a webhook. */
+/** Decrypts the signing secret of a webhook. */
 export function openSecret(key: Uint8Array, bucket: string, { id, target }: NotificationRule): string {
   const sealed = target.kind === "webhook" ? target.secret : "";
   const secret = unseal(key, sealSubject(bucket, id), sealed);

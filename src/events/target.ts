@@ -2,14 +2,14 @@
 import type { Delivery } from "./message.ts";
 
 export interface Target {
-  /** Shown in logs; contains no secret. */
+  /** Name for the log, without secrets. */
   readonly displayName: string;
   deliver(deliveries: readonly Delivery[]): Promise<DeliveryResult>;
   close(): void;
 }
 
 export interface DeliveryResult {
-  /** Entries of events that arrived; they are not sent again. */
+  /** Outbox ids of events that arrived and are not sent again. */
   readonly received: readonly number[];
   /** Why the other events did not arrive. */
   readonly failure?: string | undefined;

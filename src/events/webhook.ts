@@ -1,12 +1,12 @@
-// Sends events to a webhook: a signed POST request that succeeds with status 2xx. Redirects are not
-// followed, since they could send events and signatures to any host.
+// Sends events to a webhook as a signed POST request, which must get a 2xx status. Redirects are
+// not followed, because they could send events and signatures to any host.
 import { createHmac } from "node:crypto";
 import { createHttpClient } from "../s3-client/http-client.ts";
 import { type Delivery, formatMessage, formatTestMessage, type Sender } from "./message.ts";
 import type { Target } from "./target.ts";
 
 export interface Webhook extends Target {
-  /** Sends the test message of S3. Throws an error with a message for the user. */
+  /** Sends the test message of S3. If it fails, throws an error with a message for the user. */
   test(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function createWebhook({ url, secret, sender, now }: WebhookOptions): Web
     const request = { method: "POST", target: pathname + search, headers, parts: [body] };
     const answer = await outgoing.send(request, performance.now() + maxMilliseconds);
     const status = answer.statusCode!;
-    // The body is not used; a short one is read to its end, so that the connection can be reused.
+    // The body is not used. A short body is read to its end, so that the connection can be reused.
     if (Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= 16_384) answer.resume();
     else answer.destroy();
     if (status >= 200 && status < 300) return;

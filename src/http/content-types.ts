@@ -79,7 +79,7 @@ const types = new Map(
   }).flat(),
 );
 
-/** The content type of the first name that has a known extension. */
+/** Returns the content type of the first name with a known extension. */
 export function guessContentType(...names: readonly string[]): string | undefined {
   for (const name of names) {
     const extension = /[^/]\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase();

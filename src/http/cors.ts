@@ -4,7 +4,7 @@ import type { HttpRequest } from "./server/listen.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
-/** Undefined when the request is not a preflight, or no rule allows it. */
+/** Returns undefined if the request is not a preflight request or no rule allows it. */
 export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers | undefined {
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
@@ -21,7 +21,10 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
   ];
 }
 
-/** `Vary` is for caches, also on responses without an origin: the headers depend on the origin. */
+/**
+ * Returns the CORS headers for a response. They depend on the origin, so `Vary` is set for caches,
+ * even if the request has no origin.
+ */
 export function corsResponseHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers {
   if (rules.length === 0) return [];
   const origin = http.header("origin");

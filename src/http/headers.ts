@@ -13,7 +13,7 @@ export interface HeaderReader {
   get(name: string): string | null;
 }
 
-/** RFC 9110 13.1, without If-Range. Dates that do not parse are ignored, as the RFC asks. */
+/** Parses conditions (RFC 9110 13.1) except If-Range. Invalid dates are ignored, as required. */
 export function conditionFromHeaders(headers: HeaderReader): Condition {
   const match = headers.get("if-match");
   const noneMatch = headers.get("if-none-match");
@@ -47,7 +47,7 @@ function parseEtags(value: string, header: string): EtagCondition {
 const imfOrRfc850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
 const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
-/** The three forms of RFC 9110 5.6.7, in milliseconds. */
+/** Parses the three date formats of RFC 9110 5.6.7 to milliseconds since the epoch. */
 export function parseHttpDate(value: string | null): number | undefined {
   const text = value?.trim() ?? "";
   const withZone = imfOrRfc850.test(text) ? text : asctime.test(text) ? `${text} GMT` : "";
@@ -55,7 +55,7 @@ export function parseHttpDate(value: string | null): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** A malformed range or several ranges mean the whole object (RFC 9110 14.2). */
+/** Parses one range. A malformed range or several ranges are ignored (RFC 9110 14.2). */
 export function rangeFromHeader(value: string | null): RangeRequest | undefined {
   const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(value?.trim() ?? "");
   if (match === null) return undefined;
@@ -88,9 +88,9 @@ export function* headersFromMetadata(metadata: HttpMetadata): Iterable<[string, 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const isAscii = /^[\x00-\x7f]*$/;
 
-/** Header values have one character a byte. Bytes that are valid UTF-8 are decoded as such. */
+/** Decodes a header value of one character per byte as UTF-8, if it is valid UTF-8. */
 function textFromHeader(value: string): string {
-  // Most values are ASCII. The Headers object of a script's platform already holds decoded text.
+  // Most values are ASCII. Values from a script's Headers object are already decoded.
   if (isAscii.test(value) || /[^\x00-\xff]/.test(value)) return value;
   try {
     return utf8.decode(Buffer.from(value, "latin1"));

@@ -1,6 +1,6 @@
-// Whether a host is this machine, so that traffic to it crosses no network.
+// Checks whether a host is this machine, so that traffic to it does not leave the machine.
 
-/** Takes a name or an address without the brackets of IPv6. No name is resolved. */
+/** Takes a name, or an address without IPv6 brackets. Does not resolve names. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   return (

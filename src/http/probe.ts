@@ -1,8 +1,8 @@
-// Checks that a port of this server is served, by a real connection and request.
+// Checks that a port of this server responds, with a real connection and request.
 import { request as httpRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 
-/** Carries the secret that the server's processes share. */
+/** Header with the secret that the server's processes share. */
 export const probeHeader = "x-store-probe";
 
 export interface ProbeTarget {
@@ -12,7 +12,7 @@ export interface ProbeTarget {
   readonly isSecure: boolean;
 }
 
-/** Whether the port answers in time. */
+/** Whether the port responds in time. */
 export function probePort(target: ProbeTarget, secret: string, milliseconds: number): Promise<boolean> {
   const { port, isSecure } = target;
   const send = isSecure ? secureRequest : httpRequest;
@@ -37,7 +37,7 @@ export function probePort(target: ProbeTarget, secret: string, milliseconds: num
   });
 }
 
-/** Not every system can connect to a wildcard address. */
+/** Replaces a wildcard address by loopback: not every system can connect to a wildcard address. */
 function connectableHost(host: string): string {
   return host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
 }

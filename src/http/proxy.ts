@@ -1,15 +1,15 @@
-// Forwards a request to another process over its socket, and streams both bodies.
+// Forwards a request to another process over a Unix socket, and streams both bodies.
 import { Agent, type IncomingMessage, request as send } from "node:http";
 import { hopByHopHeaders } from "./headers.ts";
 import { withSenderHeaders } from "./server/forwarded.ts";
 import type { HttpRequest, HttpResponse } from "./server/listen.ts";
 
-/** Keep-alive: a forwarded request needs no new connection. */
+/** Keep-alive saves a new connection for each forwarded request. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
 const hopByHop: ReadonlySet<string> = new Set(hopByHopHeaders);
 const emptyBytes = new Uint8Array();
 
-/** The process did not start on the request: another process may. */
+/** The process has not started to handle the request, so another process can handle it. */
 export class NotTakenError extends Error {
   override readonly name = "NotTakenError";
 }
@@ -17,13 +17,13 @@ export class NotTakenError extends Error {
 /** The process that a request is forwarded to. */
 export interface Upstream {
   readonly socketPath: string;
-  /** Calls `listener` once, when the process is given up; returns a function that unsubscribes. */
+  /** Calls `listener` once, when the process is abandoned; returns a function that unsubscribes. */
   onAbandoned(listener: () => void): () => void;
 }
 
 /**
- * Rejects when the process ends before it answers: with NotTakenError if it had not started on the
- * request. The body is sent only after it has, so that another process could get all of it.
+ * Rejects if the process ends before it responds; with NotTakenError if it has not started on the
+ * request. The body is sent only after the start: until then, another process can get all of it.
  */
 export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
@@ -37,8 +37,8 @@ export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstr
       headers: forwardedHeaders(request),
     });
     const unsubscribe = onAbandoned(() => {
-      // A process that recovers would still find the request, so only a request that may run twice
-      // is given to another process.
+      // If the process recovers, it still reads the request. So another process gets the request
+      // only if running it twice is safe, or if its body was not sent.
       if (!isTaken && (request.hasBody || isIdempotent(request.method))) outgoing.destroy();
     });
     outgoing.on("error", (error) => {
@@ -61,7 +61,7 @@ export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstr
       isClientGone = true;
       outgoing.destroy();
     });
-    // Not flushHeaders, which would encode header bytes above 127 as UTF-8 again.
+    // Not flushHeaders: it would encode header bytes above 127 as UTF-8 a second time.
     if (request.hasBody) outgoing.write(emptyBytes);
     else outgoing.end();
   });
@@ -71,7 +71,7 @@ function isIdempotent(method: string): boolean {
   return method !== "POST" && method !== "PATCH";
 }
 
-/** Waits for each write: Node emits no more drain events once the response has come. */
+/** Waits for the callback of each write: after the response, Node emits no drain events. */
 async function sendBody(request: HttpRequest, outgoing: ReturnType<typeof send>): Promise<void> {
   let wake = () => {};
   outgoing.once("close", () => wake());
@@ -92,7 +92,7 @@ function forwardedHeaders(request: HttpRequest): string[] {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     if (!hopByHop.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
-  // Optional in HTTP/1.0.
+  // The Host header is optional in HTTP/1.0.
   if (header("host") === undefined) headers.push("host", "localhost");
   if (header("transfer-encoding") !== undefined) headers.push("transfer-encoding", "chunked");
   return headers;

@@ -1,4 +1,5 @@
-// HTTP statuses of the engine's errors and of reads that a condition refused. S3 has its own table of errors.
+// HTTP statuses of the engine's errors and of reads that a condition refused. The S3 API has its
+// own table.
 import type { Clause } from "../model/condition.ts";
 import type { Reason } from "../model/errors.ts";
 
@@ -34,7 +35,7 @@ export const statusByReason: Readonly<Record<Reason, number>> = {
   EntityTooLarge: 413,
 };
 
-/** 304 when the reader already has the current version, 412 when it asked for another one. */
+/** Returns 304 if the client already has the current version, 412 if it wants another version. */
 export function refusedReadStatus(clause: Clause): 304 | 412 {
   return clause === "etagDoesNotMatch" || clause === "uploadedAfter" ? 304 : 412;
 }

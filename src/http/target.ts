@@ -1,9 +1,9 @@
 // Splits the raw target of a request: a URL object would resolve `..`, which keys may contain.
 
 export interface TargetParts {
-  /** As sent, with its leading slash. */
+  /** Path as sent, with its leading slash. */
   readonly rawPath: string;
-  /** After the question mark; empty without one. */
+  /** The part after the question mark; empty if there is none. */
   readonly rawQuery: string;
 }
 
@@ -16,7 +16,7 @@ export function splitTarget(text: string): TargetParts {
 
 const encoded = /[%\x80-\xff]/;
 
-/** Percent-decodes the text once. Undefined when the bytes, encoded or raw, are not valid UTF-8. */
+/** Percent-decodes the text once; returns undefined if the result is not valid UTF-8. */
 export function decodeTarget(text: string): string | undefined {
   if (!encoded.test(text)) return text;
   try {

@@ -2,7 +2,7 @@
 
 const ampersand = 0x26;
 const semicolon = 0x3b;
-/** The longest reference is `#1114111`. */
+/** Length of the longest reference, `#1114111`. */
 const maxNameLength = 8;
 const entities: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
@@ -12,7 +12,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-/** The text from `start` to `end` with its entities replaced; undefined if one is not valid. */
+/** Replaces the entities between `start` and `end`; returns undefined if one is not valid. */
 export function unescapeXml(text: string, start = 0, end = text.length): string | undefined {
   let parts: string[] | undefined;
   let done = start;
@@ -34,7 +34,7 @@ export function unescapeXml(text: string, start = 0, end = text.length): string 
   return parts.join("");
 }
 
-/** The search stops after the longest valid name: otherwise it could cross the whole document. */
+/** Searches no further than the longest valid name, so as not to scan the whole document. */
 function nameEnd(text: string, from: number, end: number): number | undefined {
   const limit = Math.min(from + maxNameLength + 1, end);
   for (let at = from; at < limit; at++) if (text.charCodeAt(at) === semicolon) return at;

@@ -1,5 +1,5 @@
-// Aggregates the metrics of several processes. Each process is asked for a snapshot; for a process
-// that does not respond in time or has ended, its last snapshot counts.
+// Aggregates the metrics of several processes. Each process is asked for a snapshot. If a process
+// has ended or does not respond in time, its last snapshot counts.
 import { mergeSnapshots, type Snapshot, withoutGauges } from "./snapshot.ts";
 
 export interface SnapshotAggregator {
@@ -10,7 +10,7 @@ export interface SnapshotAggregator {
 
 export interface Member {
   receive(snapshot: Snapshot): void;
-  /** Call when the process has ended. */
+  /** Must be called when the process has ended. */
   remove(): void;
 }
 

@@ -6,14 +6,14 @@ import type { Snapshot } from "./snapshot.ts";
 
 export interface WatchOptions {
   readonly counts: boolean;
-  /** Writes lines of the request log; undefined without a request log. */
+  /** Writes lines to the request log; undefined if there is no request log. */
   readonly writeLines?: ((text: string) => Promise<void>) | undefined;
 }
 
 export interface Watch {
-  /** What the processes count and log. */
+  /** Settings for the processes: whether to count and log requests. */
   readonly observing: ObserverOptions;
-  /** Adds a process that can receive messages. */
+  /** Adds a process; `send` sends it a message. */
   join(send: (message: ToObserver) => void): WatchedProcess;
   snapshot(): Promise<Snapshot>;
 }

@@ -1,5 +1,5 @@
-// A finished request with its response, as counted and logged. It contains no header, query or
-// target, so that no signature, cookie or secret can reach the log.
+// A finished request with its response, for metrics and the request log. It contains no header,
+// query or target, so that no signature, cookie or secret can reach the log.
 import type { Counter, Histogram, Metrics } from "./metrics.ts";
 import { secondsBounds } from "./metrics.ts";
 
@@ -7,30 +7,30 @@ export type FrontEnd = "s3" | "script" | "console" | "public";
 
 export interface Exchange {
   readonly frontEnd: FrontEnd;
-  /** The request id that the response carries. */
+  /** The request id, which the response also contains. */
   readonly id: string;
   readonly method: string;
-  /** One of a limited set: an operation of the S3 API, a script, a page. */
+  /** An operation, script or page. A limited set of names, because each is a metric label. */
   readonly operation: string;
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
   readonly status: number;
-  /** Bytes of the bodies, without headers. */
+  /** Bytes of the body, without headers. */
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** From the end of the request's head until the last byte was passed to the operating system. */
+  /** Duration from the end of the request's head until the last byte was passed to the system. */
   readonly milliseconds: number;
   readonly accessKeyId?: string | undefined;
-  /** Called only for the request log. */
+  /** A function, because only the request log needs the address. */
   readonly remoteAddress: () => string;
-  /** One of a limited set. */
+  /** Error code, from a limited set. */
   readonly errorCode?: string | undefined;
-  /** False when the response was cut off. */
+  /** Whether the response was sent completely. */
   readonly isWhole: boolean;
 }
 
 interface OperationCounts {
-  /** Indexed by the first digit of the status. */
+  /** Counters, indexed by the first digit of the status. */
   readonly requests: (Counter | undefined)[];
   readonly seconds: Histogram;
   readonly bytesIn: Counter;

@@ -1,5 +1,5 @@
-// Recent metrics of a server for charts, sampled at intervals: fine for the last hour, coarse for
-// the last week. They are in memory only.
+// Recent metrics of a server for charts, in memory only: samples at short intervals for the last
+// hour, and at long intervals for the last week.
 import type { FrontEnd } from "./exchange.ts";
 import { secondsBounds } from "./metrics.ts";
 import { quantile } from "./quantile.ts";
@@ -9,7 +9,7 @@ export const frontEnds: readonly FrontEnd[] = ["s3", "script", "public", "consol
 export const spans = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as const;
 export type Span = keyof typeof spans;
 
-/** The time between two samples. Rates are per second; undefined means unknown. */
+/** Metrics of the interval between two samples. Rates are per second; undefined means unknown. */
 export interface Point {
   /** End of the interval, in milliseconds since the epoch. */
   readonly time: number;
@@ -36,7 +36,7 @@ interface Sample extends Pick<Point, "time" | "stored" | "objects"> {
 
 export interface History {
   add(time: number, snapshot: Snapshot): void;
-  /** Oldest first, up to the snapshot `now`, which is not kept. */
+  /** Returns points, oldest first. The last point ends at `now`, which is not stored. */
   points(
     span: Span,
     selected: readonly FrontEnd[],
@@ -46,7 +46,7 @@ export interface History {
 
 const fineMilliseconds = 10_000;
 const coarseMilliseconds = 300_000;
-/** A chart cannot show more. */
+/** Maximum number of points that a chart can show. */
 const maxPoints = 720;
 
 export function createHistory(): History {
@@ -55,9 +55,9 @@ export function createHistory(): History {
 
   function appendSample(samples: readonly Sample[], sample: Sample, every: number, span: number): Sample[] {
     const last = samples.at(-1);
-    // The clock was set back: start again.
+    // The clock was set back: discard the earlier samples.
     if (last !== undefined && sample.time < last.time) return [sample];
-    // Tolerates a second: the previous sample may have been late.
+    // Tolerate one second, because the previous sample may have been late.
     if (last !== undefined && sample.time - last.time < every - 1000) return [...samples];
     return [...samples.filter(({ time }) => sample.time - time <= span), sample];
   }

@@ -1,21 +1,21 @@
-// Queues request log lines and sends them in batches, one at a time. If the writer is slow, lines
-// beyond the limit are dropped and counted: memory is bounded and requests never wait.
+// Queues request log lines and sends them in batches, one batch at a time. If the writer is slow,
+// lines beyond the limit are dropped and counted: memory is limited and requests never wait.
 
 export interface LineQueue {
   push(line: string): void;
-  /** The writer has taken the batch. */
+  /** Called when the writer has written the batch in flight. */
   ack(): void;
-  /** Sends the queued lines at once. */
+  /** Sends the queued lines immediately. */
   flush(): void;
-  /** Lines dropped because the queue was full. */
+  /** Number of lines dropped because the queue was full. */
   readonly dropped: number;
 }
 
 export interface LineQueueOptions {
   readonly send: (text: string) => void;
-  /** Maximum of queued characters. */
+  /** Maximum number of queued characters. */
   readonly maxCharacters?: number;
-  /** How long a line waits for others when no batch is in flight. */
+  /** How long a line waits for further lines if no batch is in flight. */
   readonly maxDelayMilliseconds?: number;
 }
 

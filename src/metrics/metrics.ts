@@ -1,5 +1,5 @@
-// Counters, gauges and histograms of one process. A series is looked up once by its labels and is
-// then a plain array of numbers, so counting is one addition.
+// Counters, gauges and histograms of one process. A series is looked up by its labels once. It is a
+// plain array of numbers, so counting is one addition.
 import type { Family, FamilyType, MetricDescription, Snapshot } from "./snapshot.ts";
 
 export interface Counter {
@@ -15,16 +15,16 @@ export type Labelled<T> = (...labels: readonly string[]) => T;
 
 export interface Metrics {
   counter(description: MetricDescription): Labelled<Counter>;
-  /** Add a negative amount to decrease it. */
+  /** A gauge decreases by a negative amount. */
   gauge(description: MetricDescription): Labelled<Counter>;
   histogram(description: MetricDescription, bounds: readonly number[]): Labelled<Histogram>;
-  /** A metric whose values are kept elsewhere; `read` is called for each snapshot. */
+  /** Adds a metric whose values are kept elsewhere; `read` is called for each snapshot. */
   addReading(
     description: MetricDescription,
     type: "counter" | "gauge",
     read: () => Iterable<readonly [labels: readonly string[], value: number]>,
   ): void;
-  /** The same for a histogram. */
+  /** Adds a histogram whose values are kept elsewhere; `read` is called for each snapshot. */
   addHistogramReading(
     description: MetricDescription,
     bounds: readonly number[],

@@ -18,7 +18,7 @@ function familyText(family: Family): string {
   return [`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
 }
 
-/** Buckets are cumulative: each counts all values up to its bound, the last one all values. */
+/** Buckets are cumulative: each counts all values up to its bound, and the last counts all. */
 function histogramLines({ name, bounds }: Family, labels: readonly string[], numbers: Numbers): string[] {
   let count = 0;
   const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, i) => {

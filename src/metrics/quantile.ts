@@ -1,7 +1,7 @@
-// Computes a quantile of a histogram, as exactly as its bounds allow.
+// Estimates a quantile of a histogram.
 import type { Numbers } from "./snapshot.ts";
 
-/** Interpolates between bounds; values above the last count as the last. Undefined if empty. */
+/** Interpolates between bounds. Values above the last count as that bound. Undefined if empty. */
 export function quantile(numbers: Numbers, bounds: readonly number[], share: number): number | undefined {
   const counts = bounds.map((_, i) => numbers[i] ?? 0);
   const beyond = numbers[bounds.length] ?? 0;

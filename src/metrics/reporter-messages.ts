@@ -7,7 +7,7 @@ export type FromObserver =
   | { readonly kind: "metrics"; readonly snapshot: Snapshot }
   | { readonly kind: "request lines"; readonly text: string };
 
-/** Larger than the queue of lines, in characters. */
+/** Maximum characters of log lines in one message; larger than the queue of lines. */
 const maxLinesLength = 2 * 1024 * 1024;
 const maxFamilies = 1000;
 const maxSeries = 20_000;
@@ -15,7 +15,7 @@ const maxLabels = 16;
 const maxNumbers = 128;
 const maxTextLength = 4096;
 
-/** Returns undefined for any other message, or for an invalid one. */
+/** Returns undefined if the message is invalid or not about metrics and logs. */
 export function parseFromObserver(message: Fields): FromObserver | undefined {
   const { kind, snapshot, text } = message;
   if (kind === "metrics" && isList(snapshot, maxFamilies, isFamily)) return { kind, snapshot };

@@ -1,5 +1,5 @@
 // Counts and logs the exchanges of a worker process. The supervisor requests the metrics and writes
-// the log lines. A request never waits for this.
+// the log lines. Requests of clients never wait for metrics or logs.
 import { createExchangeCounter, type Exchange } from "./exchange.ts";
 import { createLineQueue } from "./line-queue.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -17,12 +17,12 @@ export const droppedLines = {
 };
 
 export interface Observer {
-  /** For further metrics of the process. */
+  /** Registry for further metrics of the process. */
   readonly metrics: Metrics;
   /** Undefined when exchanges are neither counted nor logged. */
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   receive(message: ToObserver): void;
-  /** Sends what is left before the process ends; does not wait. */
+  /** Sends the last metrics and log lines before the process ends, without waiting. */
   end(): void;
 }
 
@@ -46,7 +46,7 @@ export function createObserver(
       else sendMetrics();
     },
     end() {
-      // Sends the queued lines without waiting for the batch in flight.
+      // Send the queued lines without waiting for the batch in flight.
       lines.ack();
       sendMetrics();
     },

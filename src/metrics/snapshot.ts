@@ -1,12 +1,12 @@
-// Metrics as plain data that is sent between processes and added up. Counters and histograms of an
-// ended process stay in the sum, so that totals never decrease; its gauges are removed.
+// Metrics as plain data, which processes send to the supervisor to be added up. Counters and
+// histograms of an ended process stay in the sum, so that totals never decrease; gauges do not.
 
 export type FamilyType = "counter" | "gauge" | "histogram";
 
 export interface MetricDescription {
-  /** By Prometheus's conventions: store_…, with the unit, counters ending in _total. */
+  /** Name by Prometheus's conventions: starts with store_, has the unit; counters end in _total. */
   readonly name: string;
-  /** One line. */
+  /** Description in one line. */
   readonly help: string;
   /** Names of the labels whose values identify a series. */
   readonly labels?: readonly string[];
@@ -40,7 +40,7 @@ export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   return [...families.values()].map(({ family, series }) => ({ ...family, series: [...series.values()] }));
 }
 
-/** The part of a snapshot that remains after the process has ended. */
+/** Returns the part of a snapshot that still counts after the process has ended. */
 export function withoutGauges(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type !== "gauge");
 }

@@ -4,7 +4,7 @@ import type { PublicBucket } from "./publications.ts";
 
 export interface Address {
   readonly bucket: string;
-  /** Decoded exactly once. A key is not a file path, so `..` is a valid key. */
+  /** Key, percent-decoded exactly once. A key is not a file path, so `..` is valid. */
   readonly key: string;
 }
 
@@ -14,7 +14,7 @@ export interface AddressNames {
   readonly buckets: readonly PublicBucket[];
 }
 
-/** Undefined if the path is not valid UTF-8 or does not begin with a slash. */
+/** Returns undefined if the path is not valid UTF-8 or does not begin with a slash. */
 export function parseAddress(
   host: string,
   target: string,

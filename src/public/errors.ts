@@ -1,4 +1,4 @@
-// Translates errors of the engine to responses of a public bucket. Reasons of writes are 500.
+// Maps errors of the engine to statuses of a public bucket. Errors that only writes cause are 500.
 import { type Reason, StoreError } from "../model/errors.ts";
 
 export type ErrorStatus = 404 | 416 | 500 | 503;

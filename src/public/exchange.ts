@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 
-/** Filled in while the request is handled; undefined if it names no public bucket. */
+/** Set while the request is handled; undefined if the request does not name a public bucket. */
 export interface RequestedObject {
   bucket: string | undefined;
   key: string | undefined;
@@ -44,7 +44,7 @@ export function withExchangeReport(
   };
 }
 
-/** A fixed set of names: clients may send any method, and each name becomes a metric label. */
+/** Clients may send any method, but each name becomes a metric label: allow few names. */
 function toOperationName(method: string): string {
   return method === "GET" || method === "HEAD" || method === "OPTIONS" ? method : "Unknown";
 }

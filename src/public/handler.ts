@@ -1,5 +1,5 @@
 // Serves public buckets over HTTP, read-only, with conditions, ranges, caching and index documents.
-// A private bucket gets the same 404 as a missing one, so its existence stays hidden.
+// A private bucket gets the same 404 as a missing bucket, so its existence stays hidden.
 import type { DescribeOutcome, Engine, GetOutcome } from "../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
@@ -81,7 +81,7 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     return notFound(publicRequest);
   }
 
-  /** A key that is not valid is treated as missing: a request may name any key. */
+  /** Returns undefined for an invalid key too, because a request can contain any key. */
   async function findRecord(bucket: string, key: string): Promise<ObjectRecord | undefined> {
     try {
       return await engine.head(bucket, key);
@@ -153,7 +153,7 @@ function toBody({ bytes }: { readonly bytes: FoundObject["bytes"] | undefined })
   return bytes === undefined ? null : (bytes.inline ?? bytes);
 }
 
-/** The outcome of the same GET for a HEAD. Throws InvalidRange like the engine. */
+/** Converts the outcome of a HEAD to that of a GET without bytes. Throws InvalidRange. */
 function withoutBytes(outcome: DescribeOutcome, range: RangeRequest | undefined) {
   if (outcome.outcome !== "found") return outcome;
   return { ...outcome, range: resolveRange(range, outcome.record.size), bytes: undefined };
@@ -167,7 +167,7 @@ function contentLengthHeader(size: number): [string, string] {
   return ["content-length", String(size)];
 }
 
-/** Undefined if an etag in the condition is not valid. */
+/** Returns undefined if an etag in the condition is not valid. */
 function readCondition(request: HttpRequest): Condition | undefined {
   try {
     return conditionFromHeaders({ get: (name) => request.header(name) ?? null });
@@ -176,7 +176,7 @@ function readCondition(request: HttpRequest): Condition | undefined {
   }
 }
 
-/** True if the object is still the version a client wants to resume (RFC 9110 13.1.5). */
+/** Whether the object is still the version that a client wants to resume (RFC 9110 13.1.5). */
 function ifRangeMatches(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
   const given = request.header("if-range")?.trim();
   if (given === undefined || given === `"${etag}"`) return true;
@@ -211,7 +211,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
     ["etag", `"${etag}"`],
     ["last-modified", new Date(uploaded).toUTCString()],
     ["accept-ranges", "bytes"],
-    // Browsers must not guess a content type: a guessed text/html would run scripts.
+    // Keep browsers from guessing the content type: as text/html, an object could run scripts.
     ["x-content-type-options", "nosniff"],
     ...stored,
     ...(has("content-type") ? [] : ([["content-type", "application/octet-stream"]] as [string, string][])),
@@ -221,7 +221,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
   ];
 }
 
-/** Relative to the last path segment: a path that begins with `//` would name another host. */
+/** Returns a redirect relative to the last path segment: a path like `//a` would be a host. */
 function folderRedirect({ target }: HttpRequest): string {
   const { rawPath, rawQuery } = splitTarget(target);
   const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);

@@ -1,5 +1,5 @@
-// Publishes buckets for anonymous reading. The bucket's settings decide; a document for each public
-// bucket serves as an index, so that the server need not read every bucket.
+// Publishes buckets for anonymous reading. The settings of a bucket decide whether it is public. An
+// index with one document per public bucket saves the server from reading every bucket.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";

@@ -14,12 +14,12 @@ export interface PublicOptions extends PortAddress, PortOptions, Omit<HandlerOpt
   readonly opens: "at once" | "when a bucket is public";
   /** Called if the port is opened after start. */
   readonly onOpened: (port: number) => void;
-  /** Formats the error for the log if the port cannot be opened after start. */
+  /** Formats the error for the log if the port cannot be opened after the start. */
   readonly describeError: (error: unknown) => string;
 }
 
 export interface PublicServer {
-  /** Undefined while the port is not open. */
+  /** The open port; undefined while it is not open. */
   readonly port: number | undefined;
   close(): Promise<void>;
 }

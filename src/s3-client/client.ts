@@ -31,9 +31,9 @@ export interface S3Endpoint extends Service {
   readonly prefix: string;
 }
 
-/** In milliseconds. */
+/** Timeouts in milliseconds. */
 export interface S3Times extends HttpClientTimes {
-  /** How long to retry a request, or a read that gets no new byte. */
+  /** How long to retry a request, or a read that receives no new bytes. */
   readonly retry: number;
 }
 
@@ -44,7 +44,7 @@ export interface S3Request {
   /** Undefined for a request to the bucket. */
   readonly key?: string;
   readonly query?: readonly (readonly [string, string])[];
-  /** Lowercase names. */
+  /** Headers by lowercase name. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: S3Payload;
   readonly cancellation?: Cancellation | undefined;
@@ -54,12 +54,12 @@ export interface S3Request {
 export interface S3Payload {
   readonly parts: readonly Uint8Array[];
   readonly length: number;
-  /** In hex. The service refuses bytes damaged in transit. Costs half as much as MD5. */
+  /** SHA-256 in hex, by which the service detects damage in transit; twice as fast as MD5. */
   readonly sha256: string;
 }
 
 export interface S3Transport extends Omit<HttpClient, "send"> {
-  /** `host:port`, for messages. */
+  /** `host:port` of the service, for messages. */
   readonly host: string;
   send(request: S3Request, deadline: number): Promise<Answer>;
 }

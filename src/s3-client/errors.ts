@@ -1,4 +1,4 @@
-// Errors of an S3 service: which are transient, and how they map to StoreErrors.
+// Classifies errors of an S3 service as transient or permanent, and maps them to StoreErrors.
 import { unescapeXml } from "../http/xml-entities.ts";
 import { StoreError } from "../model/errors.ts";
 import { Broken, Silence } from "./http-client.ts";
@@ -45,12 +45,12 @@ export function isTransient(error: unknown): boolean {
     if (isFull(error) || error.status === 501) return false;
     return error.status >= 500 || error.status === 429 || transientCodes.has(error.code);
   }
-  // Codes of the system, its resolver and Node's HTTP parser. A certificate error is permanent.
+  // Codes of the system, the DNS resolver and Node's HTTP parser. Certificate errors are permanent.
   const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_|ENOTFOUND|EADDR|EMFILE|HPE_)/.test(code);
 }
 
-/** Advice after a TLS failure; empty for any other error. */
+/** Returns advice for a TLS failure; empty for any other error. */
 export function tlsAdvice(error: unknown): string {
   const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   // Node's error code for a response that is not TLS differs between versions.
@@ -63,7 +63,7 @@ export function tlsAdvice(error: unknown): string {
   return "";
 }
 
-/** The detail contains the host and its message, never a key. */
+/** The detail contains the host and the service's message, but never an access key. */
 export function toStoreError(error: unknown, host: string): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   const message = error instanceof S3Refusal ? `${error.code}: ${error.message}` : error.message;
@@ -84,14 +84,14 @@ export function readRefusal(status: number, document: string): S3Refusal {
   return new S3Refusal(status, code, elementText(document, "Message") ?? "no reason was given");
 }
 
-/** The text of the first element with this name: enough for S3's flat documents. */
+/** Returns the text of the first element with this name, which suffices for S3's flat documents. */
 export function elementText(document: string, name: string): string | undefined {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document)?.[1];
-  // A service that sends invalid entities is read without replacing any.
+  // If the service sends invalid entities, return the raw text.
   return text === undefined ? undefined : (unescapeXml(text) ?? text);
 }
 
-/** The service's error response that caused an error. */
+/** Finds the service's error response among the causes of an error. */
 export function findRefusal(error: unknown): S3Refusal | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof S3Refusal ? cause : undefined;

@@ -1,4 +1,4 @@
-// An HTTP client with a timeout on every step: connect, send, response head and idle body. A
+// An HTTP client with a timeout for every step: connect, send, response head and idle body. A
 // timeout destroys the socket, so that no request waits forever for an unresponsive service.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
@@ -11,48 +11,48 @@ export class Broken extends Error {
   override readonly name = "Broken";
 }
 
-/** A timeout. */
+/** The service did not respond in time. */
 export class Silence extends Error {
   override readonly name = "Silence";
 }
 
 export interface Service {
-  /** Without the brackets of an IPv6 address. */
+  /** Host name or address, without the brackets of an IPv6 address. */
   readonly hostname: string;
   readonly port: number;
   readonly tls: boolean;
 }
 
-/** In milliseconds. */
+/** Timeouts in milliseconds. */
 export interface HttpClientTimes {
   readonly connect: number;
   /** From the end of the request to the head of its response. */
   readonly answer: number;
-  /** Maximum time without a byte of the body sent or received. */
+  /** Maximum time in which no byte of the body is sent or received. */
   readonly idle: number;
 }
 
 export interface OutgoingRequest {
   readonly method: string;
-  /** Path and query, encoded. */
+  /** Percent-encoded path and query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent without concatenation. The caller must not change them until the response has arrived. */
+  /** Parts of the body. The caller must not change them until the response has arrived. */
   readonly parts: readonly Uint8Array[];
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** Cancels a request. Lighter than an AbortSignal, which costs as much as a small request. */
+/** Cancels a request. Not an AbortSignal, which costs as much as a small request. */
 export interface Cancellation {
   isCancelled: boolean;
-  /** Set by the request in flight. */
+  /** Aborts the request in flight, which sets this function. */
   abort: (() => void) | undefined;
 }
 
 export interface HttpClient {
-  /** Returns the response head. `deadline` is in terms of `performance.now`. */
+  /** Returns the response head. `deadline` is a time on the clock of `performance.now`. */
   send(request: OutgoingRequest, deadline: number): Promise<Answer>;
-  /** Closes idle connections, which cannot be trusted after a timeout. */
+  /** Closes idle connections. After a timeout, they may be broken too. */
   dropIdleConnections(): void;
   close(): void;
 }
@@ -95,7 +95,7 @@ export function createHttpClient({ hostname, port, tls }: Service, times: HttpCl
           if (cancellation !== undefined) cancellation.abort = undefined;
           // Without a listener, an error before the body is read would be uncaught.
           response.on("error", () => {});
-          // The rest of an unfinished request is not sent, so the connection cannot be reused.
+          // If the request was not sent completely, the connection cannot be reused.
           response.once("end", () => {
             if (!message.writableFinished) message.destroy();
           });
@@ -114,7 +114,7 @@ export function createHttpClient({ hostname, port, tls }: Service, times: HttpCl
   };
 }
 
-/** Parts written before waiting for the write to complete. */
+/** Number of parts to write before waiting for the writes to complete. */
 const partsPerWrite = 4;
 
 function sendParts(

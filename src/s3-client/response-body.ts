@@ -7,11 +7,11 @@ import { type Answer, Broken, type Cancellation, Silence } from "./http-client.t
 export interface S3Body {
   /** Returns undefined at the end; throws when the body is cut off. */
   next(): Promise<Uint8Array | undefined>;
-  /** A reader that stops before the end must call this. It does nothing after the end. */
+  /** Must be called by a reader that stops before the end. Has no effect after the end. */
   cancel(): void;
 }
 
-/** Beyond this, reading pauses and the bytes wait in the socket buffer. */
+/** Maximum of buffered bytes. When it is reached, reading from the socket pauses. */
 const maxBufferedBytes = 256 * 1024;
 
 export function readBody(message: Answer, idleMilliseconds: number): S3Body {
@@ -48,7 +48,7 @@ export function readBody(message: Answer, idleMilliseconds: number): S3Body {
         if (ending?.error !== undefined) throw ending.error;
         if (ending !== undefined) return undefined;
         timer ??= setTimeout(() => {
-          // Only while a reader waits: each call of `next` restarts the timer.
+          // Fail only if a reader waits. Each call of `next` restarts the timer.
           if (wake !== undefined) message.destroy(new Silence("no more bytes arrived in time"));
         }, idleMilliseconds);
         timer.refresh();
@@ -69,7 +69,7 @@ export function readBody(message: Answer, idleMilliseconds: number): S3Body {
   };
 }
 
-/** XML documents of S3 are never larger. */
+/** Maximum size of an XML document; documents of S3 are smaller. */
 const maxDocumentBytes = 16 * 1024 * 1024;
 
 /** Reads a small body to its end, so that the connection can be reused. */
@@ -89,9 +89,9 @@ export async function readText(body: S3Body): Promise<string> {
 
 export interface ResumingBodyOptions {
   readonly length: number;
-  /** How long to retry without a new byte. */
+  /** How long to retry while no new bytes arrive. */
   readonly retryMilliseconds: number;
-  /** Opens the rest of the body after `done` bytes. */
+  /** Opens the rest of the body, after the first `done` bytes. */
   open(done: number, cancellation: Cancellation): Promise<S3Body>;
   /** Whether to stop retrying. */
   isOver(): boolean;
@@ -106,7 +106,7 @@ export function createResumingBody(options: ResumingBodyOptions): S3Body {
   const cancellation: Cancellation = { isCancelled: false, abort: undefined };
   let done = 0;
   let opening: Promise<S3Body> | undefined = open(0, cancellation);
-  // The error is thrown by the first `next`.
+  // The first call of `next` throws the error.
   opening.catch(() => {});
   let body: S3Body | undefined;
 

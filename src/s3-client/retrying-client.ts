@@ -16,14 +16,14 @@ const maxPause = 2000;
 
 export interface RetryingS3Client {
   readonly times: S3Times;
-  /** Repeats `work` until it succeeds, fails permanently, or the deadline is over. */
+  /** Retries `work` until it succeeds, fails permanently, or the deadline has passed. */
   withRetries<T>(
     work: (deadline: number, tries: number) => Promise<T>,
     cancellation?: Cancellation,
   ): Promise<T>;
   /** Returns the response head; throws an S3Refusal for an error status. */
   send(request: S3Request, deadline: number): Promise<Answer>;
-  /** Reads the response body, too. */
+  /** Sends a request with retries and returns the response with its body. */
   sendWithRetries(request: S3Request): Promise<S3Response>;
   mapError(error: unknown): unknown;
   isClosed(): boolean;
@@ -39,7 +39,7 @@ export interface S3Response {
 
 export interface RetryingS3ClientOptions {
   readonly times?: Partial<S3Times>;
-  /** Creates the error that callers get. */
+  /** Converts an error to the error that callers get. */
   readonly mapError: (error: unknown, host: string) => unknown;
 }
 
@@ -61,7 +61,7 @@ export function createRetryingS3Client(
         return await work(deadline, tries + 1);
       } catch (error) {
         if (error instanceof Silence) transport.dropIdleConnections();
-        // Jitter: requests that failed together are not retried at the same moment.
+        // Jitter: requests that failed at the same time must not be retried at the same time.
         const wait = Math.min(firstPause * 2 ** tries, maxPause) * (0.5 + Math.random() / 2);
         const isOver = performance.now() + wait >= deadline || cancellation?.isCancelled === true;
         if (!isTransient(error) || isOver || isClosed) throw mapError(error, transport.host);

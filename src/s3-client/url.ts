@@ -5,7 +5,7 @@ import type { S3Endpoint } from "./client.ts";
 
 const s3UrlPattern = /^s3:\/\/([^/?#]*)@([^@/?#]+)(?:\/([^/?#]*))?(\/[^?#]*)?(?:\?([^#]*))?$/;
 
-/** Creates an error with the reason and without the URL, which may contain a secret. */
+/** Creates an error that states the reason but not the URL, which may contain a secret. */
 export type ErrorFactory = (why: string) => Error;
 
 export function parseS3Endpoint(url: string, createError: ErrorFactory): S3Endpoint {
@@ -61,7 +61,7 @@ const defaultRegion = "us-east-1";
 
 interface Settings {
   readonly region: string;
-  /** Undefined: TLS, except to a loopback address. */
+  /** Whether to use TLS; default: yes, except for a loopback address. */
   readonly tls: boolean | undefined;
 }
 

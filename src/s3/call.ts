@@ -1,4 +1,4 @@
-// Input and output of operations: an authorized call whose body is not read yet, and its response.
+// Input and output of an operation: an authorized call whose body is not read yet, and a response.
 import type { Engine } from "../engine/engine.ts";
 import type { HttpBody } from "../http/server/listen.ts";
 import type { Bucket } from "../model/bucket.ts";
@@ -14,7 +14,7 @@ export interface Call {
   readonly request: S3Request;
   readonly operation: Operation;
   readonly caller: Caller;
-  /** The bucket as authorization found it; undefined for operations on the account. */
+  /** The bucket that the caller may use; undefined for operations on the account. */
   readonly bucket: Bucket | undefined;
   readonly payload: Payload;
   readonly region: string;
@@ -44,7 +44,7 @@ export function answerXml(
   return answer(200, [["content-type", "application/xml"], ...headers], xmlDocument(name, value));
 }
 
-/** Content of an Owner, Initiator or Grantee element. */
+/** Returns the content of an Owner, Initiator or Grantee element. */
 export function ownerElements(account: string): XmlElement[] {
   const { id, displayName } = toOwner(account);
   return [

@@ -1,4 +1,4 @@
-// Error codes of S3 with status and message, and the table that maps reasons of the engine to them.
+// Error codes of S3 with status and message, and a table of the code for each error of the engine.
 import type { Reason } from "../model/errors.ts";
 
 export const errors = {
@@ -103,7 +103,7 @@ export type ErrorCode = keyof typeof errors;
 
 export interface S3ErrorOptions {
   readonly message?: string | undefined;
-  /** Further elements of the error document. */
+  /** Additional elements of the error document. */
   readonly details?: Readonly<Record<string, string>> | undefined;
   /** Value of Retry-After; default: 1 for status 503. */
   readonly retryAfterSeconds?: number | undefined;

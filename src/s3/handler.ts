@@ -45,7 +45,7 @@ export interface S3Options {
   readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
-  /** Memory for documents and form fields that are read whole; default: 64 MiB. */
+  /** Memory budget for documents and form fields in memory; default: 64 MiB. */
   readonly documentBytes?: number | undefined;
   readonly now: () => number;
   /** Rate limit on wrong signatures. */
@@ -74,7 +74,7 @@ interface SentResponse extends Pick<Exchange, "id" | "status" | "bytesOut" | "is
 }
 
 const region = "auto";
-/** Clients that require a region of AWS send us-east-1 or none. */
+/** Accepted regions. Clients that require a region of AWS send us-east-1; some send none. */
 const regions = [region, "us-east-1", ""];
 
 /** Operations that are recorded in the audit log, with their names there. */
@@ -138,12 +138,12 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
 
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
-  // Built once: spreading it for each request would create new hidden classes and slow its readers.
+  // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
   const budget = createDocumentBudget(options.documentBytes);
   const { credentials } = options;
-  /** Grants of earlier versions have only a bucket name: bind them before the first request. */
+  /** Binds grants of earlier versions, which have only a bucket name, before the first request. */
   let pendingGrantBinding = credentials
     .bindGrants?.((name) => engine.bucket(name))
     .catch((error: unknown) => log(`Could not bind grants of access keys to their buckets: ${String(error)}`))
@@ -213,7 +213,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } catch (error) {
       const s3Error = toS3Error(error);
       state.errorCode = s3Error.code;
-      // A refused signature names the access key that it claims to belong to.
+      // If the signature was refused, the log contains the access key that the client claimed.
       state.accessKeyId ??= s3Error.details.AWSAccessKeyId;
       if (s3Error.code === "InternalError") log(faultLine(error, id));
       response = errorResponse(s3Error, http, id);
@@ -230,7 +230,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } satisfies HttpResponse;
   };
 
-  /** Lists each field: it runs for every request, and spreading objects would dominate its cost. */
+  /** Lists each field: for a function that runs on every request, object spread would be slow. */
   function reportExchange(
     { startTime, operation, accessKeyId, errorCode }: RequestState,
     response: SentResponse,
@@ -240,7 +240,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
       frontEnd: "s3",
       id: response.id,
       method: http.method,
-      // Without an operation: one of two fixed names, since each becomes a metric label.
+      // Without an operation, only two names are possible, because each becomes a metric label.
       operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
       bucket: operation?.bucket || undefined,
       key: operation?.key || undefined,
@@ -255,7 +255,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     });
   }
 
-  /** Error responses carry CORS headers too, so that web pages can read them. */
+  /** Returns CORS headers for an error response, so that web pages can read the error. */
   async function corsHeadersOrNone(http: HttpRequest): Promise<readonly (readonly [string, string])[]> {
     try {
       return await corsHeaders(engine, http, parseAddress(readRequest(http), domains).bucket);
@@ -289,11 +289,11 @@ function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Respons
 function toS3Error(error: unknown): S3Error {
   if (error instanceof S3Error) return error;
   if (!(error instanceof StoreError)) {
-    // A connection that breaks during the body is a fault of the client.
+    // The connection broke while the body was received: the client is at fault, not the server.
     const isConnectionReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
     return new S3Error(isConnectionReset ? "IncompleteBody" : "InternalError", { cause: error });
   }
-  // The body stream failed with an S3 error, such as a wrong hash: report that one.
+  // The body stream failed with an S3 error, such as a wrong hash: report that error.
   if (error.cause instanceof S3Error) return error.cause;
   const code = errorCodeByReason[error.reason];
   return new S3Error(code, { message: code === "InternalError" ? undefined : error.detail, cause: error });

@@ -3,7 +3,7 @@ import type { Right } from "./auth/grants.ts";
 import { S3Error } from "./errors.ts";
 import type { Query, S3Request } from "./request.ts";
 
-/** The right each operation needs on its bucket; "account": none, "form": a signed policy. */
+/** The right that each operation needs. "account": none on a bucket. "form": a signed policy. */
 export const operations = {
   ListBuckets: "account",
   CreateBucket: "account",
@@ -65,7 +65,7 @@ export interface Operation {
   readonly requires: Right | "account" | "form";
 }
 
-/** Query names that select another operation. An unsupported one is refused, never ignored. */
+/** Query parameters that select an operation. Unsupported ones are refused, never ignored. */
 const subresources = new Set(
   (
     "abac accelerate acl analytics annotation attributes cors delete encryption intelligent-tiering inventory " +
@@ -76,7 +76,7 @@ const subresources = new Set(
   ).split(" "),
 );
 
-/** Operations by method and sorted subresources; the empty string stands for none. */
+/** Operations by method and sorted subresources; an empty string means no subresource. */
 const bucketOperations: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
   GET: {
     "": "ListObjects",
@@ -129,7 +129,7 @@ export function readOperation(request: S3Request, domains: readonly string[]): O
   return { name, bucket, key, requires: operations[name] };
 }
 
-/** The bucket is in the path, or in the host before one of `domains`. */
+/** Finds the bucket in the path, or in the host before one of `domains`. */
 export function parseAddress(
   request: S3Request,
   domains: readonly string[],
@@ -166,7 +166,7 @@ function findOperationName(request: S3Request, bucket: string, key: string): Ope
   return name;
 }
 
-/** Parsed queries are cached with their target, so the subresources can be cached by query. */
+/** Cache of subresources by query. Query objects are cached too, so entries are found again. */
 const subresourceKeyCache = new WeakMap<Query, string>();
 
 function toSubresourceKey(query: Query): string {
@@ -178,7 +178,7 @@ function toSubresourceKey(query: Query): string {
   return subresourceKey;
 }
 
-/** Objects have one version, whose id is null. */
+/** Refuses version ids other than null: an object has only one version. */
 function checkVersion({ query }: S3Request): void {
   const version = query.get("versionId");
   if (version === "null") return;

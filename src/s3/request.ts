@@ -8,7 +8,7 @@ export interface S3Request {
   readonly method: string;
   /** Decoded path with its leading slash. */
   readonly path: string;
-  /** Canonical path of Signature Version 4: encoded once, however the client encoded it. */
+  /** Canonical path of Signature Version 4: decoded, then percent-encoded once. */
   readonly canonicalPath: string;
   readonly query: Query;
   readonly http: HttpRequest;
@@ -22,7 +22,7 @@ export interface Query {
   has(name: string): boolean;
   /** Canonical query of Signature Version 4, without X-Amz-Signature. */
   canonical(): string;
-  /** Parameters of a presigned URL that stand for headers: lowercase names, latin1 values. */
+  /** Returns headers that an SDK moved into a presigned URL: lowercase names, latin1 values. */
   movedHeaders(): readonly (readonly [name: string, value: string])[];
 }
 
@@ -33,7 +33,7 @@ export function readRequest(http: HttpRequest): S3Request {
 
 type Target = Pick<S3Request, "path" | "canonicalPath" | "query">;
 
-/** Recently parsed targets: clients repeat them, and parsing costs as much as a small read. */
+/** Cache of parsed targets: clients repeat them, and parsing costs as much as a small read. */
 const targetCache = new Map<string, Target>();
 const maxCachedTargets = 1000;
 const maxCachedLength = 1024;
@@ -54,11 +54,14 @@ function parseTarget(text: string): Target {
   return { path, canonicalPath: encodePath(path), query };
 }
 
-/** Parameters of signature and body framing, and checksums, which SDKs compute without the body. */
+/** Signature and framing parameters, and checksums: an SDK presigns without knowing the body. */
 const notMovedHeader =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|trailer|decoded-content-length|(sdk-)?checksum-(?!mode$|type$|algorithm$).*|sdk-checksum-algorithm)$/;
 
-/** SDKs move x-amz headers into the query of a presigned URL; operations see them as headers. */
+/**
+ * SDKs move x-amz headers into the query of a presigned URL. This function adds them to the headers
+ * for operations; the signature is verified on the original request.
+ */
 export function withMovedHeaders(request: S3Request): S3Request {
   const { query, http } = request;
   if (!query.has("X-Amz-Signature")) return request;

@@ -30,9 +30,12 @@ export interface Shell {
   readonly directory: string;
   start(args: readonly string[], options?: RunOptions): ChildProcessWithoutNullStreams;
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** Returns stdout; the command must succeed. */
+  /** Runs a command, which must succeed; returns its stdout. */
   store(...args: string[]): Promise<string>;
-  /** Returns stderr; the command must exit with `code`, without stdout and without a stack. */
+  /**
+   * Runs a command, which must exit with `code` and print no stdout and no stack; returns its
+   * stderr.
+   */
   fails(code: 1 | 2, args: readonly string[], options?: RunOptions): Promise<string>;
 }
 
@@ -40,7 +43,7 @@ export async function openShell(t: TestContext): Promise<Shell> {
   return shellIn(await temporaryDirectory(t));
 }
 
-/** Its data directory contains the bucket "photos". */
+/** Opens a shell whose data directory contains the bucket "photos". */
 export async function openShellWithBucket(t: TestContext): Promise<Shell> {
   const shell = await openShell(t);
   const { engine } = await openEngine(join(shell.directory, ".store"));
@@ -97,7 +100,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Everything commands list: buckets, objects, secrets, access keys. */
+/** Returns everything that commands can list: buckets, objects, secrets, access keys. */
 export async function contentsOf(directory: string): Promise<unknown> {
   const { engine, documents } = await openEngine(join(directory, ".store"));
   try {
@@ -110,7 +113,7 @@ export async function contentsOf(directory: string): Promise<unknown> {
   }
 }
 
-/** Every file of a folder with a hash of its contents. */
+/** Returns every file of a folder with a hash of its contents. */
 export async function filesIn(directory: string): Promise<Record<string, string>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.map(async (entry) => {

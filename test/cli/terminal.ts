@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { program, type Shell } from "./store.ts";
 
 export interface Answer {
-  /** Text to wait for. */
+  /** Text on the screen to wait for before typing. */
   readonly after: string;
   readonly type: string;
 }
@@ -17,7 +17,7 @@ export interface TerminalOptions {
 }
 
 export interface TerminalOutcome {
-  /** Like in a shell: 128 plus the signal number for a process ended by a signal. */
+  /** The exit code as in a shell: 128 plus the signal number for a process ended by a signal. */
   readonly code: number | null;
   /** All output to the terminal. */
   readonly screen: string;

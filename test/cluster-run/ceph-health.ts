@@ -23,7 +23,7 @@ export async function isClean(directory: string, pools: readonly Pool[]): Promis
   return true;
 }
 
-/** Only the primary OSD of a group responds with its state. */
+/** Whether the answer reports complete data; only the primary OSD of a group reports its state. */
 function isWhole(answer: string): boolean {
   if (!answer.startsWith("{")) return false;
   const { state, acting } = JSON.parse(answer) as { state: string; acting: readonly number[] };

@@ -8,7 +8,7 @@ export interface CephPlace {
 }
 
 export function cephSettings({ directory, fsid, monitor, copies }: CephPlace): string {
-  // No encryption in transit: with auth none, radosgw hangs in it.
+  // Messages are not encrypted: with auth none, radosgw hangs during encryption.
   const plain = ["mon_client", "mon_service", "mon_cluster", "cluster", "service", "client"];
   return `[global]
 fsid = ${fsid}

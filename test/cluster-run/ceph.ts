@@ -17,13 +17,13 @@ export interface Ceph {
   readonly endpoints: readonly string[];
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Location of a blob backend in this bucket, through this radosgw. */
+  /** Returns the URL of a blob backend in this bucket, through this radosgw. */
   url(bucket: string, through: number): string;
   client(through?: number): S3Client;
   createBucket(name: string): Promise<void>;
-  /** Default: SIGKILL, as when the machine dies. */
+  /** Sends a signal; default: SIGKILL, as when the machine dies. */
   kill(which: CephPart, signal?: NodeJS.Signals): Promise<void>;
-  /** Resolves when the process serves again. */
+  /** Starts the process again; resolves when it serves. */
   restart(which: CephPart): Promise<void>;
   /** Resolves when all OSDs have all data again. */
   healed(): Promise<void>;
@@ -121,7 +121,7 @@ export async function startCeph(grounds: Grounds, size = usualSize): Promise<Cep
       startOsd(number);
       await eventually(`${which} is up`, async () => (await upOsds()) === osds);
     },
-    // Data written meanwhile is copied first, which takes long on a busy machine.
+    // Data written during a failure is copied first, which takes long on a busy machine.
     healed: () =>
       eventually("all placement groups are clean", async () => isClean(directory, await pools()), 300_000),
   };
@@ -131,7 +131,7 @@ interface OsdStat {
   readonly num_up_osds: number;
 }
 
-/** Returns the output of a program, which must succeed. */
+/** Runs a program, which must succeed; returns its output. */
 async function call(program: string, args: readonly string[]): Promise<string> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";

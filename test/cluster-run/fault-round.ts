@@ -16,18 +16,18 @@ export interface RoundResult {
   readonly operations: number;
   readonly acknowledged: number;
   readonly unknown: number;
-  /** Responses "service unavailable", and the duration of the longest in milliseconds. */
+  /** Number of "service unavailable" responses, and the duration of the longest in milliseconds. */
   readonly refusals: number;
   readonly longestRefusal: number | undefined;
   /** Milliseconds from the leader's failure to the first acknowledged write that began later. */
   readonly back: number | undefined;
-  /** Until all garbage was removed, in milliseconds. */
+  /** Milliseconds until all garbage was removed. */
   readonly collected: number;
   readonly blobs: number;
 }
 
 export interface RoundScene extends Scene {
-  /** Reads everything after the load has stopped; it is open during the whole run. */
+  /** The store that reads all keys after the load has stopped; it stays open. */
   readonly observer: OpenedStore;
   readonly bucket: string;
   readonly place: Place;
@@ -35,7 +35,10 @@ export interface RoundScene extends Scene {
 }
 
 const keysOfRound = 400;
-/** Some hundred operations per key: with more, the linearizability check takes too long. */
+/**
+ * Milliseconds per group of keys, which gives some hundred operations per key: with more, the
+ * linearizability check takes too long.
+ */
 const pace = 300;
 const patienceForCollection = 60_000;
 

@@ -11,7 +11,7 @@ import { openStrictly, smallTimes } from "./open-cluster.ts";
 
 export interface FaultOptions {
   readonly rounds: number;
-  /** Parts of the names of the faults to run. Default: all. */
+  /** Parts of the names of faults to run. Default: all faults. */
   readonly only: readonly string[];
   readonly seed: number;
   readonly isJson: boolean;
@@ -19,7 +19,7 @@ export interface FaultOptions {
 
 const clientsOfProcess = 4;
 const bucket = "shared";
-/** How long the service may be unavailable after the leader's failure. */
+/** Maximum time without service after the leader's failure. */
 const maxUnavailableMilliseconds = 15_000;
 
 export async function runFaults(environment: Environment, options: FaultOptions): Promise<void> {
@@ -34,7 +34,7 @@ export async function runFaults(environment: Environment, options: FaultOptions)
     clients: clientsOfProcess,
     zero: String(zero),
   });
-  // One Store process through each radosgw.
+  // Each Store process uses its own radosgw.
   const loads = await startLoads([task(0), task(1)]);
   const scene: RoundScene = {
     environment,
@@ -51,7 +51,7 @@ export async function runFaults(environment: Environment, options: FaultOptions)
   const wanted = faults.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
   const results = new Map<Fault, RoundResult[]>(wanted.map((fault) => [fault, []]));
   try {
-    // Round by round, so that an interrupted run has tried every fault.
+    // Each round runs every fault once, so that an interrupted run has tried every fault.
     for (let round = 1; round <= rounds; round++) {
       for (const [fault, all] of results) all.push(await runOne(fault, round, scene, seed));
     }
@@ -73,7 +73,7 @@ async function runOne(fault: Fault, round: number, scene: RoundScene, seed: numb
     if (results.back === undefined || results.back <= maxUnavailableMilliseconds) return results;
     throw new Error(`The service was unavailable for ${results.back} ms after the leader's failure`);
   } catch (cause) {
-    // Printed at once: stopping the cluster may hang for the same reason.
+    // Print the failure now: stopping the cluster may hang for the same reason.
     console.error(`${fault.name}, round ${round}, fails: ${(cause as Error).message}`);
     throw new Error(`${fault.name}, round ${round}, seed ${seed}: ${(cause as Error).message}`, { cause });
   }
@@ -95,7 +95,7 @@ function summarize({ name }: Fault, all: readonly RoundResult[]) {
     "back, median ms": backs[backs.length >> 1],
     "back, most ms": backs.at(-1),
     "collected, most ms": Math.max(...all.map(({ collected }) => collected)),
-    // Always 0: the first violation ends the run.
+    // Lost writes are always 0: the first violation ends the run.
     lost: 0,
     orphans: 0,
   };

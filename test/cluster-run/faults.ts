@@ -16,15 +16,15 @@ export interface Scene {
 }
 
 export interface InjectedFault {
-  /** When the database leader died or froze. */
+  /** Time at which the database leader died or froze. */
   readonly leaderDied?: number;
-  /** A Store process itself was frozen, so its response times mean nothing. */
+  /** Set if the fault froze a Store process, whose response times are then not checked. */
   readonly stoodStill?: true;
 }
 
 export interface Fault {
   readonly name: string;
-  /** Resolves when everything that failed is running again. */
+  /** Causes the fault; resolves when everything that failed is running again. */
   inject(scene: Scene): Promise<InjectedFault>;
 }
 
@@ -42,7 +42,7 @@ const storeFreeze: Fault = {
     const victim = random.below(loads.size);
     const others = Array.from({ length: loads.size }, (_, i) => i).filter((i) => i !== victim);
     loads.signal(victim, "SIGSTOP");
-    // The others continue and remove its unfinished writes.
+    // The other processes continue, and remove the unfinished writes of the frozen process.
     await delay(silence * 2);
     await loads.waitForWrites(20, others);
     loads.signal(victim, "SIGCONT");
@@ -67,7 +67,7 @@ const gatewayKill: Fault = {
   async inject({ environment: { ceph }, loads, random }) {
     const victim = random.below(2);
     await ceph.kill(`rgw.${victim}`);
-    // The other Store process uses the other radosgw.
+    // The other Store process continues, because it uses the other radosgw.
     await loads.waitForWrites(20, [1 - victim]);
     await refused(loads, [victim]);
     await ceph.restart(`rgw.${victim}`);
@@ -125,7 +125,7 @@ const databaseFreeze: Fault = {
   },
 };
 
-/** Waits until each of them got the error that the service is unavailable. */
+/** Waits until each of these processes got the error that the service is unavailable. */
 async function refused(loads: Loads, which = Array.from({ length: loads.size }, (_, i) => i)): Promise<void> {
   const before = which.map((i) => loads.counts(i).refusals);
   await loads.until("Store reports that the service is unavailable", () =>

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { asRoot, installFromDebian } from "../support/debian.ts";
 
-/** Checks whether a package is installed, by its files. */
+/** Functions that return whether a package is installed, checked by its files. */
 const needs: Readonly<Record<string, () => boolean>> = {
   "ceph-mon": () => existsSync("/usr/bin/ceph-mon"),
   "ceph-osd": () => existsSync("/usr/bin/ceph-osd"),
@@ -19,7 +19,7 @@ const needs: Readonly<Record<string, () => boolean>> = {
 const postgresRoot = "/usr/lib/postgresql";
 const oldestPostgres = 15;
 
-/** The program folder of the newest PostgreSQL. */
+/** Returns the program folder of the newest PostgreSQL. */
 export function postgresPrograms(): string | undefined {
   if (!existsSync(postgresRoot)) return undefined;
   const versions = readdirSync(postgresRoot)
@@ -41,7 +41,7 @@ export function isCephInstalled(): boolean {
   return missingPackages().every((name) => !/ceph|radosgw/.test(name));
 }
 
-/** Returns the packages that cannot be installed. */
+/** Installs all packages; returns those that cannot be installed. */
 export function installCluster(): readonly string[] {
   if (missingPackages().length === 0) return [];
   withoutServices(() => installFromDebian(missingPackages));
@@ -51,14 +51,14 @@ export function installCluster(): readonly string[] {
 const policy = "/usr/sbin/policy-rc.d";
 const clusterSettings = "/etc/postgresql-common/createcluster.conf";
 
-/** During `work`, no package starts a service, and PostgreSQL's package creates no cluster. */
+/** Runs `work` while packages may neither start services nor create a PostgreSQL cluster. */
 function withoutServices(work: () => void): void {
   const root = asRoot() ?? [];
   const run = (script: string) => {
     const [command, ...args] = [...root, "sh", "-c", script];
     spawnSync(command!, args, { stdio: ["ignore", "inherit", "inherit"] });
   };
-  // An existing policy of the machine is kept.
+  // Keep an existing policy of the machine.
   const isOurs = !existsSync(policy);
   if (isOurs) run(`printf '#!/bin/sh\\nexit 101\\n' > ${policy} && chmod 755 ${policy}`);
   if (!existsSync(clusterSettings)) {

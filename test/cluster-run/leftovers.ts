@@ -8,7 +8,7 @@ import { backendBucket, type Place } from "./location.ts";
 export interface Leftovers {
   /** Blobs on S3 that no record names. */
   readonly orphans: readonly string[];
-  /** Blobs that a record names and that are not on S3. */
+  /** Blobs that a record names but that are not on S3. */
   readonly missing: readonly string[];
   /** Rows in the tables that must be empty after all writes and garbage collection. */
   readonly rows: Readonly<Record<string, number>>;
@@ -62,7 +62,7 @@ export async function findLeftovers(environment: Environment, place: Place): Pro
   }
 }
 
-/** The names of the blobs on S3; a long blob has several pieces. */
+/** Returns the names of the blobs on S3; a long blob has several pieces. */
 async function shelved({ ceph }: Environment, { prefix }: Place): Promise<Set<string>> {
   const s3 = ceph.client();
   const names = new Set<string>();

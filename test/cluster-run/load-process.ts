@@ -1,6 +1,5 @@
-// A Store process of the fault runs. Its clients read and write the keys of a round until a message
-// stops them, while the process and the services are killed and frozen. An error "service
-// unavailable" is counted as a refusal; any other error ends the process.
+// A Store process of the fault runs: its clients read and write until a message stops them.
+// "Service unavailable" errors are counted as refusals; any other error ends the process.
 import { StoreError } from "../../src/index.ts";
 import { doOne, wanted } from "../proof/linearizable/client.ts";
 import { openLog } from "../proof/linearizable/log.ts";
@@ -23,14 +22,14 @@ export interface LoadRound {
   readonly name: string;
   readonly prefix: string;
   readonly keys: readonly string[];
-  /** Milliseconds for which all clients use the same few keys, before the next ones. */
+  /** Milliseconds for which all clients use the same few keys, before they use the next keys. */
   readonly pace: number;
 }
 
 export type ToLoad =
   | { readonly say: "run"; readonly round: LoadRound }
   | { readonly say: "stop" }
-  /** Collect garbage: orphaned intents of this process can only be removed by this process. */
+  /** Collects garbage: only this process can remove its own orphaned intents. */
   | { readonly say: "sweep" };
 
 /** Counts since the start of the round. */
@@ -81,7 +80,7 @@ async function run({ log: path, seed, name, prefix, keys, pace }: LoadRound): Pr
   send({ said: "done", counts });
 }
 
-/** The target with its operations counted. */
+/** Returns a target that counts the operations on the given target. */
 function countOperations(
   target: Target,
   counts: { -readonly [name in keyof LoadCounts]: LoadCounts[name] },

@@ -12,7 +12,7 @@ export interface Loads {
   readonly size: number;
   /** Starts the load of all processes on these keys. */
   begin(round: RoundPlan): void;
-  /** Counts of the current process at this index in this round. */
+  /** Returns the counts of the current process at this index in this round. */
   counts(index: number): LoadCounts;
   /** Resolves when each process got this many further writes acknowledged. */
   waitForWrites(writes: number, only?: readonly number[]): Promise<void>;
@@ -39,7 +39,7 @@ export interface RoundPlan {
 
 const program = fileURLToPath(new URL("./load-process.js", import.meta.url));
 const nothing: LoadCounts = { writes: 0, refusals: 0, longestRefusal: 0, lastRefusal: "" };
-/** Far longer than any fault may take, in milliseconds. */
+/** Timeout in milliseconds, far longer than any fault may take. */
 const patience = 90_000;
 
 interface Load {

@@ -24,7 +24,10 @@ export interface OpenedStore {
   bucket(name: string): StoreBucket;
 }
 
-/** Every read sees all writes acknowledged before it, also after a failover. */
+/**
+ * Opens a store with strict reads: each sees all writes acknowledged before it, also after
+ * failover.
+ */
 export async function openStrictly(place: ClusterPlace): Promise<OpenedStore> {
   const { records, blobs } = await openCluster({ ...place, reads: "strict" }, smallTimes);
   const engine = createEngine({ records, blobs });

@@ -30,9 +30,9 @@ export function nodeSettings(node: PatroniNode, { directory, etcd, programs }: P
         loop_wait: 1,
         retry_timeout: 2,
         maximum_lag_on_failover: 64 * 1024 * 1024,
-        // A primary whose database dies fails over at once.
+        // If the database of the primary dies, fail over immediately.
         primary_start_timeout: 0,
-        // Every acknowledged commit is on two nodes: without a standby, none is acknowledged.
+        // Every acknowledged commit is on two nodes; without a standby, no commit is acknowledged.
         synchronous_mode: true,
         synchronous_mode_strict: true,
         postgresql: { use_pg_rewind: true, use_slots: true, parameters: parameters() },
@@ -69,10 +69,10 @@ function parameters() {
     wal_keep_size: "256MB",
     max_wal_size: "512MB",
     password_encryption: "scram-sha-256",
-    // The loss of a standby is detected as fast as that of a leader.
+    // Detect the loss of a standby as fast as the loss of a leader.
     wal_sender_timeout: "5s",
     wal_receiver_timeout: "5s",
-    // A standby follows a new leader at once.
+    // Let a standby follow a new leader immediately.
     wal_retrieve_retry_interval: "200ms",
     log_checkpoints: false,
   };

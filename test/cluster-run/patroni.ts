@@ -21,7 +21,7 @@ export interface Patroni {
   /** URL with all hosts, without a database at the end. */
   readonly url: string;
   readonly nodes: readonly PatroniNode[];
-  /** URL of one node with administrator rights. */
+  /** Returns the URL of one node with administrator rights. */
   adminUrl(node: number, database: string): string;
   /** Returns the index of the primary. */
   leader(): Promise<number>;
@@ -60,7 +60,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   function start(i: number): void {
     daemons[i] = grounds.start(nodes[i]!.name, "patroni", [`${dataOf(i)}.json`], as);
   }
-  /** The postmaster and its children, which outlive their Patroni. */
+  /** Returns the postmaster and its children, which may outlive their Patroni. */
   function postgresOf(i: number): number[] {
     const pid = postmasterOf(dataOf(i));
     return pid === undefined ? [] : [...descendantsOf(pid), pid];
@@ -69,7 +69,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   grounds.alsoEnd(() => nodes.flatMap((_, i) => postgresOf(i)));
 
   async function kill(i: number, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    // Patroni first: it would restart PostgreSQL.
+    // Signal Patroni first, because it would restart PostgreSQL.
     const pids = processesOf(i).reverse();
     for (const pid of pids) killPid(pid, signal);
     if (signal !== "SIGKILL") return;
@@ -153,7 +153,7 @@ async function startEtcd(grounds: Grounds, as: Identity): Promise<string> {
   return `127.0.0.1:${client}`;
 }
 
-/** PostgreSQL refuses to run as root; Debian's package creates a user for it. */
+/** Returns the user for PostgreSQL, which refuses to run as root; Debian's package creates it. */
 function databaseIdentity(): Identity {
   if (process.getuid?.() !== 0) return {};
   const id = (what: string) => Number(spawnSync("id", [what, "postgres"], { encoding: "utf8" }).stdout);

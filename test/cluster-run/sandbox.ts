@@ -9,11 +9,11 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface Grounds {
   readonly directory: string;
-  /** The output goes to a file with the process's name. */
+  /** Starts a process; its output is written to a file with its name. */
   start(name: string, command: string, args: readonly string[], as?: Identity): Daemon;
   /** Registers processes that were started by our processes and must be ended with the run. */
   alsoEnd(pids: () => readonly number[]): void;
-  /** The last lines of a process's output. */
+  /** Returns the last lines of a process's output. */
   lastOutput(name: string): string;
   end(): Promise<void>;
 }
@@ -29,13 +29,13 @@ export interface Daemon {
   readonly pid: number;
   isAlive(): boolean;
   signal(signal: NodeJS.Signals): void;
-  /** Sends SIGKILL and waits for the end. */
+  /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>;
 }
 
 export function createGrounds(): Grounds {
   const directory = mkdtempSync(join(tmpdir(), "store-cluster-"));
-  // Some processes run as another user.
+  // Let other users in, because some processes run as another user.
   chmodSync(directory, 0o755);
   const children = new Set<ChildProcess>();
   const others: (() => readonly number[])[] = [];
@@ -49,7 +49,7 @@ export function createGrounds(): Grounds {
   function remove(): void {
     rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
-  // For a run that ends without calling `end`.
+  // Clean up after a run that ends without calling `end`.
   const atExit = () => {
     killAll();
     remove();
@@ -84,7 +84,7 @@ export function createGrounds(): Grounds {
   };
 }
 
-/** SIGQUIT first, so that the processes free shared memory. */
+/** Ends the processes, with SIGQUIT first, so that they free shared memory. */
 async function quit(pids: () => readonly number[]): Promise<void> {
   for (const signal of ["SIGCONT", "SIGQUIT"] as const) for (const pid of pids()) killPid(pid, signal);
   for (let i = 0; i < 100 && pids().length > 0; i++) await delay(50);
@@ -114,7 +114,7 @@ export function killPid(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Reads /proc. A zombie does not count as running. */
+/** Whether the process is running; a zombie does not count. */
 export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

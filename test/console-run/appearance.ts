@@ -21,7 +21,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), animations: "disabled" });
 }
 
-/** Fails on serious accessibility violations. */
+/** Asserts that the page has no serious accessibility violations. */
 export async function isAccessible(page: Page, name: string): Promise<void> {
   await page.evaluate(axe);
   const findings = await page.evaluate<Finding[]>("axe.run().then(({ violations }) => violations)");
@@ -41,7 +41,7 @@ export async function looksRight(page: Page, name: string): Promise<void> {
     await page.setViewportSize(size);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      // Colours do not depend on the width, so the dark theme is only checked in one.
+      // Colours do not depend on the width, so the dark theme is checked at one width only.
       if (width === "wide" || colorScheme === "light")
         await isAccessible(page, `${name}, ${width}, ${colorScheme}`);
       await picture(page, `${name}-${width}-${colorScheme}`);

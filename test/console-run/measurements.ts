@@ -57,7 +57,7 @@ async function fill(engine: Engine, objects: number): Promise<void> {
   );
 }
 
-/** Loads the page in a new tab, with the browser's cache of earlier visits. */
+/** Returns the load time of the page in a new tab, with the browser's cache of earlier visits. */
 async function opening(page: Page, url: string): Promise<number> {
   await page.goto("about:blank");
   const began = performance.now();
@@ -119,7 +119,7 @@ async function uploading(page: Page, url: string, file: string): Promise<string>
   return `${seconds.toFixed(1)} s, the tab's process at ${told[0]} before and ${told[1]} at most`;
 }
 
-/** Private memory of the largest renderer process. */
+/** Returns the private memory of the largest renderer process. */
 async function tabBytes(): Promise<number> {
   let most = 0;
   for (const pid of await readdir("/proc")) {

@@ -2,7 +2,7 @@
 import { deflateSync } from "node:zlib";
 import { crc32 } from "@node-rs/crc32";
 
-/** A PNG of a sky over a meadow. */
+/** Returns a PNG of a sky over a meadow. */
 export function png(width: number, height: number): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
@@ -35,7 +35,7 @@ function pngPiece(name: string, content: Uint8Array): Buffer {
   return piece;
 }
 
-/** A silent WAV. */
+/** Returns a silent WAV. */
 export function wav(seconds: number): Buffer {
   const rate = 8000;
   const size = Math.round(seconds * rate);

@@ -25,7 +25,7 @@ function textUnder(heading: string, language: string): string {
   return found[0]!.text;
 }
 
-test("the setup in docs/cluster.md makes one store: an object put on one server is read from the other", async (t) => {
+test("with the setup in docs/cluster.md, an object put on one server can be read from the other", async (t) => {
   const postgres = await startPostgres();
   const servers: (() => Promise<void>)[] = [];
   // Stop the servers first: on exit they still use the database.
@@ -74,7 +74,7 @@ interface Started {
   end(): Promise<void>;
 }
 
-/** Starts the server of a command line, on free ports. */
+/** Starts the server of a command line in the documentation, on free ports. */
 async function started(
   directory: string,
   line: string,

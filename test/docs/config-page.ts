@@ -30,7 +30,7 @@ function completed({ language, text }: Block): string {
   return `{ ${members}${text.slice(1)}`;
 }
 
-/** Pairs of a TOML block and the JSON block right after it, which show the same configuration. */
+/** Returns pairs of a TOML block and the JSON block after it with the same configuration. */
 export function pairsOf(blocks: readonly Block[]): [Block, Block][] {
   return blocks.flatMap((block, i): [Block, Block][] => {
     const next = blocks[i + 1];

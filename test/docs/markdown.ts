@@ -29,7 +29,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** The cells of the first table under a heading, without the header row. */
+/** Returns the cells of the first table under a heading, without the header row. */
 export function tableUnder(page: string, heading: string): string[][] {
   const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`));
   assert.ok(section, `there is no heading "${heading}"`);
@@ -43,13 +43,13 @@ export function tableUnder(page: string, heading: string): string[][] {
   );
 }
 
-/** The targets of the page's relative links. */
+/** Returns the targets of the page's relative links. */
 export function linksOf(page: string): string[] {
   const links = [...page.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!);
   return links.filter((link) => !/^[a-z]+:/.test(link));
 }
 
-/** The anchors of the page's headings. */
+/** Returns the anchors of the page's headings. */
 export function anchorsOf(page: string): string[] {
   const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!.toLowerCase());
   return headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-"));

@@ -40,7 +40,7 @@ test("every link in docs/performance.md leads to an existing file and heading", 
 const measured = readdirSync(join(root, "docs/figures")).filter((file) => file.endsWith(".json"));
 
 for (const name of measured.map((file) => file.slice(0, -".json".length))) {
-  test(`the page and the chart of ${name} show the saved measurements and the command`, () => {
+  test(`the page and the chart of the benchmark ${name} show its saved measurements and its command`, () => {
     const saved = JSON.parse(textOf(`docs/figures/${name}.json`)) as Saved;
     const footer = footerOf(saved);
     assert.equal(textOf(`docs/figures/${name}.md`), markdownOf(saved, footer));

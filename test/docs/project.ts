@@ -14,7 +14,10 @@ import { temporaryDirectory } from "../support/stores.ts";
 /** The compiled source; cloneFolder links it as `dist`. */
 const built = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** A folder in which `../../dist/cli/main.js` and `import "store-server"` work as in a clone. */
+/**
+ * Creates a folder in which `../../dist/cli/main.js` and `import "store-server"` work as in a
+ * clone.
+ */
 export async function cloneFolder(t: TestContext, name: string): Promise<string> {
   const clone = await temporaryDirectory(t);
   const manifest = { name: "store-server", type: "module", exports: { ".": "./dist/index.js" } };
@@ -69,7 +72,7 @@ export async function withDev<T>(
   }
 }
 
-/** A folder for the PATH that contains the command `store` or the replacement for `curl`. */
+/** Creates a folder for the PATH with the command `store` or the replacement for `curl`. */
 export async function programFolder(t: TestContext, name: "store" | "curl"): Promise<string> {
   const files = { store: "../../src/cli/main.js", curl: "./curl.js" };
   const file = fileURLToPath(new URL(files[name], import.meta.url));
@@ -79,7 +82,7 @@ export async function programFolder(t: TestContext, name: "store" | "curl"): Pro
   return folder;
 }
 
-/** A folder with the replacement for curl, or undefined if curl is installed. */
+/** Creates a folder with the replacement for curl; returns undefined if curl is installed. */
 export async function curlFolder(t: TestContext): Promise<string | undefined> {
   const hasCurl = spawnSync("curl", ["--version"]).status === 0;
   return hasCurl ? undefined : programFolder(t, "curl");

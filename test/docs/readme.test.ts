@@ -16,7 +16,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   scripts: { start: string };
 };
 
-/** The lines of the block after "prints" in README.md, without indentation. */
+/** Returns the lines of the block after "prints" in README.md, without indentation. */
 function shown(): string[] {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const block = /prints\n\n((?: {4}.*\n|\n)+)/.exec(readme)?.[1] ?? "";
@@ -89,7 +89,7 @@ test("npm start prints the output shown in README.md, and the three commands to 
   assert.equal(code, 0);
 });
 
-test("the example that embeds a store runs, also on the data of its first run", async (t) => {
+test("the example that embeds a store runs twice on the same data directory", async (t) => {
   const directory = await temporaryDirectory(t);
   await mkdir(join(directory, "node_modules"));
   await symlink(root, join(directory, "node_modules", "store-server"));

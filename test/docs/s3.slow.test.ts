@@ -52,7 +52,7 @@ async function photosFolder(t: TestContext): Promise<string> {
 const blocks = blocksOf(page);
 const clients = ["aws", "rclone", "s3cmd", "restic"];
 
-test("the programs in docs/s3.md return the values shown, one after another", async (t) => {
+test("the programs in docs/s3.md, run one after another, return the values shown", async (t) => {
   const directory = await photosFolder(t);
   await withDev(directory, [], async (_, s3) => {
     const programs = blocks.filter(({ language }) => language === "js").map(withKeyOf(s3));
@@ -95,7 +95,7 @@ for (const client of clients) {
   });
 }
 
-/** The environment variables that `store dev` prints for S3 clients, as a shell command. */
+/** Returns the environment variables that `store dev` prints for S3 clients, as a shell command. */
 function exports({ url, accessKeyId, secretAccessKey }: StartedS3): string {
   return (
     `export AWS_ENDPOINT_URL=${url} AWS_REGION=auto ` +
@@ -103,10 +103,12 @@ function exports({ url, accessKeyId, secretAccessKey }: StartedS3): string {
   );
 }
 
-/** Operations whose name in S3 differs from their name in Store. */
+/** Operations with different names in S3 and in Store. */
 const ownNames = new Map([
   ["GetBucketLifecycleConfiguration", "GetBucketLifecycle"],
   ["PutBucketLifecycleConfiguration", "PutBucketLifecycle"],
+  ["GetBucketNotificationConfiguration", "GetBucketNotification"],
+  ["GetBucketAccelerateConfiguration", "GetBucketAccelerate"],
 ]);
 const doneRows = tableUnder(page, "Operations that are done");
 const refusedNames = tableUnder(page, "Operations that are refused").flatMap(([names]) => names!.split(", "));

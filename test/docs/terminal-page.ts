@@ -27,7 +27,10 @@ function stepsOf(text: string): Step[] {
   );
 }
 
-/** Times, ids and keys match any value of the same format; … matches any text. */
+/**
+ * Returns the pattern of an output line: times, ids and keys match any value of the same format,
+ * and … matches any text.
+ */
 function patternOf(line: string): RegExp {
   const pattern = line
     .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
@@ -45,7 +48,7 @@ function answersTo(command: string): Answer[] {
   return name === undefined ? [] : [{ after: "to delete it: ", type: `${name}\r` }];
 }
 
-/** The final lines of the screen, without text that was erased. */
+/** Returns the final lines of the screen, without text that was erased. */
 function linesOf(screen: string): string[] {
   const lines = screen.replaceAll("\r\n", "\n").split("\n");
   return lines.map((line) =>

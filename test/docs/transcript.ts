@@ -10,7 +10,10 @@ export interface Step {
   readonly prints: string;
 }
 
-/** A line that starts with `#` is output of the command above; a final `\` continues a command. */
+/**
+ * Parses commands. A line that starts with `#` is output of the command above; a final `\`
+ * continues a command.
+ */
 export function stepsOf(text: string): Step[] {
   const steps: { command: string; prints: string[] }[] = [];
   let isOpen = false;
@@ -26,7 +29,7 @@ export function stepsOf(text: string): Step[] {
 
 export interface ShellOptions {
   readonly directory: string;
-  /** Folders that precede the PATH. */
+  /** Folders to put before the PATH. */
   readonly programs?: string | undefined;
 }
 

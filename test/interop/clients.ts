@@ -21,18 +21,18 @@ export function programPath(name: ClientName): string {
   return Object.values(requirements[name])[0]!;
 }
 
-/** Title of the test of a client. */
+/** Returns the title of a client's test. */
 export function testTitle(name: ClientName): string {
   return `${name} works with Store`;
 }
 
-/** Debian packages that are not installed yet. */
+/** Returns the client's Debian packages that are not installed yet. */
 export function missingPackages(name: ClientName): string[] {
   const packages = Object.entries(requirements[name]);
   return packages.filter(([, file]) => !existsSync(file)).map(([packageName]) => packageName);
 }
 
-/** Why the client cannot be tested on this machine; undefined if it can. */
+/** Returns why the client cannot be tested on this machine; undefined if it can. */
 export function findObstacle(name: ClientName): string | undefined {
   const missing = missingPackages(name);
   if (missing.length > 0)

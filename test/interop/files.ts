@@ -9,7 +9,7 @@ import { assertBytes } from "../support/bytes.ts";
 
 export const MiB = 1024 * 1024;
 export const partSize = 8 * MiB;
-/** Five parts of 8 MiB, the last one shorter. */
+/** Size of a file of five parts of 8 MiB, the last of them shorter. */
 export const bigSize = 40 * MiB - 12_345;
 
 export const oddNames = [
@@ -42,7 +42,7 @@ export async function writeFiles(
   }
 }
 
-/** Writes a file with different content for each name. */
+/** Writes a file for each unusual name, each with different content. */
 export async function writeOddFiles(folder: string): Promise<void> {
   const content = (name: string, i: number) => (name === "empty" ? "" : `${name}\n`.repeat(i * i + 1));
   await writeFiles(folder, Object.fromEntries(oddNames.map((name, i) => [name, content(name, i)])));
@@ -64,7 +64,7 @@ export async function assertFile(file: string, expected: Uint8Array): Promise<vo
   assertBytes(await readFile(file), expected, file);
 }
 
-/** Changes one file at the same size, extends one, adds one and deletes one. */
+/** Changes a file without changing its size, extends a file, adds a file and deletes a file. */
 export async function changeFiles(folder: string): Promise<void> {
   const old = await readFile(join(folder, "plain.txt"));
   await writeFiles(folder, {

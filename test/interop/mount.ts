@@ -24,7 +24,7 @@ export async function mountBucket(
   args: readonly string[],
 ): Promise<Mount> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "store-mount-")));
-  // In the foreground, so that the test can end the process.
+  // Run s3fs in the foreground, so that the test can end its process.
   const child = start([...args.slice(0, 1), folder, "-f", ...args.slice(1)]);
   child.stdin.end();
   const outcome = outcomeOf(child);

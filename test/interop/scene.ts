@@ -19,7 +19,7 @@ export interface ClientScene {
   call(args: readonly string[], options?: CallOptions): Promise<Outcome>;
   /** Runs the client, asserts exit code 0 and returns its stdout. */
   run(...args: string[]): Promise<string>;
-  /** Number of parts of an object, from its etag. */
+  /** Returns the number of parts of an object, from its etag. */
   parts(bucket: string, key: string): Promise<number>;
 }
 
@@ -33,7 +33,7 @@ export interface CallOptions {
 export interface Settings {
   /** Environment of every call. */
   readonly environment?: Environment;
-  /** Arguments before those of every call. */
+  /** Arguments that precede the arguments of every call. */
   readonly args?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface Settings {
 export const domain = "s3.example.test";
 
 const callTimeout = 60_000;
-/** Less than the timeout of the file, so that the test itself can stop and unmount. */
+/** Timeout of a client's test: less than that of the file, so that the test can still clean up. */
 const clientTimeout = 480_000;
 
 /** Runs the jobs of a client as a test; skips it with a reason if the client cannot run here. */

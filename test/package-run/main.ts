@@ -47,7 +47,7 @@ async function pack(folder: string): Promise<string> {
   return join(folder, (await readdir(folder)).find((name) => name.endsWith(".tgz"))!);
 }
 
-/** A folder for PATH with only Node, npm and a shell. */
+/** Creates a folder for PATH with only Node, npm and a shell. */
 async function bareBin(folder: string): Promise<string> {
   const bin = join(folder, "bin");
   await mkdir(bin);
@@ -66,7 +66,7 @@ async function bytesIn(folder: string): Promise<number> {
   return bytes;
 }
 
-test("the packed package installs in an empty folder without a compiler, and runs", async (t) => {
+test("the packed npm package installs in an empty folder without a compiler, and runs", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "store-package-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const tarball = await pack(folder);

@@ -34,7 +34,7 @@ function budgetFor(proof: Proof, share: number, seed: number): Budget {
   return values.bars ? byAmount(proof.bar, seed, say) : byTime(share, seed, say);
 }
 
-/** Returns false if the proof failed; NotTested does not count as a failure. */
+/** Runs a proof; returns false if it failed. NotTested does not count as a failure. */
 async function prove(proof: Proof, share: number): Promise<boolean> {
   const seed = chooseSeed(values.seed);
   console.error(`${proof.name}: started, seed ${seed}`);

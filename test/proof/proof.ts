@@ -7,13 +7,13 @@ import type { TestContext } from "node:test";
 export interface Budget {
   /** Seed of all randomness: the same seed repeats the run. */
   readonly seed: number;
-  /** Called before each piece of work with the units done so far. */
+  /** Returns whether to continue; called before each unit of work with the number of units done. */
   more(done: number): boolean;
   /** Prints one line of progress. */
   say(line: string): void;
 }
 
-/** Counted, never estimated: docs/operating.md quotes them. */
+/** Counts of a run, never estimates: docs/operating.md quotes them. */
 export type Figures = Readonly<Record<string, number>>;
 
 export interface Proof {
@@ -26,10 +26,10 @@ export interface Proof {
   run(budget: Budget): Promise<Figures>;
 }
 
-/** The proof cannot run on this machine. Reported as "NOT TESTED", never as a pass. */
+/** Thrown if the proof cannot run on this machine. Reported as "NOT TESTED", never as a pass. */
 export class NotTested extends Error {}
 
-/** STORE_TEST_SEED, or a random seed. */
+/** Returns the seed in STORE_TEST_SEED, or a random seed. */
 export function chooseSeed(given = process.env.STORE_TEST_SEED): number {
   return given === undefined ? randomInt(2 ** 31) : Number(given);
 }

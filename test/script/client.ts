@@ -18,7 +18,7 @@ export interface Asked {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in alternation, as received. */
+  /** Header names and values in alternation, as received. */
   readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly text: string;
@@ -51,7 +51,7 @@ export async function open(port: number, asked: Asked): Promise<IncomingMessage>
   return incoming;
 }
 
-/** Opens a connection and sends these lines. */
+/** Opens a connection, sends `lines` and returns the socket. */
 export async function converse(port: number, ...lines: string[]): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
@@ -59,7 +59,7 @@ export async function converse(port: number, ...lines: string[]): Promise<Socket
   return socket;
 }
 
-/** Everything received until the server closes the connection. */
+/** Returns everything received until the server closes the connection. */
 export async function restOf(socket: Socket): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of socket) pieces.push(piece as Buffer);

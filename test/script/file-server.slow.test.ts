@@ -93,7 +93,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
   for (const [status, headers] of rows) {
     const said = Object.entries(headers).map((pair) => pair.join(": "));
     await t.test(
-      `GET returns ${status} for ${said
+      `GET returns ${status} with ${said
         .join(", ")
         .replaceAll(etag, "its etag")
         .replace(/\w{3}, .* GMT/, "a date")}`,

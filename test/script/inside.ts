@@ -15,7 +15,7 @@ export function descendantsOf(pid: number): number[] {
   }
 }
 
-/** Child processes that run a script or are spare. */
+/** Returns the ids of child processes that run a script or are spare. */
 export function scriptProcesses(pid: number): number[] {
   return childrenOf(pid).filter((child) => commandOf(child).includes("script/host/worker"));
 }
@@ -33,13 +33,13 @@ export function isAlive(pid: number): boolean {
   return commandOf(pid) !== "";
 }
 
-/** Resident memory in bytes. */
+/** Returns the resident memory of a process in bytes. */
 export function residentMemory(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Number(kibibytes) * 1024;
 }
 
-/** Paths of the open files of the process below the folder. */
+/** Returns the paths of files below `directory` that the process has open. */
 export function openFiles(pid: number, directory: string): string[] {
   return readdirSync(`/proc/${pid}/fd`)
     .map((descriptor) => {

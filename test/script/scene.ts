@@ -12,7 +12,7 @@ export interface Scene {
   readonly directory: string;
   readonly shell: Shell;
   write(name: string, content: string | Uint8Array): Promise<string>;
-  /** Starts a server. Default configuration: the one in the scene's folder. */
+  /** Starts a server. Default configuration: store.toml in the scene's folder. */
   start(mode: "dev" | "serve", options?: StartOptions): Promise<Server>;
   /** Sets a secret with `store secret put`. */
   secret(name: string, value: string, config?: string): Promise<void>;
@@ -46,7 +46,7 @@ export async function openScene(t: Pick<TestContext, "after">): Promise<Scene> {
   };
 }
 
-/** A scene with one script, which has a bucket as env.BUCKET. */
+/** Creates a scene with one script, which has a bucket as env.BUCKET. */
 export async function scriptScene(
   t: Pick<TestContext, "after">,
   source: string,
@@ -60,7 +60,7 @@ export async function scriptScene(
 export interface WrittenScript {
   readonly name?: string;
   readonly source: string;
-  /** More lines of the configuration; tables must come last. */
+  /** Additional lines of the configuration; tables must come last. */
   readonly config?: string;
 }
 
@@ -93,7 +93,7 @@ export function configText(name: string, further: string): string {
   ].join("\n");
 }
 
-/** Path of an example's configuration. */
+/** Returns the path of an example's configuration. */
 export function example(name: string): string {
   return join(root, "examples", name, "store.toml");
 }

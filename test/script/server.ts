@@ -22,13 +22,13 @@ export interface Server {
     readonly scripts: readonly { readonly name: string }[];
   };
   ask(asked: Asked | string): Promise<Answer>;
-  /** The output so far: lines of the server and console output of its scripts. */
+  /** Returns the output so far: lines of the server and console output of its scripts. */
   log(): string;
   /** Waits until the log matches the pattern; `from` is the offset where the search starts. */
   told(pattern: RegExp, from?: number): Promise<RegExpExecArray>;
   /** Sends the signal and waits until the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
-  /** Ends the server after a test, in any state. */
+  /** Ends the server in any state; called after the test. */
   end(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface StreamOptions {
   readonly before?: (offset: number) => void | Promise<void>;
 }
 
-/** A stream that produces each chunk only when it is pulled. */
+/** Returns a stream that produces each chunk only when it is pulled. */
 export function streamOf(bytes: Uint8Array, { chunk = 64 * KiB, before }: StreamOptions = {}) {
   let at = 0;
   return new ReadableStream<Uint8Array>(

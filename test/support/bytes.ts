@@ -1,7 +1,7 @@
 // Creates sample bytes, splits them into chunks, collects them and compares them.
 import assert from "node:assert/strict";
 
-/** Bytes that differ from block to block, so that a wrong offset is detected. */
+/** Returns bytes that differ from block to block, so that a wrong offset is detected. */
 export function sampleBytes(length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   for (let i = 0; i < length; i++) bytes[i] = (i * 31 + (i >>> 8) * 7 + (i >>> 16) * 101) & 255;
@@ -22,7 +22,7 @@ export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer
   return Buffer.concat(await toArray(chunks));
 }
 
-/** Fails with the first differing offset instead of a printed diff of megabytes. */
+/** Asserts that bytes are equal; reports the first differing offset, not a diff of megabytes. */
 export function assertBytes(actual: Uint8Array, expected: Uint8Array, what = "the bytes"): void {
   if (Buffer.compare(actual, expected) === 0) return;
   const at = expected.findIndex((byte, i) => actual[i] !== byte);

@@ -24,10 +24,10 @@ export const webOptions = {
   moduleResolution: "bundler",
 };
 
-/** The same options for a project that uses @cloudflare/workers-types. */
+/** Compiler options of a project that uses @cloudflare/workers-types. */
 export const workerOptions = { ...webOptions, lib: ["es2023"], types: ["@cloudflare/workers-types"] };
 
-/** Fails with the compiler's output if the project does not compile. */
+/** Compiles the project; fails with the compiler's output if that is not possible. */
 export async function compile({ directory, write }: Project, compilerOptions: object): Promise<void> {
   await mkdir(join(directory, "node_modules"), { recursive: true });
   await link(root, join(directory, "node_modules", "store-server"));

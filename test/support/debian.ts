@@ -2,7 +2,7 @@
 // which packages are installed, and reports what was not tested.
 import { spawnSync } from "node:child_process";
 
-/** `missing` returns the packages that are not installed; it is called again after each attempt. */
+/** Installs the packages that `missing` returns; it is called again after each attempt. */
 export function installFromDebian(missing: () => readonly string[]): void {
   const wanted = missing();
   if (wanted.length === 0) return;
@@ -22,7 +22,7 @@ export function installFromDebian(missing: () => readonly string[]): void {
 /** Timeout for all packages together: without a network, each package would wait for its own. */
 const patienceMilliseconds = 6 * 60_000;
 
-/** Words to put before a command so that root runs it; undefined if that is not possible. */
+/** Returns the words that make root run a command; undefined if that is not possible. */
 export function asRoot(): readonly string[] | undefined {
   if (process.getuid?.() === 0) return [];
   return spawnSync("sudo", ["-n", "true"]).status === 0 ? ["sudo", "-n"] : undefined;

@@ -70,12 +70,12 @@ async function startUpload(engine: Engine): Promise<void> {
   await engine.abortUpload("photos", ended);
 }
 
-/** Closing an engine closes its ports, but the tests continue to use them. */
+/** Returns a port that ignores `close`, because the tests use it after the engine is closed. */
 function unclosed<T extends { close(): Promise<void> }>(port: T): T {
   return { ...port, close: async () => {} };
 }
 
-/** All records without the names of blobs, which differ between a store and its copy. */
+/** Returns all records without the names of blobs, which differ between a store and its copy. */
 export async function contentsOf({ records }: Ports): Promise<unknown> {
   const buckets = [];
   for (const { name } of await records.buckets()) {
@@ -104,7 +104,7 @@ function withoutNames(found: unknown): unknown {
   return JSON.parse(JSON.stringify(found, (name, value) => (name === "blob" ? value.size : value)));
 }
 
-/** The engine's verification finds no damaged and no orphaned data. */
+/** Asserts that the engine's verification finds no damaged and no orphaned data. */
 export async function assertSound({ records, blobs }: Ports): Promise<void> {
   const engine = createEngine({ records: unclosed(records), blobs: unclosed(blobs) });
   const { damages } = await engine.verify();

@@ -1,7 +1,7 @@
 // TypeScript code in the style of public scripts that use the R2 binding, and declarations of its
 // type names with the types of this package.
 
-/** Compiles with @cloudflare/workers-types and also with `idiomTypes`. */
+/** A script that compiles with @cloudflare/workers-types and also with `idiomTypes`. */
 export const idioms = `import type { StorePresigningBucket } from "store-server";
 
 interface Env {

@@ -24,7 +24,7 @@ export interface EngineOptions {
 export interface PortPair {
   readonly name: "memory" | "local" | "local, committed by another" | "cluster";
   open(t: TestContext): Promise<Ports>;
-  /** The returned engine closes its ports. */
+  /** Opens an engine, which closes its ports when it is closed. */
   openEngine(t: TestContext, options?: EngineOptions): Promise<{ engine: Engine; blobs: Blobs }>;
 }
 
@@ -40,7 +40,7 @@ export const portPairs: readonly PortPair[] = [
   }),
 ];
 
-/** Another opener of the directory commits, as between processes; for the contract of records. */
+/** Ports whose writes are committed by another opener of the directory, as between processes. */
 export const guestPair: PortPair = pair("local, committed by another", async () => {
   const directory = await mkdtemp(join(tmpdir(), "store-test-"));
   const other = await openLocal(directory);

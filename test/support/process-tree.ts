@@ -17,12 +17,12 @@ function sumOver(pid: number, measure: (pid: number) => number): number {
   return sum;
 }
 
-/** Resident bytes of the process and all of its descendants. */
+/** Returns the resident bytes of the process and all of its descendants. */
 export function treeMemory(pid: number): number {
   return sumOver(pid, residentMemory);
 }
 
-/** CPU time of the process and its descendants so far, including those that have ended. */
+/** Returns the CPU time of the process and its descendants so far, including ended descendants. */
 export function treeCpuMilliseconds(pid: number): number {
   return sumOver(pid, (one) => {
     const stat = readFileSync(`/proc/${one}/stat`, "utf8");
@@ -50,7 +50,7 @@ export function coreWaits(pid: number): ReadonlyMap<number, number> {
   return waits;
 }
 
-/** Longest wait of one process for a core after `since` was measured, in milliseconds. */
+/** Returns the longest wait of a process for a core after `since`, in milliseconds. */
 export function longestCoreWait(pid: number, since: ReadonlyMap<number, number>): number {
   const waits = [...coreWaits(pid)].map(([one, wait]) => wait - (since.get(one) ?? 0));
   return Math.round(Math.max(0, ...waits));

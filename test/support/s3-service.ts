@@ -1,4 +1,5 @@
-// An S3 service for the blobs of a cluster: our own S3 API in this process, on a store in memory.
+// An S3 service for the blobs of a cluster: Store's own S3 API in this process, on a store in
+// memory.
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -12,9 +13,9 @@ export interface S3Service {
   readonly engine: Engine;
   /** The existing bucket of the service. */
   readonly bucket: string;
-  /** URL of a blob backend on this service, through `port`, which may be the port of a proxy. */
+  /** Returns the URL of a blob backend here; `port` may be the port of a proxy. */
   shelfUrl(options?: { readonly port?: number; readonly prefix?: string; readonly bucket?: string }): string;
-  /** Keys of all objects in the bucket. */
+  /** Returns the keys of all objects in the bucket. */
   keys(): Promise<string[]>;
 }
 

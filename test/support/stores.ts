@@ -34,7 +34,7 @@ export const implementations: readonly Implementation[] = [
   },
 ];
 
-/** A directory that is deleted after the test. The test must close all files in it first. */
+/** Creates a directory that is deleted after the test, which must close all files in it. */
 export async function temporaryDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "store-test-"));
   t.after(() => rm(directory, { recursive: true, force: true }));

@@ -50,7 +50,7 @@ function defineScope(): void {
     location,
     META_TITLE: run.title,
     GLOBAL: { isWindow: () => false, isWorker: () => true, isShadowRealm: () => false },
-    // The global origin of undici, which is the base of relative URLs.
+    // The global origin of undici, the base of relative URLs.
     [Symbol.for("undici.globalOrigin.1")]: location,
   };
   // The interface tests refuse a global scope of unknown kind.
@@ -77,7 +77,7 @@ if (task.classes === "script") {
 }
 defineScope();
 process.on("uncaughtException", reportUncaught);
-// Tests reject promises on purpose and look at them later.
+// Tests reject promises on purpose and handle them later.
 process.on("unhandledRejection", () => {});
 
 runInThisContext(readFileSync(`${task.checkout}/resources/testharness.js`, "utf8"), {

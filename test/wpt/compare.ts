@@ -31,7 +31,7 @@ export function compareFile(
   const needsHandler = ours.requestedHandlers.length + theirs.requestedHandlers.length > 0;
   return [...new Set([...there.keys(), ...here.keys()])].map((name) => {
     const [mine, other] = [here.get(name), there.get(name)];
-    // A name in parentheses is an error of the whole file, which the other run may not have.
+    // A name in parentheses is an error of the whole file, which may be missing in the other run.
     const isFault = name.startsWith("(");
     const passesHere = isFault ? mine === undefined : mine?.outcome === "passed";
     const passesThere = isFault ? other === undefined : other?.outcome === "passed";

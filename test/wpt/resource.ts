@@ -23,7 +23,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".xml": "text/xml",
 };
 
-/** Returns undefined if the file does not exist. `path` has no leading slash. */
+/** Reads a file; returns undefined if it does not exist. `path` has no leading slash. */
 export function readResource(checkout: string, path: string, port: number): Resource | undefined {
   if (path.split("/").includes("..")) return undefined;
   const bytes = readIfThere(join(checkout, aliases[path] ?? path));
@@ -40,7 +40,7 @@ export function readResource(checkout: string, path: string, port: number): Reso
   return { body, headers: type === undefined || hasType ? headers : [["Content-Type", type], ...headers] };
 }
 
-/** The placeholders that the tests in scope use; there is one host and one port. */
+/** Replaces the placeholders that the tests in scope use; there is one host and one port. */
 function fillIn(text: string, port: number): string {
   return text
     .replace(/\{\{ports\[[^\]]*\]\[\d\]\}\}/g, String(port))

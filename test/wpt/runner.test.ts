@@ -60,7 +60,7 @@ test("without a checkout, test:wpt prints how to get one and exits with code 2",
   assert.equal(run("--wpt", checkout, "--only", "nothing").status, 2);
 });
 
-test("every web-platform test runs on both sets of classes and is counted by both results", () => {
+test("every web-platform test runs on Store's and on Node's classes, and both results are counted", () => {
   const { status, stdout } = run("--wpt", checkout, "--json");
   assert.equal(status, 0);
   const { tests, totals } = JSON.parse(stdout) as {
@@ -85,7 +85,7 @@ test("the web-platform-tests report lists folders, and --only limits the run to 
   assert.doesNotMatch(stdout, /fetch\/api/);
 });
 
-test("a web-platform test that fails only on the classes of scripts is unexpected unless listed", () => {
+test("a web-platform test that fails only on Store's classes is unexpected unless differences.ts lists it", () => {
   const file = "fetch/api/request/request-init-stream.any.js";
   const listed = "It is error to omit .duplex when the body is a ReadableStream.";
   const results = (outcome: "passed" | "failed") => ({
@@ -99,7 +99,7 @@ test("a web-platform test that fails only on the classes of scripts is unexpecte
   );
 });
 
-test("a web-platform test file with variants runs once per variant, after its scripts", () => {
+test("a web-platform test file runs once per variant, each time after its required scripts", () => {
   const text = "// META: script=../a.js\n// META: variant=?x\n// META: variant=?y\n// META: timeout=long\n";
   const runs = runsOf("url/b/c.any.js", text);
   assert.deepEqual(

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
-/** One run of one test file: a file with variants is run once for each. */
+/** One run of one test file; a file with variants is run once per variant. */
 export interface TestRun {
   /** Path in the checkout, with the variant as its query: "url/url-setters.any.js?include=file". */
   readonly name: string;
@@ -30,7 +30,7 @@ export const folders: readonly string[] = [
   "FileAPI",
 ];
 
-/** Only tests without a page: `.any.js` files run in every kind of global scope. */
+/** Returns the runs of tests without a page: `.any.js` files run in any global scope. */
 export function findTestRuns(checkout: string, only: readonly string[]): TestRun[] {
   return folders
     .flatMap((folder) => filesUnder(checkout, folder))

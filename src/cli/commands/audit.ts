@@ -32,7 +32,7 @@ export const auditCommand: Command = {
         for await (const item of auditLog.read(position)) {
           position = item.position;
           if (!matches(item.entry)) continue;
-          // One line for each entry, also as JSON: there may be many, and --follow adds more.
+          // JSON also has one line per entry: with --follow, an array would never be complete.
           await output.line(output.isJson ? JSON.stringify(item.entry) : formatEntry(item.entry));
         }
         if (!options.flag("follow")) return;
@@ -65,7 +65,7 @@ function formatEntry({ time, act: action, subject, by }: AuditEntry): string {
   return [time, action, subject ?? "-", who].map(replaceControls).join("  ");
 }
 
-/** Names come from clients and must not send control characters to the terminal. */
+/** Replaces control characters: names come from clients and could send terminal commands. */
 function replaceControls(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
 }

@@ -42,7 +42,7 @@ export const backupCommand: Command = {
     const [companions, elsewhere] = isKeyElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
     const fromEnvironment = invocation.environment.STORE_SECRET_KEY || undefined;
     const secretKey = () => findSecretKey(location, fromEnvironment);
-    // Reports an invalid key before anything is copied.
+    // Throws if the secret key is invalid, before anything is copied.
     secretKey();
     const report = await runTransfer(output, (line, signal) => {
       const progress = { ...line, expect: (total: number) => line.expect("backup", total) };

@@ -1,4 +1,4 @@
-// `store console …`: manages sign-in tokens of the console. A token is shown once, when it is created.
+// `store console …`: manages sign-in tokens of the console. A token is shown only at its creation.
 import { createTokens, type TokenInfo } from "../../console/auth/tokens.ts";
 import { parseDuration } from "../../s3/auth/grants.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";

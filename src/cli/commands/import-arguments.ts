@@ -32,7 +32,7 @@ export function parseImportOrigin({ parameters, environment, directory }: Invoca
   ]);
 }
 
-/** Converts `https://host/bucket` and `s3://host/bucket` to the form with credentials. */
+/** Adds credentials from the environment to `https://host/bucket` or `s3://host/bucket`. */
 function addCredentials(text: string, environment: Invocation["environment"]): string {
   const [, scheme = "", rest = ""] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text)!;
   const query = rest.includes("?") ? "&" : "?";

@@ -79,7 +79,7 @@ function projectFor(folder: string): Project {
   };
 }
 
-/** Links the installed package, which works without a registry. Not for npx, whose cache is temporary. */
+/** A dependency on the installed package, which npm can link without access to a registry. */
 function fileDependency(path: string): string {
   return `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`;
 }
@@ -92,7 +92,7 @@ function refuseOverwriting(folder: string, path: string, names: readonly string[
   });
 }
 
-/** Writes all files, or removes those written when one fails. */
+/** Writes all files. If one cannot be written, removes the files written so far. */
 async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<string[]> {
   const written: string[] = [];
   const write = async (name: string, text: string) => {

@@ -1,4 +1,4 @@
-// `store key …`: manages access keys of the S3 API. A secret is shown once, when its key is created.
+// `store key …`: manages access keys of the S3 API. A secret is shown only when its key is created.
 import { StoreError } from "../../model/errors.ts";
 import { bindGrants } from "../../s3/auth/credential-grants.ts";
 import type { CredentialInfo, ListedCredential } from "../../s3/auth/credentials.ts";
@@ -112,12 +112,12 @@ export const keyCommands: CommandGroup = {
   commands: [createCommand, listCommand, rotateCommand, disableCommand, enableCommand, deleteCommand],
 };
 
-/** Invalid settings of a key are wrong usage. */
+/** Converts an error about the settings of a key to a usage error. */
 function throwUsageError(error: unknown): never {
   throw error instanceof CredentialError ? usageError(error.message) : error;
 }
 
-/** Otherwise a mistyped bucket would only be noticed when a client is refused. */
+/** Refuses a missing bucket: otherwise a typo is only noticed when a client gets AccessDenied. */
 async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
   if (bucket === "*" || (await engine.bucket(bucket)) !== undefined) return;
   throw toCommandError(new StoreError("NoSuchBucket"), { bucket });

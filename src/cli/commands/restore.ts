@@ -79,7 +79,7 @@ async function verify(invocation: Invocation, from: string): Promise<number> {
   return code;
 }
 
-/** The manifest is verified with the key in the environment, or with the one inside the backup. */
+/** The manifest is verified with STORE_SECRET_KEY, otherwise with the key file in the backup. */
 function keyOptions({ environment }: Invocation) {
   return {
     secretKey: environmentSecretKey(environment.STORE_SECRET_KEY || undefined),

@@ -1,5 +1,6 @@
-// `store secret …`: manages secrets of a script. Values are read from a hidden prompt or stdin, because
-// arguments are visible to other users and in the shell's history. They are never printed.
+// `store secret …`: manages secrets of a script. Values come from a hidden prompt or stdin, because
+// arguments are visible to other users and in the shell's history. Values are never printed.
+
 import { identifierFault, identifierRule } from "../../model/identifier.ts";
 import { isScriptName, scriptNameRule } from "../../model/script-name.ts";
 import { envNames } from "../../script/config/env-names.ts";
@@ -98,7 +99,7 @@ export const secretCommands: CommandGroup = {
   commands: [putCommand, listCommand, deleteCommand],
 };
 
-/** Returns the script's name. A new secret must not have the name of another binding. */
+/** Returns the script's name. Throws if another binding already has the name `newSecret`. */
 function scriptName(invocation: Invocation, newSecret?: string): string {
   const given = invocation.options.text("script");
   if (given !== undefined) {

@@ -9,13 +9,13 @@ import { prefixAddress } from "../store/object-address.ts";
 
 export interface SyncEndpoints {
   readonly to: "bucket" | "folder";
-  /** As typed by the user. */
+  /** The folder as typed by the user. */
   readonly folder: string;
   readonly bucket: string;
   readonly prefix: string;
 }
 
-/** Bucket names never start with a dot or a slash, so the two cannot be confused. */
+/** A folder starts with a dot or a slash, which a bucket name never does. */
 export function parseSyncEndpoints(parameters: readonly string[]): SyncEndpoints {
   const [from = "", to = ""] = parameters;
   const isFolder = (text: string) => text.startsWith(".") || isAbsolute(text);
@@ -43,7 +43,7 @@ export interface FolderOptions {
   readonly location: Location;
 }
 
-/** Returns the real paths of the folder and the data directory, to detect if one contains the other. */
+/** Returns the real paths of folder and data directory. A folder inside the latter is refused. */
 export async function realFolder(
   { directory }: Invocation,
   folder: string,

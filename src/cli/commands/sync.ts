@@ -80,7 +80,7 @@ async function runSync(
   }
 }
 
-/** Otherwise a mistyped prefix would empty the folder. */
+/** Refuses a prefix without objects: with --delete, a mistyped prefix would empty the folder. */
 async function refuseEmptySource(
   objects: Parameters<typeof listObjects>[0],
   { folder }: SyncEndpoints,

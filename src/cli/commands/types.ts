@@ -48,7 +48,7 @@ export const typesCommand: Command = {
   },
 };
 
-/** Without a store there are no secrets, and this command must not create one. */
+/** Returns no secrets if there is no store: this command must not create a data directory. */
 async function storedSecrets(invocation: Invocation, script: string): Promise<string[]> {
   if (!hasData(await storeLocation(invocation))) return [];
   return withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>

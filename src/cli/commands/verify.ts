@@ -58,7 +58,7 @@ function damagedName(bucket: string | undefined, key: string | undefined): strin
 async function verifyWithProgress({ engine }: Data, output: Output) {
   let total = 0;
   const emptyOnStoreError = (error: unknown) => {
-    // The verification itself reports this error.
+    // Only the total for the progress bar is lost: the verification reports this error.
     if (error instanceof StoreError) return [];
     throw error;
   };
@@ -80,7 +80,7 @@ async function verifyWithProgress({ engine }: Data, output: Output) {
     try {
       total += (await measure()).bytes;
     } catch (error) {
-      // The bucket was deleted meanwhile, or is damaged, which the verification reports.
+      // The bucket was deleted meanwhile, or is damaged: the verification reports the damage.
       if (!(error instanceof StoreError)) throw error;
     }
   }

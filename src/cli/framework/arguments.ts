@@ -12,11 +12,11 @@ export interface CommandLine {
   readonly words: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;
-  /** The arguments without the first `count` words. */
+  /** Returns the arguments without the first `count` words. */
   withoutWords(count: number): string[];
 }
 
-/** Finds the words before the command and its options are known; common options may precede them. */
+/** Finds the words while the command's own options are unknown; common options may precede them. */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const tokens = tokenize(args, commonOptions);
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? args.length;
@@ -84,7 +84,7 @@ function tokenize(args: readonly string[], options: Options): Token[] {
   }).tokens;
 }
 
-/** The value of an option, or "" for a flag. */
+/** Returns the value of an option, or "" for a flag. */
 function optionValue(token: Token & { kind: "option" }, option: Option): string {
   const { rawName, value, inlineValue } = token;
   if (option.value === undefined) {
@@ -92,7 +92,7 @@ function optionValue(token: Token & { kind: "option" }, option: Option): string 
     return "";
   }
   if (value === undefined) throw usageError(`${rawName} needs a value: ${rawName} ${option.value}`);
-  // A value that starts with a dash is usually the next option, after a forgotten value.
+  // A value that starts with a dash is usually the next option: the user forgot the value.
   if (inlineValue === false && value.startsWith("-") && value !== "-") {
     throw usageError(
       `${rawName} needs a value, but "${value}" follows.`,
@@ -122,7 +122,7 @@ function createParsedOptions(
 }
 
 interface ParameterCount {
-  /** From the usage form with the most parameters. */
+  /** Names of the parameters, from the usage form with the most parameters. */
   readonly names: readonly string[];
   readonly min: number;
   readonly max: number;

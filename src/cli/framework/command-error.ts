@@ -1,7 +1,7 @@
 // The error a command throws: a message, hints on what to do, and the exit code.
 
 export interface CommandErrorOptions {
-  /** What to do about it, one line each. */
+  /** Advice for the user, one line each. */
   readonly hint?: string | readonly string[] | undefined;
   /** 1: the command failed. 2: wrong usage. */
   readonly exitCode?: 1 | 2;
@@ -29,7 +29,7 @@ export function parseOrUsageError<T>(parse: () => T): T {
   }
 }
 
-/** For wrong usage: exit code 2. */
+/** Creates an error for wrong usage, with exit code 2. */
 export function usageError(message: string, hint?: string | readonly string[]): CommandError {
   return new CommandError(message, { hint, exitCode: 2 });
 }

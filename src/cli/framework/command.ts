@@ -1,22 +1,22 @@
-// The declaration of a command and what it receives when it runs. Help, completions and argument
-// checks all come from the declaration, so they cannot contradict each other.
+// The declaration of a command, and the invocation passed to its `run` method. Help, completions
+// and argument checks all come from the declaration, so they cannot contradict each other.
 import type { Output } from "./output.ts";
 
 export interface Command {
-  /** The last word: "create" for `store bucket create`. */
+  /** The last word of the command: "create" for `store bucket create`. */
   readonly name: string;
-  /** One line without a full stop. */
+  /** Description of one line, without a full stop. */
   readonly summary: string;
   /**
-   * Forms without `store <name>`: `<x>` is required, `[x]` optional, a last `x...` repeats.
-   * Options such as `[--force]` are for the reader only and are not checked here.
+   * Usage forms without `store <name>`: `<x>` is required, `[x]` optional, a last `x...` repeats.
+   * Options such as `[--force]` are only shown in the help and are not parsed from here.
    */
   readonly usage: readonly string[];
-  /** By name without dashes, in addition to `commonOptions`. */
+  /** Options by name, without dashes, in addition to `commonOptions`. */
   readonly options: Readonly<Record<string, Option>>;
-  /** Complete command lines, at least one. */
+  /** At least one complete command line. */
   readonly examples: readonly string[];
-  /** More text for --help. */
+  /** Additional text for --help. */
   readonly details?: string;
   /** "many" allows --config several times. */
   readonly configs?: "many";
@@ -46,13 +46,13 @@ export interface Option {
 }
 
 export interface Invocation {
-  /** Such as "bucket create". */
+  /** The words that name the command, such as "bucket create". */
   readonly command: string;
   /** Positional arguments, as many as `usage` allows. */
   readonly parameters: readonly string[];
   readonly options: ParsedOptions;
   readonly output: Output;
-  /** Commands read environment variables from here only. */
+  /** Environment variables. Commands never read process.env. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The working directory. */
   readonly directory: string;

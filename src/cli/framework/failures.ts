@@ -1,4 +1,4 @@
-// Maps errors to messages, hints and exit codes. The table covers every reason of `StoreError`, so a
+// Maps errors to messages, hints and exit codes. The table covers every reason of `StoreError`: a
 // new reason does not compile until it has an entry.
 import { BackupError } from "../../model/backup.ts";
 import { CopyError } from "../../model/copy.ts";
@@ -11,10 +11,10 @@ import { SecretError } from "../../secrets/secrets.ts";
 import { CommandError } from "./command-error.ts";
 import { escapeControls, type Style } from "./output.ts";
 
-/** Names that the message mentions. */
+/** Names used in the message. */
 export interface Subject {
   readonly bucket?: string | undefined;
-  /** A key-value namespace, in place of a bucket. */
+  /** The key-value namespace, for commands that work on a namespace instead of a bucket. */
   readonly namespace?: string | undefined;
   readonly key?: string | undefined;
   /** Undefined for a data directory. */
@@ -146,7 +146,7 @@ export function toCommandError(error: unknown, subject: Subject): unknown {
   });
 }
 
-/** Runs `check` and converts the error it throws. */
+/** Runs `check` and converts its errors with `toCommandError`. */
 export function withCommandErrors<T>(subject: Subject, check: () => T): T {
   try {
     return check();
@@ -165,7 +165,7 @@ export function describeFailure(error: unknown, style: Style): Failure {
   if (mapped instanceof ConfigError) return { text: mapped.message, exitCode: 1 };
   const label = style.red(style.bold("error:"));
   if (mapped instanceof CommandError || mapped instanceof BackupError || mapped instanceof CopyError) {
-    // Messages of a backup or copy contain paths and keys that others chose.
+    // Messages of a backup or copy contain paths and keys from the data: escape control characters.
     const format = mapped instanceof CommandError ? (text: string) => text : escapeControls;
     const lines = [`${label} ${format(mapped.message)}`, ...mapped.hints.map((hint) => `  ${format(hint)}`)];
     return { text: lines.join("\n"), exitCode: mapped instanceof CommandError ? mapped.exitCode : 1 };
@@ -183,7 +183,7 @@ export function describeFailure(error: unknown, style: Style): Failure {
   return { text: `${label} ${message}\n  For details set STORE_DEBUG=1`, exitCode: 1 };
 }
 
-/** Explains why a file could not be used. */
+/** Converts a system error to a message that explains why a file could not be used. */
 export function fileError(error: unknown, action: string, path: string): unknown {
   const code = systemCode(error);
   // EPIPE means that the reader closed its end of the pipe, not that a file failed.

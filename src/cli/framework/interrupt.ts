@@ -1,5 +1,5 @@
-// Signals during work that must clean up: the first signal aborts the work, and the process ends by
-// that signal once the work has finished. A second signal ends the process immediately.
+// Handles signals during work that must clean up: the first signal aborts the work, and the process
+// ends by that signal after the work has cleaned up. A second signal ends the process immediately.
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -26,7 +26,7 @@ export async function runInterruptible<T>(work: (signal: AbortSignal) => Promise
   try {
     return await work(controller.signal);
   } catch (error) {
-    // Errors that the abort caused are not worth reporting.
+    // The abort caused this error: report the signal instead.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     release();

@@ -18,7 +18,7 @@ export interface Style {
 export interface Column {
   readonly name: string;
   readonly align?: "right";
-  /** Minimum width, for tables printed in several pieces. */
+  /** Minimum width, so that the columns of a table printed page by page stay aligned. */
   readonly width?: number;
 }
 
@@ -30,19 +30,19 @@ export interface Output {
   readonly isTerminal: boolean;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** For stdout. */
+  /** Style of text on stdout. */
   readonly style: Style;
-  /** For stderr. */
+  /** Style of text on stderr. */
   readonly noteStyle: Style;
   line(text: string): Promise<void>;
   /** Writes raw bytes; resolves when the stream has accepted them. */
   write(bytes: Uint8Array | string): Promise<void>;
   json(value: unknown): Promise<void>;
-  /** Aligned and with a header on a terminal, tab-separated when piped. */
+  /** Prints a table: aligned and with a header on a terminal, tab-separated when piped. */
   table(columns: readonly Column[], rows: Rows): Promise<void>;
-  /** Rows without a header. */
+  /** Prints further rows of a table, without a header. */
   moreRows(columns: readonly Column[], rows: Rows): Promise<void>;
-  /** One line for each name and value. */
+  /** Prints one line for each name and value. */
   fields(fields: readonly (readonly [name: string, value: string])[]): Promise<void>;
   /** Prints a line to stderr. */
   note(text: string): void;
@@ -50,11 +50,11 @@ export interface Output {
   typed(text: string): string;
   /** Highlights a name inside a sentence. */
   name(text: string): string;
-  /** "1.5 KiB" on a terminal, a plain number when piped. */
+  /** Formats a number of bytes: "1.5 KiB" on a terminal, a plain number when piped. */
   bytes(count: number): string;
-  /** "1.5 KiB" on a terminal, "1536 bytes" when piped. */
+  /** Formats a number of bytes in a sentence: "1.5 KiB" on a terminal, "1536 bytes" when piped. */
   size(count: number): string;
-  /** Local time on a terminal, ISO 8601 when piped. */
+  /** Formats a time: local time on a terminal, ISO 8601 when piped. */
   time(milliseconds: number): string;
 }
 
@@ -170,7 +170,7 @@ export function formatBytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let unit = 0;
   let value = count;
-  // 1023.95 and more would be printed as 1024.0.
+  // With one decimal, values from 1023.95 would be printed as 1024.0: use the next unit.
   while (value >= 1023.95 && unit < units.length - 1) {
     value /= 1024;
     unit++;

@@ -5,7 +5,7 @@ import { parseScheme } from "../../model/location.ts";
 import type { Invocation } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 
-/** Returns the absolute path. */
+/** Returns the absolute path. Throws a usage error for a URL. */
 export function pathArgument(
   { directory }: Pick<Invocation, "directory">,
   { label, text, expected = "a folder" }: PathText,
@@ -18,17 +18,17 @@ export interface PathText {
   /** The option or variable that holds the path. */
   readonly label: string;
   readonly text: string;
-  /** What the message asks for; default: "a folder". */
+  /** What the option takes, for the error message; default: "a folder". */
   readonly expected?: string;
 }
 
-/** For a path that is used as typed. */
+/** Throws a usage error for a URL. For paths that are used as typed. */
 export function refuseUrl({ label, text, expected = "a folder" }: PathText): void {
   const scheme = parseScheme(text);
   if (scheme !== undefined && !isAbsolute(text)) throw unknownScheme(label, scheme, expected);
 }
 
-/** Quotes only the scheme, because the rest of the URL may contain a password. */
+/** The message quotes only the scheme, because the rest of the URL may contain a password. */
 export function unknownScheme(label: string, scheme: string, expected: string): CommandError {
   const path =
     scheme === "file:"

@@ -1,4 +1,4 @@
-// Rewrites commands in messages to the form that works for this user: `store` is on the PATH only
+// Rewrites commands in messages to the form that the user must type: `store` is on the PATH only
 // after a global installation; otherwise the command is `npx store-server`.
 
 const packageName = "store-server";

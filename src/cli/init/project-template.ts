@@ -10,7 +10,7 @@ export interface Project {
   readonly dependency: string;
 }
 
-/** File contents by path in the project's folder. */
+/** Returns the contents of the files by path, relative to the project's folder. */
 export function projectFiles(project: Project): Readonly<Record<string, string>> {
   return {
     "store.toml": config(project),

@@ -1,4 +1,5 @@
-// Prints every address when `store dev` or `store serve` is ready, and commands to try.
+// Prints all addresses and some commands to try when `store dev` or `store serve` is ready.
+
 import { relative } from "node:path";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
@@ -117,7 +118,7 @@ async function printExamples(
   if (console.token !== undefined) {
     await output.line("");
     await output.line("Sign in to the console with this link, valid until the server stops:");
-    // In the fragment, which a browser never sends to a server.
+    // The token is in the fragment, which a browser never sends to a server.
     await output.line(`  ${console.url}/#token=${console.token}`);
   }
   if (s3.key === undefined) return;

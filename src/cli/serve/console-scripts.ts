@@ -1,4 +1,4 @@
-// Scripts and their logs for the console.
+// Provides the console with the running scripts and their logs.
 import { relative } from "node:path";
 import type { ConsoleScripts } from "../../console/api/scripts.ts";
 import { ConsoleError } from "../../console/response.ts";

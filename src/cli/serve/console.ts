@@ -20,7 +20,7 @@ export const consoleOptions: Readonly<Record<string, Option>> = {
 
 export interface RunningConsole extends ConsoleServer {
   readonly url: string;
-  /** Only in dev mode: signs in to this server until it stops. */
+  /** Sign-in token that is valid until this server stops; undefined except in dev mode. */
   readonly token: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Options for the limits of the ports, and the open-file limit of the system.
+// Parses options for the limits of the ports, and reads the open-file limit of the process.
 import { readFileSync } from "node:fs";
 import { defaultPortLimits, type PortLimits } from "../../http/server/limits.ts";
 import type { NodeInternalsSetting } from "../../http/server/node-internals.ts";
@@ -45,7 +45,7 @@ export function portLimits(invocation: Invocation): PortLimits {
   };
 }
 
-/** Maximum open multipart uploads in each bucket. */
+/** Returns the maximum number of open multipart uploads in each bucket. */
 export function uploadLimit(invocation: Invocation): number {
   return countOption(invocation, "max-uploads", storeLimits.openUploads);
 }
@@ -62,7 +62,7 @@ function countOption(invocation: Invocation, name: string, defaultValue: number)
   return number;
 }
 
-/** Soft limit of open files and sockets. Node has already raised it to the hard limit. */
+/** Returns the limit of open files and sockets. Node raises the soft limit to the hard limit. */
 function openFilesLimit(): number {
   try {
     const [, soft = ""] =

@@ -1,4 +1,5 @@
-// Options for the addresses of servers, and errors when a port cannot be opened.
+// Parses options for the listening addresses of servers; explains why a port cannot be opened.
+
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
@@ -76,7 +77,7 @@ interface ListenAddress {
   readonly option: string;
 }
 
-/** Replaces common errors of listen() by messages that say what to do. */
+/** Converts common errors of listen() to messages with advice. */
 export function listenError(error: unknown, { host, port, option }: ListenAddress): unknown {
   const code = systemCode(error);
   const address = `port ${port} of ${host}`;

@@ -1,4 +1,4 @@
-// Metrics and request log of a server: their options, and the merged metrics of all its processes.
+// Sets up the metrics and the request log of a server, and merges the metrics of its processes.
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
 import type { MonitoringSources } from "../../console/monitoring.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -28,9 +28,9 @@ export const observationOptions: Readonly<Record<string, Option>> = {
 export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
   /** Collects metrics from the processes the server starts. */
   readonly watch: Watch;
-  /** Open streams of the ports that this process serves itself. */
+  /** Counts the open streams of the ports that this process serves itself. */
   readonly streams: OpenStreams;
-  /** Sources of the monitoring endpoints on the console's port. */
+  /** Creates the data sources of the monitoring endpoints on the console's port. */
   createMonitoring(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): {
     readonly monitoring: MonitoringSources;
     readonly metrics: ConsoleMetrics;

@@ -12,7 +12,7 @@ export interface OpenServers {
   readonly isSecure: boolean;
 }
 
-/** Without the console's port, which serves the readiness check itself. */
+/** Omits the console's port, because it serves the readiness check itself. */
 export function openPorts({ host, s3, server, publicServer, isSecure }: OpenServers): NamedPort[] {
   const titled: readonly [string, number | undefined][] = [
     ["The port of the S3 API", s3.port],

@@ -1,4 +1,4 @@
-// Options of `store dev` and `store serve`, and the plan that is read from them and from configurations.
+// Options of `store dev` and `store serve`, and the plan made from options and configurations.
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import { readConfig } from "../../script/config/config.ts";
@@ -43,7 +43,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
 export interface Plan extends PortAddress {
   readonly mode: Mode;
   readonly heapMegabytes: number;
-  /** Empty when there are no scripts. */
+  /** Configuration files of the scripts; empty when there are no scripts. */
   readonly files: readonly string[];
   readonly s3: S3Settings;
   readonly console: ConsoleSettings;
@@ -51,7 +51,7 @@ export interface Plan extends PortAddress {
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** Maximum open multipart uploads in each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number;
 }
 

@@ -1,5 +1,5 @@
-// Readiness for load balancers: every port answers, every script has a process, and the store commits
-// a write. Results are cached for two seconds. They are public, so they name no address and no path.
+// Readiness check for load balancers: every port answers, every script has a process, and the store
+// commits a write. Results are cached briefly. They are public: they contain no address or path.
 import type { Documents } from "../../engine/records.ts";
 import { type ProbeTarget, probePort } from "../../http/probe.ts";
 import { errorMessage, StoreError } from "../../model/errors.ts";
@@ -16,12 +16,12 @@ export interface ReadinessOptions {
 }
 
 export interface NamedPort extends ProbeTarget {
-  /** Capitalized, because it starts a sentence. */
+  /** Name of the port, capitalized because it starts a sentence. */
   readonly title: string;
 }
 
 const freshMilliseconds = 2000;
-/** Problems are cached for a shorter time, so that a recovered server returns to service quickly. */
+/** Problems are cached more briefly, so that a recovered server is quickly back in service. */
 const troubledMilliseconds = 100;
 const timeoutMilliseconds = 5000;
 const portMilliseconds = 2000;
@@ -42,16 +42,16 @@ export function createReadiness(options: ReadinessOptions): () => Promise<readon
     return troubles.filter((trouble) => trouble !== undefined);
   }
 
-  /** Writes a small document, which takes the same path as every commit. */
+  /** Writes a small document to test that commits work. Returns the problem, if any. */
   async function write(): Promise<string | undefined> {
     try {
       const current = await documents.get(kind, name);
-      // A lost race with another server of the same store also proves that writes work.
+      // A conflict with another server of the same store also proves that writes work.
       await documents.put(kind, name, new Date().toISOString(), current?.revision);
       isLogged = false;
       return undefined;
     } catch (error) {
-      // Objects can still be read and deleted, so the server stays in service.
+      // The disk is full, but objects can be read and deleted: the server stays in service.
       if (error instanceof StoreError && error.reason === "InsufficientStorage") return undefined;
       if (!isLogged) log(`The store cannot write: ${errorMessage(error)}`);
       isLogged = true;

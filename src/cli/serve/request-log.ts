@@ -46,7 +46,7 @@ async function toFile(path: string, log: (line: string) => void): Promise<Reques
   let isClosed = false;
   let last: Promise<void> = Promise.resolve();
 
-  /** Opens the path again if the file behind it has changed. */
+  /** Opens the path again if its file was renamed or removed. */
   async function reopenIfRotated(): Promise<void> {
     if (Math.abs(Date.now() - checkedAt) < checkMilliseconds) return;
     checkedAt = Date.now();

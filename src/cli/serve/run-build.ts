@@ -6,7 +6,7 @@ import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { displayPath } from "../store/open-store.ts";
 
-/** Runs once for each file at startup. */
+/** Runs the build command of each configuration file once, at startup. */
 export async function runBuilds(invocation: Invocation, files: readonly string[]): Promise<void> {
   const { output, options, environment } = invocation;
   for (const file of files) {

@@ -25,7 +25,7 @@ export const s3Options: Readonly<Record<string, Option>> = {
 
 export interface RunningS3 extends S3Server {
   readonly url: string;
-  /** Only in dev mode; has full access. */
+  /** Access key with full access; undefined except in dev mode. */
   readonly key: Credential | undefined;
   /** For URLs that scripts presign. */
   readonly presign: S3Access;

@@ -1,4 +1,5 @@
-// Checks before the start that script names are unique and that all named buckets and namespaces exist.
+// Checks at startup that script names are unique and that all bound buckets and namespaces exist.
+
 import { configErrorFor, type ScriptConfig } from "../../script/config/config.ts";
 import { envNames } from "../../script/config/env-names.ts";
 import type { Mode } from "../../script/context.ts";
@@ -64,7 +65,7 @@ export async function checkBuckets(
   }
 }
 
-/** Like `checkBuckets`, for key-value namespaces; --create-buckets creates them too. */
+/** Like `checkBuckets`, for key-value namespaces; --create-buckets creates namespaces too. */
 export async function checkNamespaces(
   invocation: Invocation,
   { engine, recordAudit: note }: Data,
@@ -81,7 +82,7 @@ export async function checkNamespaces(
       continue;
     }
     const hint = `Create it: store kv namespace create ${namespace}\nOr create it at startup: --create-buckets`;
-    // Point at the binding, because the id is optional in the configuration.
+    // The error points at the binding, because the id is optional in the configuration.
     throw configErrorFor(config, ["kv_namespaces", i, "binding"], `There is no ${subject}.`, hint);
   }
 }
@@ -92,7 +93,7 @@ async function shouldCreate(
   { promptMode, mode }: ExistenceCheck,
   subject: string,
 ): Promise<boolean> {
-  // Wrangler creates missing buckets in development too.
+  // Like wrangler, `store dev` creates the missing buckets of a wrangler configuration.
   if (mode === "dev" && config.kind === "wrangler") return true;
   if (invocation.options.flag("create-buckets")) return true;
   return promptMode === "ask" && (await askToCreate(invocation, subject));

@@ -29,13 +29,13 @@ import { type RunningS3, serveS3 } from "./s3.ts";
 import { checkBuckets, checkNamespaces, checkSecretNames, type PromptMode } from "./script-checks.ts";
 import { openTls, type RunningTls } from "./tls.ts";
 
-/** The plan together with loaded certificates and open metrics. */
+/** The plan, with the certificates loaded and the metrics and request log open. */
 interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
   readonly tls: RunningTls | undefined;
 }
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
-  // Read the configuration first, so that an invalid one does not create a data directory.
+  // Read the configuration first: if it is invalid, no data directory is created.
   const plan = await createPlan(invocation, mode);
   const observation = await openObservation(invocation);
   try {
@@ -61,7 +61,7 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
     }
     const read = createConfigReader(invocation, data, mode);
     for (const file of plan.files) await read(file, mode === "dev" ? "ask" : "never ask");
-    // The server's processes and concurrent commands commit through this process.
+    // Worker processes and concurrent commands commit through this process.
     await data.commitForOthers();
     await serveAll(invocation, data, { ...plan, ...observation, tls });
   } finally {
@@ -70,7 +70,7 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
   }
 }
 
-/** Starts every server. Closes all of them at the end, or when one cannot be started. */
+/** Starts every server. Closes all servers at the end, or when one cannot be started. */
 async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Promise<void> {
   const { output } = invocation;
   const { mode, tls, watch, onExchange } = plan;
@@ -129,7 +129,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   }
 }
 
-/** Log line for damage, with what to do. */
+/** Formats a log line for damage, with advice. */
 function scrubLine({ bucket, key, what }: Damage): string {
   const subject = bucket === undefined ? "the store" : key === undefined ? bucket : `${bucket}/${key}`;
   const remedy =
@@ -195,7 +195,7 @@ async function startPlannedScripts(
   });
 }
 
-/** Converts errors of scripts and ports that the user can fix. */
+/** Converts errors of scripts and ports that the user can fix to command errors. */
 function startError(error: unknown, host: string, port: number): unknown {
   if (isScriptError(error)) return new CommandError(error.message);
   return listenError(error, { host, port, option: "port" });
@@ -205,11 +205,11 @@ function isScriptError(error: unknown): error is Error {
   return error instanceof BundleError || error instanceof LoadError || error instanceof AssetsError;
 }
 
-/** Resolves at the first signal; a second one ends the process immediately. */
+/** Resolves at the first signal; a second signal ends the process immediately. */
 function waitForEndSignal(tls: RunningTls | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-    // SIGHUP from a terminal means that it was closed; for a service it means: reload the files.
+    // SIGHUP means that the terminal was closed; for a service with TLS: reload the certificate.
     if (tls === undefined || process.stdin.isTTY) process.once("SIGHUP", () => resolve());
     else process.on("SIGHUP", () => void tls.reload());
   });

@@ -1,5 +1,5 @@
-// Metrics of the stored data and of the scrub. Counting a large cluster is slow, so totals are measured
-// on demand, at most 2 % of the time, and reported with their age.
+// Metrics of the stored data and of the scrub. Counting a large cluster is slow, so totals are
+// measured on demand, for at most 2 % of the time, and reported with their age.
 import type { Engine } from "../../engine/engine.ts";
 import type { ScrubProgress } from "../../engine/maintenance/scrub-report.ts";
 import type { Totals } from "../../engine/records.ts";
@@ -9,7 +9,7 @@ import type { Snapshot } from "../../metrics/snapshot.ts";
 export interface StoreMetrics {
   /** Starts a measurement when due, waits for it briefly, and returns the latest result. */
   snapshot(): Promise<Snapshot>;
-  /** Totals of each bucket, as last measured. */
+  /** Returns the totals of each bucket from the last measurement. */
   totals(): ReadonlyMap<string, Totals>;
 }
 
@@ -107,7 +107,7 @@ async function waitUpTo(milliseconds: number, work: Promise<void>): Promise<void
   clearTimeout(late);
 }
 
-/** Leaves out buckets and namespaces that are damaged or were deleted meanwhile. */
+/** Omits buckets and namespaces that are damaged or were deleted meanwhile. */
 async function measureAll(
   listed: readonly { readonly name: string }[],
   measure: (name: string) => Promise<Totals>,

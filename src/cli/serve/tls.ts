@@ -1,5 +1,5 @@
-// HTTPS for all ports: reads and checks the certificate and its key, and reloads them when the files
-// change or on a signal. An invalid pair is logged, and the previous one stays in use.
+// HTTPS for all ports: reads and checks the certificate and its key. Reloads them on a signal or
+// when the files change. If the new pair is invalid, logs the problem and keeps the previous pair.
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
@@ -32,7 +32,7 @@ export interface RunningTls {
   close(): void;
 }
 
-/** Polling, because file watching misses changes of symbolic links. The files are small. */
+/** The files are polled, because file watching misses changes of symbolic links. */
 const pollMilliseconds = 5000;
 
 export function tlsFiles({ options, directory }: Invocation): TlsFiles | undefined {
@@ -78,7 +78,7 @@ export async function openTls(files: TlsFiles, work: OpenTlsOptions): Promise<Ru
       lastProblem = loggedProblem = undefined;
     } catch (error) {
       const why = errorMessage(error);
-      // Only one of the two files may be written yet, so log a problem when it is seen twice.
+      // One of the two files may not be written yet: log a problem only if it is found twice.
       if (why === lastProblem && why !== loggedProblem) logProblem(why);
       lastProblem = why;
     }

@@ -1,4 +1,4 @@
-// Source and target of a copy: folders or clusters. A side without an option is the default store.
+// Parses the source and the target of a copy: folders or clusters. Default: the default store.
 import { isAbsolute, resolve } from "node:path";
 import { type ClusterLocation, type Location, parseScheme } from "../../model/location.ts";
 import type { Invocation } from "../framework/command.ts";

@@ -1,4 +1,4 @@
-// Copies the secret key of a store, without which copied secrets and access keys cannot be decrypted.
+// Copies the secret key of a store, which is needed to decrypt the copied secrets and access keys.
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { CopyReport } from "../../model/copy.ts";
@@ -12,7 +12,7 @@ interface CopyResult extends CopyEndpoints {
   readonly report: CopyReport;
 }
 
-/** Copies the key file from folder to folder; otherwise prints what the user has to do. */
+/** Copies the key file between two folders; in other cases prints what the user must do. */
 export function carrySecretKey(invocation: Invocation, { from, to, report }: CopyResult): void {
   const { output, environment } = invocation;
   // A key from the environment needs no copy.
@@ -35,7 +35,7 @@ export function carrySecretKey(invocation: Invocation, { from, to, report }: Cop
 function copyKey(from: string, to: string): void {
   if (existsSync(to)) return;
   try {
-    // The copy keeps the mode: only the owner can read it.
+    // The copy has the same file mode: only the owner can read it.
     copyFileSync(from, to, constants.COPYFILE_EXCL);
     const descriptor = openSync(to, "r+");
     fsyncSync(descriptor);

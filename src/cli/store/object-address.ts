@@ -1,4 +1,4 @@
-// Parses `<bucket>/<key>`. Everything after the first slash is the key, never normalized.
+// Parses `<bucket>/<key>`. Everything after the first slash is the key, which is never normalized.
 import { parseScheme } from "../../model/location.ts";
 import { usageError } from "../framework/command-error.ts";
 
@@ -27,7 +27,7 @@ export function prefixAddress(text: string): { readonly bucket: string; readonly
   return { bucket, prefix: key };
 }
 
-/** Bucket names have no colon. The message omits the rest of the URL, which may hold a password. */
+/** A bucket name has no colon. The message shows only the scheme: a URL may contain a password. */
 function refuseUrl(text: string): void {
   const scheme = parseScheme(text);
   if (scheme === undefined) return;

@@ -1,4 +1,4 @@
-// Opens the store for a command and closes it afterwards. Checks that a folder can be a data directory.
+// Opens the store for a command and closes it afterwards. Checks that a folder is a data directory.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join, relative } from "node:path";
@@ -16,22 +16,25 @@ import { storeLocation } from "./store-location.ts";
 
 export interface Data extends OpenEngine {
   readonly location: Location;
-  /** Encrypts secrets and credentials. */
+  /** Returns the key that encrypts secrets and credentials. */
   secretKey(): Uint8Array;
   /** Records a finished action in the audit log. */
   recordAudit(action: AuditAction, subject: string): Promise<void>;
-  /** Frees the space of deleted objects and aborts expired uploads, as a server does regularly. */
+  /**
+   * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does
+   * this regularly. Without a server, only commands do.
+   */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface DataOptions {
-  /** For a missing data directory. The tables of a cluster are only created by `store migrate`. */
+  /** What to do if the data directory is missing. Only `store migrate` creates a cluster. */
   readonly absent: "create" | "refuse";
-  /** Named in error messages. */
+  /** Names for error messages. */
   readonly subject?: Subject;
   readonly metrics?: Metrics;
-  /** Maximum open multipart uploads in each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads?: number;
 }
 
@@ -47,7 +50,7 @@ export async function withData<T>(
     result = await work(data);
   } catch (error) {
     await data.close().catch(() => {
-      // Report the first error.
+      // The error of `work` is more useful: ignore this one.
     });
     const storeKind = typeof data.location === "string" ? undefined : ("cluster" as const);
     throw toCommandError(error, { ...options.subject, storeKind });
@@ -96,7 +99,7 @@ export async function openData(
   };
 }
 
-/** Undefined when the user id has no name, as in some containers. */
+/** Name of the user; undefined when the user id has no name, as in some containers. */
 function userName(): string | undefined {
   try {
     return userInfo().username;
@@ -110,7 +113,7 @@ export function hasData(location: Location): boolean {
   return typeof location !== "string" || existsSync(join(location, "registry.db"));
 }
 
-/** Names that may exist in a data directory whose creation was interrupted. */
+/** Names of files and folders in a data directory whose creation was interrupted. */
 const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|writer.*|secret\.key.*|audit\.log.*)$/;
 const unfinishedRestore = "restore.unfinished";
 
@@ -155,7 +158,7 @@ export function checkDirectory(invocation: Invocation, location: string, absent:
 }
 
 function openError(invocation: Invocation, location: Location, error: unknown): unknown {
-  // Its message already says what to do.
+  // The message of a CopyError already contains advice.
   if (error instanceof CopyError) return error;
   if (typeof location !== "string") {
     const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
@@ -167,7 +170,7 @@ function openError(invocation: Invocation, location: Location, error: unknown): 
   return new CommandError(`Cannot open the data directory "${path}": ${error.message}`, { cause: error });
 }
 
-/** The path relative to the working directory, if it lies below it. */
+/** Returns a path below the working directory as a relative path, other paths unchanged. */
 export function displayPath(invocation: Invocation, path: string): string {
   const short = relative(invocation.directory, path);
   return short === "" || short.startsWith("..") ? path : short;

@@ -1,16 +1,16 @@
-// Finds the configuration of a command: --config, or the file in the working directory. A separate
-// file, so that commands without a configuration do not load the parser.
+// Finds the configuration of a command: --config, or the file in the working directory. This is a
+// separate file, so that commands without a configuration do not load the parser.
 import { basename, resolve } from "node:path";
 import { type ReadOptions, readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import { findConfig, hasConfig, unreadConfigs } from "../../script/config/syntax/source.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 
-/** For every command that reads a configuration. */
+/** The option --env of every command that reads a configuration. */
 export const environmentOption: Readonly<Record<string, Option>> = {
   env: { value: "NAME", short: "e", summary: "environment to use from the configuration, [env.NAME]" },
 };
 
-/** The files of --config, or the one in the working directory; throws ConfigError if there is none. */
+/** Returns the files of --config, or the file in the working directory. Throws if there is none. */
 export function configFiles({ options, directory }: Invocation): readonly string[] {
   const given = options.texts("config");
   if (given.length === 0) return [findConfig(directory)];
@@ -22,7 +22,7 @@ export function hasConfigs({ options, directory }: Invocation): boolean {
   return options.texts("config").length > 0 || hasConfig(directory);
 }
 
-/** `mode` is only for commands that run scripts. */
+/** Options for reading a configuration. Only commands that run scripts pass `mode`. */
 export function readOptions({ options, environment }: Invocation, mode?: "dev" | "serve"): ReadOptions {
   return {
     environment: options.text("env"),
@@ -31,12 +31,12 @@ export function readOptions({ options, environment }: Invocation, mode?: "dev" |
   };
 }
 
-/** For commands that take a single configuration. */
+/** Reads the configuration of a command that takes a single configuration. */
 export function scriptConfig(invocation: Invocation): ScriptConfig {
   return readConfig(configFiles(invocation)[0]!, readOptions(invocation));
 }
 
-/** Names configurations in the working directory that are ignored in favour of another. */
+/** Prints a note if the working directory contains configurations that are ignored. */
 export function noteUnread({ options, directory, output }: Invocation): void {
   const unread = options.texts("config").length > 0 ? [] : unreadConfigs(directory);
   if (unread.length === 0) return;

@@ -1,5 +1,5 @@
-// Finds the store a command works on: from options, the environment, the configuration, or the default
-// data directory, in this order.
+// Finds the store of a command: from options, the environment or the configuration, in this order.
+// Default: the default data directory.
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import {
@@ -22,7 +22,7 @@ const faults = { records: recordsFault, blobs: blobsFault } as const;
 const variables = { data: "STORE_DATA", records: "STORE_RECORDS", blobs: "STORE_BLOBS" } as const;
 const dataForms = "a folder or memory: (for a cluster use --records URL and --blobs URL)";
 
-/** A string is an absolute path or "memory:". */
+/** Returns a cluster's location, or a string: an absolute path or "memory:". */
 export async function storeLocation(invocation: Invocation): Promise<Location> {
   const { options } = invocation;
   const data = options.text("data") ?? readVariable(invocation, "data");
@@ -49,7 +49,7 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
   return (await clusterLocation(invocation)) ?? join(folder, ".store");
 }
 
-/** For commands that do not work on clusters. */
+/** Returns the data directory. Throws for a cluster: for commands that do not support clusters. */
 export async function dataDirectory(invocation: Invocation, instead: readonly string[]): Promise<string> {
   const location = await storeLocation(invocation);
   if (typeof location === "string") return location;
@@ -58,7 +58,7 @@ export async function dataDirectory(invocation: Invocation, instead: readonly st
   });
 }
 
-/** The folder of the default data directory. The configuration may be invalid. */
+/** Returns the folder of the default data directory, even if the configuration is invalid. */
 function configFolder(invocation: Invocation): string {
   const given = invocation.options.text("config");
   if (given !== undefined) {
@@ -94,7 +94,7 @@ function readClusterUrl(invocation: Invocation, name: ClusterPart): string | und
   return url;
 }
 
-/** The message does not repeat the URL, which may hold a password. */
+/** Throws if the URL is not valid. The message omits the URL, which may contain a password. */
 export function checkClusterUrl(label: string, name: ClusterPart, url: string): void {
   const fault = faults[name](url);
   if (fault !== undefined) throw usageError(`${label} ${fault}.`, `Expected: ${urlForms[name]}`);

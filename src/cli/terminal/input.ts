@@ -9,7 +9,7 @@ import { shellWord } from "../framework/shell-quote.ts";
 
 export interface Input {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Undefined when not known in advance. */
+  /** Number of bytes; undefined when not known in advance. */
   readonly size: number | undefined;
   close(): void;
 }

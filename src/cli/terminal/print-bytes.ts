@@ -5,7 +5,7 @@ import { CommandError } from "../framework/command-error.ts";
 import type { Output } from "../framework/output.ts";
 
 export interface PrintOptions {
-  /** Used in the message, such as "object". */
+  /** The noun for the error message, such as "object". */
   readonly what: string;
   readonly bytes: ObjectBytes;
   readonly onTerminal: "text only" | "anything";
@@ -24,7 +24,7 @@ export async function printBytes(output: Output, { what, bytes, onTerminal }: Pr
   }
 }
 
-/** Checks the first bytes: text has no NUL and no escape character. */
+/** Whether the first bytes are text: UTF-8 without NUL and escape characters. */
 function looksLikeText(chunk: Uint8Array): boolean {
   const start = chunk.subarray(0, 8192);
   return !start.includes(0) && !start.includes(0x1b) && (isAscii(start) || isUtf8Start(start));
@@ -32,7 +32,7 @@ function looksLikeText(chunk: Uint8Array): boolean {
 
 function isUtf8Start(start: Uint8Array): boolean {
   try {
-    // `stream` accepts a character that is cut off at the end.
+    // With `stream`, an incomplete character at the end is not an error.
     new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
     return true;
   } catch {

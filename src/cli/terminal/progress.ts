@@ -8,9 +8,9 @@ export interface Progress {
 }
 
 export interface ProgressOptions {
-  /** A function is called at every redraw, for a label that changes. */
+  /** A function is called at every redraw and returns the current label. */
   readonly label: string | (() => string);
-  /** In bytes, when known. */
+  /** Total number of bytes, if known. */
   readonly total?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export function startProgress(output: Output, { label, total }: ProgressOptions)
   };
 }
 
-/** Makes way for other output; a running progress line is redrawn below it. */
+/** Clears the progress line before other output. The next redraw is below that output. */
 export function clearProgressLine({ stderr }: Output): void {
   if (stderr.isTTY === true) stderr.write("\r\u001b[K");
 }

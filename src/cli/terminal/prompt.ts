@@ -24,7 +24,7 @@ export async function ask(input: Input, output: Output, question: string): Promi
 /** Returns the line the user types, without showing it. Ctrl-C ends the command. */
 export async function askHidden(input: Input, output: Output, question: string): Promise<string> {
   const line = createHiddenLine();
-  // Set before the question is shown, so that fast typing is hidden too.
+  // Set raw mode before the question is shown, so that input typed early is hidden too.
   input.setRawMode(true);
   try {
     output.stderr.write(question);

@@ -1,10 +1,10 @@
-// Runs a transfer with a progress line, and lets signals interrupt it.
+// Runs a transfer with a progress line. A signal interrupts the transfer.
 import { runInterruptible } from "../framework/interrupt.ts";
 import type { Output } from "../framework/output.ts";
 import { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
 
 export interface TransferProgress {
-  /** Starts a new progress line, in place of the one shown before. */
+  /** Starts a new progress line, which replaces the previous line. */
   expect(label: ProgressOptions["label"], totalBytes?: number): void;
   advance(bytes: number): void;
 }

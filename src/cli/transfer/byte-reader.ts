@@ -1,10 +1,10 @@
 // Reads a stream in pieces of requested sizes, without reading ahead beyond the current chunk.
-// An abort ends a read that waits for bytes.
+// An abort interrupts a read that waits for bytes.
 
 export interface ByteReader {
-  /** Yields at most `maxBytes` of the following bytes. */
+  /** Yields the next bytes, at most `maxBytes`. */
   take(maxBytes: number): AsyncGenerator<Uint8Array>;
-  /** Waits until the next byte or the end arrives. */
+  /** Waits for the next byte or the end of the stream. */
   isAtEnd(): Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ export function createByteReader(chunks: AsyncIterable<Uint8Array>, signal: Abor
   };
 }
 
-/** Promise.race with one shared abort promise would retain every read until the end. */
+/** Not Promise.race: with a shared abort promise it would keep every result in memory. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {

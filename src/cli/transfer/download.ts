@@ -1,5 +1,5 @@
 // Writes bytes to a temporary file in the same folder and renames it: the file appears complete or
-// not at all, and an existing file stays until then.
+// not at all, and an existing file is kept until the rename.
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
 import { open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -67,7 +67,7 @@ async function replace(
 export interface FileWrite {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
-  /** Mode of the file to be replaced. */
+  /** File mode of the file to be replaced. */
   readonly mode?: number | undefined;
 }
 

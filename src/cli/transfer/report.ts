@@ -47,10 +47,10 @@ export function transferLabel({ same, copied, deleted, failed }: SyncCounts): st
 }
 
 export interface TransferReport {
-  /** The finished verb and the verb of a dry run: "Imported", "Would import". */
+  /** Verbs of a real run and of a dry run: "Imported", "Would import". */
   readonly verbs: readonly [done: string, planned: string];
   readonly noun: string;
-  /** Left out when the source's name may hold a secret. */
+  /** Name of the source; undefined when it may contain a secret. */
   readonly from?: string;
   readonly to: string;
   readonly isDryRun: boolean;
@@ -73,7 +73,7 @@ export async function printTransferReport(output: Output, report: TransferReport
   );
 }
 
-/** Contents of a whole store, as part of a sentence. */
+/** Formats the contents of a whole store as part of a sentence. */
 export function formatTotals(
   { buckets, objects, bytes }: { readonly buckets: number; readonly objects: number; readonly bytes: number },
   output: Output,
@@ -81,7 +81,7 @@ export function formatTotals(
   return `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
 }
 
-/** The last words of a check that counts damages. */
+/** Formats the result of a check that counts damaged items. */
 export function formatVerdict(damages: number, { style }: Output): string {
   return damages === 0
     ? style.green("No damage found.")

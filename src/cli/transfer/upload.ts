@@ -1,5 +1,5 @@
-// Uploads bytes of any size: small ones with a single put, large ones as a multipart upload with
-// streamed parts. A failed or interrupted upload is aborted.
+// Uploads a body of any size: a small body with a single put, a large body as a multipart upload
+// with streamed parts. A failed or interrupted upload is aborted.
 import type { ByteStream, Engine, WriteOptions } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -11,12 +11,12 @@ const MiB = 1024 * 1024;
 export const uploadSizes = {
   /** Files up to this size use a single put. */
   wholeFile: 100 * MiB,
-  /** Bytes of a stream of unknown length to buffer before switching to parts. */
+  /** A stream of unknown length that is longer than this is uploaded in parts. */
   wholeStream: 64 * MiB,
   minPart: 64 * MiB,
 } as const;
 
-/** The smallest part size that fits `size` bytes into 10,000 equal parts. */
+/** Returns the smallest part size with which `size` bytes fit into 10,000 equal parts. */
 export function partBytesFor(size: number): number {
   const needed = Math.ceil(size / limits.partNumber);
   return Math.max(uploadSizes.minPart, Math.ceil(needed / MiB) * MiB);
@@ -26,7 +26,7 @@ export interface Upload {
   readonly engine: Engine;
   readonly to: ObjectAddress;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Undefined when not known in advance. */
+  /** Number of bytes; undefined when not known in advance. */
   readonly size: number | undefined;
   readonly options: WriteOptions;
   readonly signal: AbortSignal;
@@ -106,7 +106,7 @@ async function abort(engine: Engine, bucket: string, name: { key: string; id: st
   try {
     await engine.abortUpload(bucket, name);
   } catch {
-    // Report why the upload failed. Its parts expire after seven days.
+    // The error of the upload is more useful: ignore this one. The parts expire after seven days.
   }
 }
 
@@ -116,7 +116,7 @@ interface StreamStart {
   drain(): AsyncIterable<Uint8Array>;
 }
 
-/** Copies into large buffers, because tiny chunks would each retain a buffer of their own. */
+/** Copies chunks into large buffers: each tiny chunk could keep a much larger buffer in memory. */
 async function collectStart(chunks: AsyncIterable<Uint8Array>): Promise<StreamStart> {
   const buffers: Buffer[] = [];
   let length = 0;

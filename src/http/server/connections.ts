@@ -1,4 +1,4 @@
-// The open connections of one listener: limits their number, and closes them when idle.
+// Tracks the open connections of one listener: limits their number and closes idle connections.
 import type { Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
@@ -9,24 +9,24 @@ import { createBurstWatch } from "./release-memory.ts";
 export interface Connections {
   /** Serves a connection after its TLS handshake, in place of the raw socket. */
   serveSecured(socket: Socket, rawSocket: Socket): void;
-  /** Closes each connection when it is idle; resolves when none is left. */
+  /** Closes each connection when it is idle; resolves when no connection is open. */
   end(): Promise<void>;
 }
 
 export interface ConnectionOptions {
-  /** Accepts the connections: the HTTP server itself, or the acceptor in front of TLS. */
+  /** Accepts the connections: the HTTP server itself, or a plain TCP server if TLS is used. */
   readonly acceptor: NetServer;
   readonly limits: PortLimits | undefined;
   readonly trusted: TrustedPeers;
   /**
-   * How long an idle connection stays open while the listener ends: its client may be sending a
-   * request, and would see a reset.
+   * How long an idle connection stays open while the listener ends. Its client may be sending a
+   * request, which would fail with a connection reset.
    */
   readonly graceMilliseconds: number;
 }
 
 const checkMilliseconds = 50;
-/** Connections that are examined to find an idle one. */
+/** Maximum number of connections to examine in the search for an idle one. */
 const maxChecks = 64;
 
 export function trackConnections(server: Server, options: ConnectionOptions): Connections {
@@ -34,7 +34,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   const open = new Set<Socket>();
   const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
   const max = limits?.connections ?? Number.POSITIVE_INFINITY;
-  /** From this number on, idle connections are closed: at `max` itself, Node drops new ones. */
+  /** From this number on, idle connections are closed. At `max`, Node refuses new connections. */
   const softLimit = max - Math.max(1, max / 64);
   if (limits !== undefined) acceptor.maxConnections = limits.connections;
   const burst = createBurstWatch();
@@ -95,7 +95,7 @@ function isServing(socket: Socket): boolean {
   return pendingResponse(socket) !== undefined;
 }
 
-/** Closes the first idle connection. Busy ones move to the end, so the next search skips them. */
+/** Closes the first idle connection. Moves busy ones to the end: the next search skips them. */
 function closeOneIdle(open: Set<Socket>): void {
   let checks = 0;
   for (const socket of open) {
@@ -140,7 +140,7 @@ function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: Addres
   }
 
   return {
-    /** False when the address has too many connections. */
+    /** Returns false if the address has too many connections. */
     admit(socket: Socket): boolean {
       if (max === undefined) return true;
       if (counted === undefined) {

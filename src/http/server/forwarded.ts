@@ -1,4 +1,4 @@
-// The client of a request that came through proxies. Only configured proxies are trusted.
+// Finds the client of a request that came through proxies. Only configured proxies are trusted.
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { HttpRequest } from "./listen.ts";
@@ -28,15 +28,15 @@ export function parseTrustedPeers(texts: readonly string[]): TrustedPeers {
 }
 
 export const trustNone: TrustedPeers = { has: () => false };
-/** For a listener that only the server's own front can reach. */
+/** For a listener that only the server's own supervisor can reach. */
 export const trustAll: TrustedPeers = { has: () => true };
 
 /** The client that sent a request. */
 export interface Sender {
-  /** Empty when the connection is already closed. */
+  /** IP address; empty if the connection is already closed. */
   readonly address: string;
   readonly scheme: "http" | "https";
-  /** The Host of the client's request, if a proxy reports it. */
+  /** The Host header of the client's request, if a proxy reports it. */
   readonly host: string | undefined;
 }
 
@@ -59,13 +59,13 @@ export function resolveSender(peer: Sender, headers: IncomingHttpHeaders, truste
 
 type Hop = { readonly [Name in keyof Sender]: Sender[Name] | undefined };
 
-/** One hop for each proxy, the nearest last. */
+/** Returns one hop for each proxy; the nearest proxy is last. */
 function parseHops(headers: IncomingHttpHeaders): Hop[] {
   const [forwardedFor, proto, host] = ["for", "proto", "host"].map((name) =>
     splitList(headers[`x-forwarded-${name}`]),
   );
-  // A proxy sets one kind of header and may pass on the client's own of the other kind. Most
-  // proxies set X-Forwarded-*, so those are preferred.
+  // A proxy sets Forwarded or X-Forwarded-*; the other kind may come from the client. Most proxies
+  // set X-Forwarded-*, so these headers take precedence.
   if (forwardedFor!.length + proto!.length + host!.length === 0)
     return forwardedHops(splitList(headers.forwarded));
   const nearest = { scheme: parseScheme(proto!.at(-1)), host: host!.at(-1) };
@@ -82,7 +82,7 @@ function splitList(value: string | string[] | undefined): string[] {
     .filter((part) => part !== "");
 }
 
-/** `for=192.0.2.60;proto=https;host=example.com` (RFC 7239). */
+/** Parses elements such as `for=192.0.2.60;proto=https;host=example.com` (RFC 7239). */
 function forwardedHops(elements: readonly string[]): Hop[] {
   return elements.map((element) => {
     const pairs = element.split(";").map((pair) => {
@@ -104,7 +104,7 @@ function parseScheme(text: string | undefined): Sender["scheme"] | undefined {
   return scheme === "http" || scheme === "https" ? scheme : undefined;
 }
 
-/** Some proxies append a port. Obfuscated identifiers are ignored. */
+/** Parses an address and removes a port. Ignores obfuscated identifiers. */
 function parseAddress(text: string): string | undefined {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/.exec(text) ?? [];
   const address = bracketed ?? plain ?? text;
@@ -121,7 +121,7 @@ export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
-/** Headers that proxies and the platforms of scripts describe the client with. */
+/** Headers by which proxies and the platforms of scripts describe the client. */
 const senderHeaderNames = [
   "forwarded",
   "x-forwarded-for",
@@ -131,7 +131,7 @@ const senderHeaderNames = [
   "cf-connecting-ip",
 ];
 
-/** The headers of the request, in which the sender is the one that this server knows. */
+/** Returns the headers; headers about the sender are replaced by the values this server knows. */
 export function withSenderHeaders({ rawHeaders, header, address, scheme }: HttpRequest): string[] {
   const hasSenderHeaders = senderHeaderNames.some((name) => header(name) !== undefined);
   const headers = hasSenderHeaders ? withoutSenderHeaders(rawHeaders) : rawHeaders.slice();

@@ -1,4 +1,4 @@
-// The last response of a connection: distinguishes busy connections from idle ones.
+// Tracks the last response of each connection, to distinguish busy from idle connections.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
@@ -16,7 +16,7 @@ export function getLastResponse(socket: Socket): ServerResponse | undefined {
   return (socket as TrackedSocket)[lastResponse];
 }
 
-/** The response that is being served; Node takes the socket from a response that is complete. */
+/** Returns the response in progress. Node removes the socket from a complete response. */
 export function pendingResponse(socket: Socket): ServerResponse | undefined {
   const response = getLastResponse(socket);
   return response?.socket == null ? undefined : response;

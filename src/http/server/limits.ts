@@ -1,18 +1,18 @@
-// How much one port accepts at a time. The limits are divided among the processes that serve it.
+// Limits of one port. They are divided among the processes that serve the port.
 import type { NodeInternalsSetting } from "./node-internals.ts";
 
 export interface PortLimits {
-  /** Open connections. At the limit an idle one is closed, or the new one if all are busy. */
+  /** Maximum open connections. At the limit, an idle one is closed; if none is, the new one. */
   readonly connections: number;
-  /** Open connections of one client address. Trusted proxies are exempt. */
+  /** Maximum open connections of one client address. Trusted proxies are exempt. */
   readonly connectionsPerAddress: number;
-  /** Requests in flight. Further requests get 503. */
+  /** Maximum requests in flight. Further requests get 503. */
   readonly requests: number;
-  /** Pipelined requests that wait for a response. A connection that adds more is closed. */
+  /** Maximum waiting pipelined requests. A connection that adds more is closed. */
   readonly pipelined: number;
-  /** Files and connections that the system lets each process open. */
+  /** Maximum open files and connections of a process, set by the operating system. */
   readonly descriptors: number;
-  /** Not a limit, but set with them because it must reach every process that serves a port. */
+  /** Not a limit, but passed like the limits to every process that serves a port. */
   readonly nodeInternals: NodeInternalsSetting;
 }
 
@@ -25,7 +25,7 @@ export const defaultPortLimits: PortLimits = {
   nodeInternals: "on",
 };
 
-/** Header lines of a request; the bytes of all headers are limited too. */
+/** Maximum header lines of a request; their total size is limited too. */
 export const maxHeaderLines = 512;
 
 /** Descriptors reserved for databases, logs and the files of requests. */
@@ -33,13 +33,13 @@ const reservedDescriptors = 128;
 const descriptorsPerConnection = 2;
 
 export interface LimitShare {
-  /** Processes that serve the port. */
+  /** Number of processes that serve the port. */
   readonly processes: number;
-  /** Ports that one process serves. */
+  /** Number of ports that one process serves. */
   readonly ports: number;
 }
 
-/** The share of one process, bounded by its descriptors. */
+/** Returns the limits of one process, which also depend on its descriptors. */
 export function divideLimits(limits: PortLimits, { processes, ports }: LimitShare): PortLimits {
   const { connections, connectionsPerAddress, requests, pipelined, descriptors } = limits;
   const spare = Math.max(descriptors - reservedDescriptors, descriptors / 2);
@@ -55,5 +55,5 @@ export function divideLimits(limits: PortLimits, { processes, ports }: LimitShar
   };
 }
 
-/** One process serves the console, public buckets and the front of several scripts. */
+/** The supervisor serves three ports: the console, public buckets, and the port of scripts. */
 export const supervisorShare: LimitShare = { processes: 1, ports: 3 };

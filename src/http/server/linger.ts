@@ -1,18 +1,18 @@
-// Closes a connection whose request was answered before its body arrived. The rest is discarded for
-// a while: a client that is still sending might never read the response (RFC 9112 9.6).
+// Delays the close of a connection whose request was answered before its body arrived. Meanwhile,
+// the body is discarded: a reset would keep the client from reading the response (RFC 9112 9.6).
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const maxBytes = 16 * 1024 * 1024;
 const maxMilliseconds = 2000;
 
-/** Whether the connection closes after this response while the request is incomplete. */
+/** Whether the connection closes after this response although the body has not arrived. */
 export function mustLinger(message: IncomingMessage, response: ServerResponse): boolean {
-  // The listener's own header is for a client that was not asked for its body.
+  // The listener sets this header if the client waits for 100-continue and sends no body.
   if (response.shouldKeepAlive || response.hasHeader("connection")) return false;
   return !message.complete && !message.destroyed;
 }
 
-/** Resolves when the request has ended, or after a limit of bytes or time. */
+/** Discards the body. Resolves at its end, or at a limit of bytes or time. */
 export function dropRest(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let remaining = maxBytes;

@@ -16,24 +16,24 @@ import type { DirectReader } from "./zero-copy-body.ts";
 
 export interface HttpRequest {
   readonly method: string;
-  /** As sent: never through a URL object. */
+  /** The target exactly as sent; a URL object would normalize it. */
   readonly target: string;
-  /** Names and values alternate, as sent. */
+  /** Alternating names and values, as sent. */
   readonly rawHeaders: readonly string[];
   header(name: string): string | undefined;
-  /** The client's scheme, to this server or to a trusted proxy. */
+  /** The scheme that the client used for this server or a trusted proxy. */
   readonly scheme: "http" | "https";
-  /** The client's address, also through trusted proxies; empty after it disconnected. */
+  /** Returns the client's address, also through trusted proxies; empty after a disconnect. */
   address(): string;
   /** Whether the request has a body. */
   readonly hasBody: boolean;
-  /** Throws when the client disconnects early. A handler that stops early can still answer. */
+  /** The stream fails if the client disconnects. A handler that stops reading can still respond. */
   body(): AsyncIterable<Uint8Array>;
-  /** Instead of `body`: all bytes, if all have arrived. */
+  /** Alternative to `body`: returns all bytes if they have already arrived. */
   bufferedBody?(): Uint8Array | undefined;
-  /** Instead of `body`: reads into the receiver's buffers. */
+  /** Alternative to `body`: reads into buffers of the caller. */
   directReader?(): DirectReader;
-  /** Bytes of the body that were read so far. */
+  /** Returns the number of body bytes read so far. */
   bytesRead(): number;
   /** Calls `listener` once if the client disconnects before the response is written. */
   onDisconnect(listener: () => void): void;
@@ -42,20 +42,20 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly statusText?: string | undefined;
-  /** Values have one character a byte. */
+  /** Values have one character per byte. */
   readonly headers: Iterable<readonly [string, string]>;
   readonly body: HttpBody;
-  /** Called once at the end, with the bytes of the body sent and whether that was all. */
+  /** Called once at the end, with the number of body bytes sent and whether that was all. */
   readonly onSent?: ((bytes: number, isWhole: boolean) => void) | undefined;
 }
 
 export type HttpBody = string | Uint8Array | ByteSource | null;
 
 export interface ByteSource {
-  /** Sent as Content-Length if known. */
+  /** Number of bytes; sent as Content-Length if known. */
   readonly length: number | undefined;
   chunks(): AsyncIterable<Uint8Array>;
-  /** Called for a chunk that was written, so that the source can reuse its memory. */
+  /** Called after a chunk is written, so that the source can reuse its memory. */
   release?(chunk: Uint8Array): void;
   cancel(reason: unknown): Promise<void>;
 }
@@ -67,36 +67,36 @@ export type Address = PortAddress | { readonly path: string } | { readonly fd: n
 
 export interface HttpListener {
   readonly port: number | undefined;
-  /** Lets requests in flight finish, closes idle connections and accepts no new ones on a port. */
+  /** Accepts no new connections, closes idle ones, and resolves after requests have finished. */
   drain(): Promise<void>;
 }
 
 export interface ListenOptions {
-  /** A client that sends nothing for this long while a request or body is due is disconnected. */
+  /** A client that sends nothing for this long during a request is disconnected. */
   readonly silenceMilliseconds?: number;
   /** A client that reads nothing of its response for this long is disconnected. */
   readonly stallMilliseconds?: number;
-  /** An idle keep-alive connection is closed after this time, which is longer than proxies use. */
+  /** Idle keep-alive connections are closed after this time; must be longer than in proxies. */
   readonly idleMilliseconds?: number;
-  /** Limit for all headers of a request together. */
+  /** Maximum total size of the headers of a request. */
   readonly headerBytes?: number;
-  /** The body of a refusal, in the front end's format. */
+  /** Formats the body of a refusal in the front end's format. */
   readonly refusal?: RefusalText;
-  /** Makes connections to a port use TLS. */
+  /** Certificate and key; if present, the port uses TLS. */
   readonly tls?: TlsSource | undefined;
   /** Proxies whose forwarding headers are trusted. */
   readonly trusted?: TrustedPeers | undefined;
-  /** The limits of this process; default: none. */
+  /** Limits of this process; default: no limits. */
   readonly limits?: PortLimits | undefined;
-  /** A request with this secret asks whether the port is served, and is answered here. */
+  /** Secret of readiness probes, which are answered without the handler. */
   readonly probe?: string | undefined;
   /** Whether undocumented members of Node are used; default: the setting in `limits`, or "on". */
   readonly nodeInternals?: NodeInternalsSetting | undefined;
-  /** Counts open bodies; default: counters of this listener alone. */
+  /** Counters of open bodies; default: new counters for this listener. */
   readonly streams?: OpenStreams | undefined;
 }
 
-/** How long an idle connection of a client stays open while the listener ends. */
+/** How long idle connections of clients stay open while the listener ends. */
 const graceMilliseconds = 500;
 
 export async function listen(
@@ -111,8 +111,8 @@ export async function listen(
   const serving = createServing(handler, { ...options, isInternal, state });
   const server = createServer(
     {
-      // A whole request may take as long as its body moves. Only the head has a deadline: otherwise
-      // a client could hold a connection by sending a byte a minute.
+      // A request may take any time while its body makes progress. Only the head has a deadline:
+      // otherwise a client could hold a connection by sending a byte per minute.
       requestTimeout: 0,
       headersTimeout: silenceMilliseconds,
       connectionsCheckingInterval: Math.min(silenceMilliseconds, 30_000),
@@ -124,9 +124,9 @@ export async function listen(
   );
   // A client that sends Expect: 100-continue gets 100 when its body is read, not earlier.
   server.on("checkContinue", (message, response) => serving.serve(message, response, "100-continue"));
-  // Other expectations may be ignored (RFC 9110 10.1.1), and an empty field expects nothing.
+  // Other expectations can be ignored (RFC 9110 10.1.1).
   server.on("checkExpectation", (message, response) => serving.serve(message, response, "nothing"));
-  // Node would drop headers beyond a count, and dropped headers are not checked.
+  // No limit: Node would silently drop further headers, which would then not be checked.
   server.maxHeadersCount = 0;
   refuseMalformed(server, options.refusal);
   server.setTimeout(silenceMilliseconds, (socket) => closeSilent(socket, stallMilliseconds, state));
@@ -142,10 +142,10 @@ export async function listen(
         );
   const connections = trackConnections(server, {
     ...{ acceptor, limits, trusted },
-    // The front sends a request that was not started to another process, so no grace is needed.
+    // No grace period: the supervisor sends a request that was not started to another process.
     graceMilliseconds: isInternal ? 0 : graceMilliseconds,
   });
-  // Node starts to enforce the deadline of heads at this event.
+  // At this event, Node starts to enforce the deadline for request heads.
   if (acceptor !== server) server.emit("listening");
   if ("port" in address) await bindOrChoose(address, (bound) => start(acceptor, bound));
   else await start(acceptor, address);
@@ -155,7 +155,7 @@ export async function listen(
     drain() {
       serving.drain();
       handshakes?.end();
-      // Not for a path: closing it would close idle connections without grace.
+      // Keep an internal socket open: closing it would also close idle connections immediately.
       if (!isInternal && acceptor.listening) acceptor.close();
       return connections.end();
     },
@@ -176,8 +176,8 @@ async function start(acceptor: NetServer, address: Address): Promise<void> {
 }
 
 /**
- * Node reports an inactive socket. The client is at fault only if it owes bytes. A process that was
- * not scheduled sees the timeout before the bytes that arrived, so those are read first.
+ * Called when a socket is inactive. Closes it if the client should send or read bytes.
+ * A process that was not scheduled sees the timeout before bytes that arrived: read them first.
  */
 function closeSilent(socket: Socket, stallMilliseconds: number, state: ListenerState): void {
   const { bytesRead } = socket;
@@ -186,7 +186,7 @@ function closeSilent(socket: Socket, stallMilliseconds: number, state: ListenerS
       if (socket.bytesRead === bytesRead && isAwaitingRequest(socket, state)) socket.destroy();
     });
   } else if (socket.writableLength > 0) {
-    // A client may pause reading for longer than sending.
+    // The limit for a client that reads nothing is longer than for one that sends nothing.
     if ((socket.timeout ?? 0) >= stallMilliseconds) socket.destroy();
     else socket.setTimeout(stallMilliseconds);
   }

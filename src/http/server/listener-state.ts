@@ -1,8 +1,8 @@
-// State that the requests of one listener share: counters, and access to Node's internals.
+// State shared by all requests of one listener: counters, and access to Node's internals.
 import type { IncomingMessage } from "node:http";
 import { type NodeInternals, type NodeInternalsSetting, openNodeInternals } from "./node-internals.ts";
 
-/** Bodies that are being received and sent now. */
+/** Numbers of bodies that are being received and sent. */
 export interface OpenStreams {
   incoming: number;
   outgoing: number;
@@ -11,7 +11,7 @@ export interface OpenStreams {
 export interface ListenerState {
   readonly internals: NodeInternals;
   readonly streams: OpenStreams;
-  /** Requests whose receiver reads nothing at present: their clients must not time out. */
+  /** Requests whose handler has paused reading: their clients must not time out. */
   readonly pausedByReceiver: WeakSet<IncomingMessage>;
 }
 

@@ -1,4 +1,4 @@
-// The only file that uses undocumented members of Node's objects. They are probed at start; where
+// The only file that uses undocumented members of Node's objects. They are probed at startup. If
 // one is missing or the setting is "off", plain Node streams are used, with more copies and memory.
 import { readSync } from "node:fs";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
@@ -8,32 +8,32 @@ import type { TLSSocket } from "node:tls";
 export type NodeInternalsSetting = "on" | "off";
 
 export interface NodeInternals {
-  /** Undefined where the connection can only be read through Node's stream, as with TLS. */
+  /** Returns undefined if the connection can be read only through Node's stream, as with TLS. */
   createSocketReader(message: IncomingMessage): SocketReader | undefined;
-  /** Stops reading a connection, whatever Node's HTTP server does with its stream. */
+  /** Stops reading a connection, even if Node's HTTP server resumes its stream. */
   stopReading(socket: net.Socket): void;
   startReading(socket: net.Socket): void;
-  /** Undefined: Node reads a chunk ahead. */
+  /** Returns undefined if Node cannot be kept from reading a chunk ahead. */
   throttle(message: IncomingMessage): ReadThrottle | undefined;
-  /** Ends a response whose head announces the length of `text`, which has one character a byte. */
+  /** Ends a response with a Content-Length. `text` is the body, with one character per byte. */
   endInOneWrite(response: ServerResponse, text: string): void;
 }
 
-/** Reads a body into the receiver's memory. Node's parser would copy every 64 KiB first. */
+/** Reads a body into the caller's memory, without the copy that Node's parser makes. */
 export interface SocketReader {
   /**
-   * Reads bytes that have arrived, as many as fit; 0 when there are none. Call it only when Node's
-   * buffer is empty, and never within an event of Node's stream: the parser is running then.
+   * Reads the bytes that have arrived, as many as fit; returns 0 if there are none. Call it only
+   * when Node's buffer is empty, and never in an event of Node's stream, while the parser runs.
    */
   read(into: Buffer): number;
-  /** Node stops reading the connection until `resume`. */
+  /** Keeps Node from reading the connection until `resume`. */
   pause(): void;
   resume(): void;
-  /** Returns the connection to Node. */
+  /** Lets Node read the connection again. */
   close(): void;
 }
 
-/** Keeps Node from reading the next chunk while one is in use. */
+/** Keeps Node from reading the next chunk while a chunk is in use. */
 export interface ReadThrottle {
   resume(): void;
   end(): void;
@@ -56,7 +56,7 @@ interface Parser {
   readonly incoming?: unknown;
   execute(bytes: Uint8Array): unknown;
   readonly constructor: { readonly kOnBody?: unknown };
-  /** Its callbacks, by number. */
+  /** Callbacks of the parser, by number. */
   [callback: number]: unknown;
 }
 
@@ -67,7 +67,7 @@ interface ResponseMembers {
 
 type Socket = net.Socket & SocketMembers;
 
-/** Objects to probe, as the HTTP server makes them. */
+/** Objects to probe, as the HTTP server creates them. */
 export interface ProbedObjects {
   readonly socket: object;
   readonly message: object;
@@ -75,13 +75,13 @@ export interface ProbedObjects {
 }
 
 export interface ProbeResult {
-  /** The parser can be fed with bytes that were read past it. */
+  /** Whether bytes can be passed to the parser that Node did not read itself. */
   readonly parser: boolean;
-  /** Reading can be stopped below the stream. */
+  /** Whether reading can be stopped at the socket handle, below the stream. */
   readonly handle: boolean;
-  /** The stream of a request reads by a method that can be replaced. */
+  /** Whether the method by which the stream of a request reads can be replaced. */
   readonly read: boolean;
-  /** The head of a response is text until it is sent. */
+  /** Whether the head of a response is a string until it is sent. */
   readonly head: boolean;
 }
 
@@ -128,7 +128,7 @@ export function openNodeInternals(setting: NodeInternalsSetting): NodeInternals 
   };
 }
 
-/** The stream's own pause would be undone by a resume of the same turn. */
+/** Not `pause` of the stream, which Node may undo with a resume in the same tick. */
 function stopHandle({ _handle: handle }: Socket): void {
   if (handle == null || handle.reading === false) return;
   handle.reading = false;
@@ -136,7 +136,7 @@ function stopHandle({ _handle: handle }: Socket): void {
 }
 
 function startHandle({ _handle: handle, _paused: isPaused }: Socket): void {
-  // Paused by Node until output has drained: Node starts reading after that.
+  // If Node has paused the socket until output drains, Node itself resumes it.
   if (handle == null || handle.reading === true || isPaused === true) return;
   handle.reading = true;
   handle.readStart();
@@ -151,7 +151,7 @@ function createSocketReader(message: IncomingMessage): SocketReader | undefined 
   const feedParser = createParserFeed(message, parser);
   const originalRead = message._read;
   message._read = (size) => {
-    // One call shows Node that the body is read; after a second one Node would read by itself.
+    // The first call marks the body as being read. A second call would make Node read by itself.
     originalRead.call(message, size);
     message._read = () => {};
   };
@@ -163,7 +163,7 @@ function createSocketReader(message: IncomingMessage): SocketReader | undefined 
       const bytes = into.subarray(0, readNow(descriptor, into));
       if (bytes.length === 0) return 0;
       feedParser(bytes);
-      // Restarts the timeout, since Node has not seen these bytes.
+      // Restart the timeout, because Node has not seen these bytes.
       if (socket.timeout !== undefined && socket.timeout > 0) socket.setTimeout(socket.timeout);
       return bytes.length;
     },
@@ -177,7 +177,7 @@ function createSocketReader(message: IncomingMessage): SocketReader | undefined 
   };
 }
 
-/** Without its body callback the parser only counts the bytes, and so knows where the body ends. */
+/** Without its body callback, the parser only counts the bytes, to find the end of the body. */
 function createParserFeed(message: IncomingMessage, parser: Parser): (bytes: Buffer) => void {
   const onBody = parser.constructor.kOnBody as number;
   return (bytes) => {
@@ -189,7 +189,7 @@ function createParserFeed(message: IncomingMessage, parser: Parser): (bytes: Buf
   };
 }
 
-/** Node finds an end or an error itself, where it reads next. */
+/** Returns 0 at the end or after an error: Node finds both when it reads next. */
 function readNow(descriptor: number, into: Buffer): number {
   try {
     return readSync(descriptor, into, 0, into.length, null);
@@ -203,7 +203,7 @@ function throttle(message: IncomingMessage): ReadThrottle {
   let isReadPending = false;
   let isFirst = true;
   message._read = (size) => {
-    // The first call shows that the body is read: otherwise Node drops it after the response.
+    // The first call marks the body as being read: otherwise Node discards it after the response.
     if (isFirst || message.readableLength === 0) originalRead.call(message, size);
     else isReadPending = true;
     isFirst = false;
@@ -219,7 +219,7 @@ function throttle(message: IncomingMessage): ReadThrottle {
   return { resume, end };
 }
 
-/** Node keeps the head as text until the first write, so the body is appended to it. */
+/** Appends the body to the head, which Node keeps as a string until the first write. */
 function endInOneWrite(response: ServerResponse & ResponseMembers, text: string): void {
   const isUnsent = typeof response._header === "string" && response._headerSent === false;
   if (!isUnsent || response.chunkedEncoding) {
@@ -230,7 +230,7 @@ function endInOneWrite(response: ServerResponse & ResponseMembers, text: string)
   response.end();
 }
 
-/** `_tlsError` is undocumented, and reports errors before the handshake is done. */
+/** The undocumented event `_tlsError` reports errors during the handshake. */
 export const tlsErrorEvents: readonly string[] = ["error", "_tlsError"];
 
 export interface BoundHandle {
@@ -239,8 +239,8 @@ export interface BoundHandle {
 }
 
 /**
- * Binds a port without accepting on it, as node:cluster does; a number is the error of the system.
- * Node documents no other way, so the setting has no effect here. Undefined when this Node cannot.
+ * Binds a port without accepting connections, as node:cluster does. A number is a system error.
+ * Undefined if Node cannot do this. Used even if the setting is "off": there is no documented way.
  */
 export function bindWithoutAccepting(
   address: string,

@@ -1,11 +1,11 @@
-// Serves one request of a connection at a time. Node emits all requests it has read at once; here a
-// request waits for the response before it, and the connection is not read meanwhile.
+// Serves one request of a connection at a time. Node emits all pipelined requests immediately; here
+// a request waits for the previous response, and the connection is not read meanwhile.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { NodeInternals } from "./node-internals.ts";
 
 export interface Pipelining {
-  /** Calls `serve` after all earlier responses; for a response that has no socket yet. */
+  /** Calls `serve` after all earlier responses. For a response without a socket. */
   enqueue(response: ServerResponse, socket: Socket, serve: () => void): void;
 }
 
@@ -14,11 +14,11 @@ export function createPipelining(
   { stopReading, startReading }: NodeInternals,
 ): Pipelining {
   const waiting = new Map<Socket, number>();
-  /** Connections that have pipelined already, and so have listeners. */
+  /** Connections that have pipelined requests and therefore have listeners. */
   const tracked = new WeakSet<Socket>();
   let totalWaiting = 0;
 
-  /** Node resumes a connection by itself after reading a body or draining output. */
+  /** Stops reading again when Node resumes a connection after a body or drained output. */
   function track(socket: Socket): void {
     tracked.add(socket);
     socket.on("resume", () => {

@@ -5,7 +5,7 @@ import { getLastResponse, pendingResponse } from "./last-response.ts";
 
 export type RefusalStatus = 400 | 408 | 431 | 501 | 503;
 
-/** The body of a refusal, in the front end's format. */
+/** Formats the body of a refusal in the front end's format. */
 export type RefusalText = (status: RefusalStatus) => { readonly type: string; readonly body: string };
 
 const sentences: Readonly<Record<RefusalStatus, string>> = {
@@ -21,7 +21,7 @@ export const plainRefusal: RefusalText = (status) => ({
   body: `${sentences[status]}\n`,
 });
 
-/** Answers without reading the body, so the connection closes. */
+/** Responds without reading the body, so the connection is closed afterwards. */
 export function refuse(
   response: ServerResponse,
   status: RefusalStatus,
@@ -38,7 +38,7 @@ export function refuse(
   response.end(response.req.method === "HEAD" ? undefined : body);
 }
 
-/** The client would take a second response for that of its next request. */
+/** Whether a response was started: a client would take a second one for its next request's. */
 function isAnswered(socket: Socket): boolean {
   const pending = pendingResponse(socket);
   return pending === undefined ? getLastResponse(socket)?.req.complete === false : pending.headersSent;
@@ -47,7 +47,7 @@ function isAnswered(socket: Socket): boolean {
 export function refuseMalformed(server: Server, text: RefusalText = plainRefusal): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-    // A connection opened in advance and never used expects no response.
+    // A connection that was opened in advance and never used expects no response.
     const isUnused = isLate && socket.bytesRead === 0;
     if (!socket.writable || error.code === "ECONNRESET" || isUnused || isAnswered(socket)) {
       socket.destroy();
@@ -62,13 +62,13 @@ export function refuseMalformed(server: Server, text: RefusalText = plainRefusal
   });
 }
 
-/** The status to refuse the head of a request with, if it is invalid. */
+/** Returns the status of the refusal if the head of a request is invalid. */
 export function headFault(
   { rawHeaders, headers }: IncomingMessage,
   maxLines: number,
 ): RefusalStatus | undefined {
   if (rawHeaders.length > 2 * maxLines) return 431;
   const encoding = headers["transfer-encoding"];
-  // Node decodes only the last coding; the handler would store bytes that are still encoded.
+  // Node decodes only the last transfer coding: the handler would store encoded bytes.
   return encoding === undefined || encoding.trim().toLowerCase() === "chunked" ? undefined : 501;
 }

@@ -1,16 +1,16 @@
-// Frees the memory of a chunk at once. Chunks are outside the JavaScript heap, where the collector
-// hardly sees them: with a thousand bodies in flight, 100 MB of dead chunks would remain.
+// Frees the memory of a chunk immediately. Chunks are outside the JavaScript heap, so the garbage
+// collector runs too rarely: with a thousand bodies in flight, 100 MB of unused chunks remain.
 
 const { port1: closedPort } = new MessageChannel();
 closedPort.close();
 
-/** For a chunk that is not used again. A view of a larger buffer is left alone. */
+/** Frees a chunk that is not used again. Does nothing for a view of a larger buffer. */
 export function release(chunk: Uint8Array): void {
   const { buffer, byteLength } = chunk;
   if (!(buffer instanceof ArrayBuffer) || byteLength !== buffer.byteLength || byteLength < minBytes) return;
-  // A transferred buffer is detached here, and freed since no port receives it.
+  // A transfer detaches the buffer, and frees it because the port is closed.
   closedPort.postMessage(undefined, [buffer]);
 }
 
-/** Smaller chunks are not worth the cost. */
+/** For smaller chunks, freeing costs more than it saves. */
 const minBytes = 8 * 1024;

@@ -1,5 +1,5 @@
-// Returns memory after a burst of connections. Their objects die together, and on a quiet server V8
-// might keep the pages for hours.
+// Returns memory to the system after a burst of connections. On an idle server, V8 might keep the
+// memory of closed connections for hours.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -8,10 +8,10 @@ export interface BurstWatch {
   count(open: number): void;
 }
 
-/** Smaller bursts leave too little to collect. */
+/** Minimum size of a burst: smaller bursts leave too little garbage. */
 const burstConnections = 512;
 const calmMilliseconds = 1000;
-/** Collecting a larger heap would block clients for too long. */
+/** Maximum heap size: collecting a larger heap would block the process for too long. */
 const maxHeapBytes = 128 * 1024 * 1024;
 
 export function createBurstWatch(release: () => void = collectGarbage): BurstWatch {
@@ -26,7 +26,7 @@ export function createBurstWatch(release: () => void = collectGarbage): BurstWat
       isScheduled = true;
       setTimeout(() => {
         isScheduled = false;
-        // The next burst has started: collect after it.
+        // The next burst has started: collect after that burst.
         if (current > peak / 4) return;
         peak = current;
         release();
@@ -37,7 +37,7 @@ export function createBurstWatch(release: () => void = collectGarbage): BurstWat
 
 let gc: (() => void) | undefined;
 
-/** The first collection empties pages, the second returns them to the system. */
+/** The first collection empties memory pages; the second returns them to the system. */
 function collectGarbage(): void {
   if (process.memoryUsage().heapUsed > maxHeapBytes) return;
   if (gc === undefined) {

@@ -1,13 +1,13 @@
-// Reads the body of a request as its bytes arrive, with few of them in memory.
+// Reads the body of a request as its bytes arrive, with few bytes in memory.
 import type { IncomingMessage } from "node:http";
 import type { ListenerState } from "./listener-state.ts";
 
-/** With more bodies than this, Node does not read a chunk ahead, to save memory. */
+/** With more concurrent bodies, Node is kept from reading a chunk ahead, to save memory. */
 const highConcurrency = 32;
 
 /**
- * The whole body, if it arrived with the head as small bodies do. Judged by Content-Length, because
- * Node reports the end only after the handler has run.
+ * Returns the whole body if it arrived with the head, as small bodies do. Compares Content-Length,
+ * because Node reports the end of the body only after the handler has run.
  */
 export function readBufferedBody(
   message: IncomingMessage,
@@ -23,7 +23,7 @@ export function readBufferedBody(
   return bytes;
 }
 
-/** Never destroys Node's stream: that would close the connection before the response. */
+/** Never destroys Node's stream, because that would close the connection before the response. */
 export async function* readBody(
   message: IncomingMessage,
   onBytes: (count: number) => void,
@@ -31,7 +31,7 @@ export async function* readBody(
 ): AsyncIterable<Uint8Array> {
   const throttle = ++streams.incoming > highConcurrency ? internals.throttle(message) : undefined;
   try {
-    // A small body has often arrived completely, and is read without waiting.
+    // A small body has often arrived completely: read it without waiting.
     if (message.complete && !message.destroyed) {
       for (let chunk = message.read(); chunk !== null; chunk = message.read()) {
         onBytes((chunk as Uint8Array).length);

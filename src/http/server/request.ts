@@ -1,4 +1,4 @@
-// Converts Node's message to the plain request that handlers get, with the client's address.
+// Converts Node's message to the request that handlers get, with the client's address.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { plainAddress, resolveSender, type Sender, type TrustedPeers, trustNone } from "./forwarded.ts";
@@ -51,7 +51,7 @@ function peerAddress({ socket }: IncomingMessage): string {
   return plainAddress(socket.remoteAddress ?? "");
 }
 
-/** The request as the client sent it to the proxy: signatures cover the original Host. */
+/** Returns the request as sent to the proxy: signatures cover the original Host header. */
 function withForwardedSender(
   request: HttpRequest,
   message: IncomingMessage,
@@ -65,7 +65,7 @@ function withForwardedSender(
   const rawHeaders = request.rawHeaders.map((text, i, all) =>
     i % 2 === 1 && isHost(all[i - 1]!) ? host : text,
   );
-  // Optional in HTTP/1.0.
+  // The Host header is optional in HTTP/1.0.
   if (message.headers.host === undefined) rawHeaders.push("host", host);
   return { ...resolved, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
 }

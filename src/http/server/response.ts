@@ -1,4 +1,4 @@
-// Writes a response: the head, then the body with backpressure; a small body in one write.
+// Writes a response: a small body in one write with the head, a large body with backpressure.
 import type { ServerResponse } from "node:http";
 import { dropRest, mustLinger } from "./linger.ts";
 import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
@@ -23,7 +23,7 @@ export async function writeAnswer(
   const sendsBody = mayHaveBody && message.method !== "HEAD";
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
     if (mustLinger(message, response)) {
-      // The head has the length, so the client has its whole response now.
+      // The head contains the length, so the response is complete for the client.
       response.write(sendsBody && body !== null ? asBuffer(body) : emptyBytes);
       await dropRest(message);
       response.end();
@@ -38,14 +38,14 @@ export async function writeAnswer(
   }
 }
 
-/** Writes a small body with the head: as text of one character a byte, which Node joins. */
+/** Writes a small body together with the head, as a string of one character per byte. */
 function endWith(
   response: ServerResponse,
   body: string | Uint8Array | null,
   { endInOneWrite }: NodeInternals,
 ): void {
   if (body === null) response.end();
-  // Never as text of another encoding: Node would encode the head in it, too.
+  // Write a large body as bytes: for a string, Node would use its encoding for the head too.
   else if (body.length > oneWriteBytes) response.end(asBuffer(body));
   else endInOneWrite(response, asBuffer(body).toString("latin1"));
 }
@@ -58,7 +58,7 @@ function asBuffer(body: string | Uint8Array): Buffer {
     : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
-/** Names and values alternate, so that repeated headers stay separate lines. */
+/** Returns alternating names and values, so that repeated headers remain separate lines. */
 function headerLines({ headers, body }: HttpResponse, sendsLength: boolean): string[] {
   const lines: string[] = [];
   let hasLength = false;
@@ -76,7 +76,7 @@ function bodyLength(body: HttpBody): number | undefined {
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }
 
-/** The connection is closed: the client must not take a partial body for the whole. */
+/** The body has a wrong length. The connection is closed, so that the client notices. */
 class LengthMismatch extends Error {
   constructor(declared: number | undefined, produced: number) {
     super(`A response declared a body of ${declared} bytes, but its stream produced ${produced}.`);
@@ -98,10 +98,10 @@ async function stream(
     wake();
     if (response.writableFinished) return;
     body.cancel(new Error("The client disconnected.")).catch(() => {
-      // The source has failed already, and there is no client to report it to.
+      // The client has disconnected, so the error cannot be reported.
     });
   };
-  // The client may have disconnected before there was anything to send.
+  // The client may have disconnected before the body was ready.
   if (response.destroyed) onClose();
   else response.once("close", onClose);
   response.on("drain", () => wake());
@@ -110,7 +110,7 @@ async function stream(
       wake = resolve;
       if (isGone) resolve();
     });
-  // The head is sent without waiting for a slow first chunk.
+  // Send the head without waiting for a slow first chunk.
   const head = setImmediate(() => response.write(emptyBytes));
   streams.outgoing++;
   try {
@@ -119,7 +119,7 @@ async function stream(
       clearImmediate(head);
       if (isGone || done === true) break;
       const onWritten = body.release === undefined ? undefined : () => body.release!(value);
-      // The client would take more bytes than the declared length for the next response.
+      // Bytes beyond the declared length would look like the next response to the client.
       if (sent + value.length > declaredBytes) throw new LengthMismatch(body.length, sent + value.length);
       sent += value.length;
       if (!response.write(value, onWritten)) await waitForDrain();

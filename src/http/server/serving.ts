@@ -1,5 +1,5 @@
-// Takes a request from Node to the handler and the response back: in order on its connection,
-// within the limits of the port, and with 100-continue sent when the body is read.
+// Passes a request from Node to the handler and writes the response: in order on its connection,
+// within the limits of the port. Sends 100-continue when the handler reads the body.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { probeHeader } from "../probe.ts";
 import { trustAll, trustNone } from "./forwarded.ts";
@@ -16,12 +16,12 @@ export type Expectation = "nothing" | "100-continue";
 
 export interface Serving {
   serve(message: IncomingMessage, response: ServerResponse, expects: Expectation): void;
-  /** Makes every later response close its connection. */
+  /** Closes the connection after every later response. */
   drain(): void;
 }
 
 export interface ServingOptions extends Pick<ListenOptions, "limits" | "probe" | "refusal" | "trusted"> {
-  /** Requests come from the server's own front, over a private socket. */
+  /** Whether requests come from the server's own supervisor, over a private socket. */
   readonly isInternal: boolean;
   readonly state: ListenerState;
 }
@@ -51,7 +51,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
       refuse(response, fault, refusal);
       return;
     }
-    // The front must not send the request to another process once this one has started.
+    // Status 102 informs the supervisor that it must not send the request to another process.
     if (isInternal) response.writeProcessing();
     inFlight++;
     const request = toHttpRequest(message, response, requestContext);
@@ -60,7 +60,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
 
   return {
     serve(message, response, expects) {
-      // Node assigns the socket when the response before is complete.
+      // Node assigns the socket when the previous response is complete.
       if (response.socket !== null) serveNow(message, response, expects);
       else pipelining.enqueue(response, message.socket, () => serveNow(message, response, expects));
     },
@@ -74,7 +74,7 @@ interface NodeExchange {
   readonly response: ServerResponse;
   readonly expects: Expectation;
   readonly state: ListenerState;
-  /** Called once, when no more of the response is written. */
+  /** Called once, when the response is written or has failed. */
   readonly onDone: () => void;
 }
 
@@ -99,11 +99,11 @@ async function answer(
       return request.directReader!();
     };
     const answered = await handler({ ...request, body, directReader, bufferedBody: () => undefined });
-    // The client may still send the body that was not asked for: the connection is not reused.
+    // Close the connection: the client may still send the body that was not requested.
     if (!isContinued) response.setHeader("connection", "close");
     await writeAnswer(answered, response, state);
   } catch (error) {
-    // Handlers answer their own errors: this is a response that failed while it was written.
+    // Handlers handle their own errors: here, writing the response failed.
     response.destroy(error instanceof Error ? error : undefined);
   } finally {
     onDone();

@@ -1,5 +1,5 @@
-// A port that several processes serve. This process binds it; its children inherit the socket and
-// accept on it themselves, so a child that blocks delays no other client.
+// A port that several processes serve. This process binds the port; its children inherit the socket
+// and accept connections themselves, so a blocked child does not delay the clients of others.
 import { lookup } from "node:dns/promises";
 import type { Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
@@ -7,7 +7,7 @@ import { bindWithoutAccepting } from "./node-internals.ts";
 
 export interface SharedListener {
   readonly port: number;
-  /** For the `stdio` of a child process. */
+  /** The bound socket, to pass in the `stdio` option of a child process. */
   readonly handle: Socket;
   close(): void;
 }
@@ -21,7 +21,7 @@ export interface PortAddress {
 
 export type WhenTaken = "fail" | "choose another";
 
-/** Binds the port, or a free one if the address permits it. */
+/** Binds the port, or a free port if the requested one is in use and `whenTaken` permits it. */
 export async function bindOrChoose<T, A extends PortAddress>(
   address: A,
   bind: (address: A) => Promise<T>,
@@ -35,7 +35,7 @@ export async function bindOrChoose<T, A extends PortAddress>(
   }
 }
 
-/** Connections that the kernel queues, up to net.core.somaxconn, until they are accepted. */
+/** Maximum connections that wait to be accepted; the kernel limits it to net.core.somaxconn. */
 export const backlog = 65_535;
 
 export function bindShared({ host, port, whenTaken }: PortAddress): Promise<SharedListener> {
@@ -50,7 +50,7 @@ async function bindPort({ host, port }: PortAddress): Promise<SharedListener> {
   }
   if (typeof handle === "number") throw bindError(handle, { host, port });
   const bound: { port?: number } = {};
-  // libuv reports only here that the port is in use.
+  // libuv reports at this call, not at bind, that the port is in use.
   const fault = handle.getsockname(bound);
   if (fault !== 0) {
     handle.close();

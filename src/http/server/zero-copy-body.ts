@@ -1,13 +1,13 @@
-// Reads the body of a request into the receiver's buffers. For large bodies, a promise and a buffer
-// for each of Node's chunks would cost as much as moving the bytes.
+// Reads the body of a request into buffers of the caller. For large bodies, a promise and a buffer
+// for each chunk of Node's stream would cost as much as moving the bytes.
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
 import type { ListenerState } from "./listener-state.ts";
 
 export interface DirectReader {
-  /** Resolves with the bytes written; fewer than fit only at the end of the body. */
+  /** Fills `into` and resolves with the number of bytes; fewer only at the end of the body. */
   readInto(into: Buffer): Promise<number>;
-  /** Called once, at the end or earlier: no more is read. */
+  /** Stops reading. The caller must call it once, at the end of the body or earlier. */
   close(): void;
 }
 
@@ -24,7 +24,7 @@ export function createDirectReader(
   { internals, streams, pausedByReceiver }: ListenerState,
 ): DirectReader {
   let pending: PendingRead | undefined;
-  /** The rest of a chunk that did not fit. */
+  /** The rest of a chunk that did not fit into the buffer. */
   let leftover: Uint8Array | undefined;
   let end: { readonly error: unknown } | undefined;
   let unread = contentLength(message);
@@ -49,7 +49,7 @@ export function createDirectReader(
     leftover = bytes;
     if (pending === undefined) return;
     const fitting = bytes.subarray(0, pending.into.length - pending.filled);
-    // Not `set`, which is many times slower for shared memory.
+    // `fill` instead of `set`, which is many times slower for shared memory.
     if (fitting.length > 0) pending.into.fill(fitting, pending.filled, pending.filled + fitting.length);
     pending.filled += fitting.length;
     leftover = fitting.length < bytes.length ? bytes.subarray(fitting.length) : undefined;
@@ -60,7 +60,7 @@ export function createDirectReader(
     countBytes(chunk.length);
     take(chunk);
     if (socketReader === undefined) return;
-    // This chunk shows that more has arrived. The rest is read past the parser, after its event.
+    // More bytes have arrived. They are read directly from the socket, after this event.
     socketReader.pause();
     pullSoon();
   }
@@ -73,7 +73,7 @@ export function createDirectReader(
   function pull(): void {
     isPulling = false;
     if (pending === undefined || end !== undefined) return;
-    // Bytes that Node has read already come first.
+    // First take the bytes that Node has already read.
     if (message.readableLength > 0) return void message.resume();
     const { into, filled } = pending;
     const maxBytes = Math.min(into.length - filled, unread!);

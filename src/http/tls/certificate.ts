@@ -9,13 +9,13 @@ export interface PairText {
 
 export interface CheckedPair {
   readonly pair: TlsPair;
-  /** The names in the certificate. */
+  /** Host names in the certificate, for messages. */
   readonly subject: string;
-  /** End of its validity, in milliseconds since the epoch. */
+  /** End of the certificate's validity, in milliseconds since the epoch. */
   readonly until: number;
 }
 
-/** The faulty part. The message continues a sentence that begins with the file name. */
+/** The certificate or the key is invalid. The message continues a sentence after the file name. */
 export class PairError extends Error {
   override readonly name = "PairError";
   readonly part: keyof PairText;

@@ -1,4 +1,4 @@
-// TLS handshakes on accepted sockets. A new certificate applies to new connections.
+// Performs TLS handshakes on accepted sockets. A new certificate applies to new connections.
 import type { Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 
@@ -6,7 +6,7 @@ export interface TlsPair {
   /** The certificate and its chain, as PEM. */
   readonly certificate: string;
   readonly key: string;
-  /** 48 bytes in base64, the same in all processes, so that sessions resume in any of them. */
+  /** 48 bytes in base64, shared by all processes, so that any process can resume a session. */
   readonly ticketKeys: string;
 }
 
@@ -50,7 +50,7 @@ export function secureContext({ certificate, key, ticketKeys }: TlsPair): Secure
 export interface Handshakes {
   /** Calls `onSecured` after the handshake; disconnects a client that fails or is too slow. */
   start(socket: Socket, onSecured: (secured: TLSSocket) => void): void;
-  /** Stops following changes of the certificate. */
+  /** Ignores later changes of the certificate. */
   end(): void;
 }
 
@@ -88,7 +88,7 @@ export function createHandshakes(
   return {
     start(socket, onSecured) {
       socket.on("error", () => socket.destroy());
-      // A client that sends nothing, or never completes the handshake.
+      // Disconnect a client that sends nothing or does not complete the handshake.
       socket.setTimeout(silenceMilliseconds, () => socket.destroy());
       socket.once("data", (first: Buffer) => {
         if (first[0] !== handshakeByte) return refusePlainHttp(socket);
@@ -96,20 +96,20 @@ export function createHandshakes(
         socket.unshift(first);
         secure(socket, onSecured);
       });
-      // The acceptor accepts sockets paused.
+      // Accepted sockets are paused.
       socket.resume();
     },
     end: unsubscribe,
   };
 }
 
-/** Answers a client that speaks plain HTTP. */
+/** Responds to a client that uses plain HTTP on a TLS port. */
 function refusePlainHttp(socket: Socket): void {
   const body = "This port speaks HTTPS: use https:// instead of http://.\n";
   socket.end(
     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n" +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
-  // Discards the rest, so that the connection can close.
+  // Discard the rest of the request, so that the connection can close.
   socket.resume();
 }

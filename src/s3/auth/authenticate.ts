@@ -61,7 +61,7 @@ export async function authenticate(
   });
 }
 
-/** The credential of an active access key. Throws SlowDown after too many wrong signatures. */
+/** Returns the credential of an active access key. Throws SlowDown after too many failures. */
 export async function findActiveCredential(
   { credentials, failures }: Pick<AuthenticateOptions, "credentials" | "failures">,
   address: () => string,
@@ -80,7 +80,7 @@ function requireActive(accessKeyId: string, credential: Credential | undefined):
   throw new S3Error("InvalidAccessKeyId", { message, details: { AWSAccessKeyId: accessKeyId } });
 }
 
-/** Names and values of the signed headers. Host and every x-amz header must be signed. */
+/** Returns the signed headers. Throws if Host or an x-amz header is not signed. */
 function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim): [string, string][] {
   const { rawHeaders } = request.http;
   const values = new Map<string, string>();
@@ -92,7 +92,7 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
     values.set(name, previous === undefined ? value : `${previous},${value}`);
   }
   const signedNames = new Set(names);
-  // Each repeated name hashes its value again: 60 KiB of headers could become hundreds of MiB.
+  // A repeated name would hash its value again: 60 KiB of headers could become hundreds of MiB.
   if (signedNames.size !== names.length) throw malformed(form, "SignedHeaders must list each header once.");
   const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signedNames.has(name));
   if (!signedNames.has("host")) unsigned.push("host");
@@ -108,7 +108,7 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
   return names.map((name) => [name, values.get(name) ?? ""]);
 }
 
-/** Two Authorization headers: a proxy may have checked the one that is ignored here. */
+/** Two Authorization headers are refused: a proxy may have checked the other one. */
 function secondAuthorization(): S3Error {
   return new S3Error("InvalidArgument", { message: "Only one Authorization header is allowed." });
 }
@@ -118,11 +118,11 @@ interface SignedTexts {
   readonly payload: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly canonical: string;
-  /** The string to sign of Signature Version 4. */
+  /** The "string to sign" of Signature Version 4. */
   readonly text: string;
 }
 
-/** Texts of the last request with this presigned query. The signature is computed every time. */
+/** Cached texts of the last request with a presigned query. The signature is never cached. */
 const lastTexts = new WeakMap<Query, SignedTexts>();
 const maxCachedLength = 4096;
 
@@ -143,7 +143,7 @@ function signedTexts(
   return texts;
 }
 
-/** Signing keys by day, region and secret: to derive one costs four hashes. */
+/** Cached signing keys by day, region and secret: deriving a key takes four hashes. */
 const keys = new Map<string, Buffer>();
 
 export function cachedKey(secret: string, scope: Scope): Buffer {

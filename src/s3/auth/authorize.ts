@@ -8,12 +8,12 @@ import { allows, allowsOnBucket, type Right } from "./grants.ts";
 
 export type Caller = Pick<CredentialInfo, "accessKeyId" | "account" | "grants">;
 
-/** Grants limit a key within its account; a bucket of another account needs a grant by name. */
+/** Without grants, a key has full access to its account. Other buckets need a grant by name. */
 export function canAccess({ account, grants }: Caller, bucket: BucketRecord, right: Right): boolean {
   return allowsOnBucket(grants, bucket, right, bucket.account === account);
 }
 
-/** ListBuckets shows a bucket to every key that has any right on it. */
+/** Whether ListBuckets shows the bucket: the caller needs any right on it. */
 export function canSeeBucket(caller: Caller, bucket: BucketRecord): boolean {
   return (["read", "write", "list"] as const).some((right) => canAccess(caller, bucket, right));
 }
@@ -40,7 +40,7 @@ export async function authorize(
 ): Promise<Bucket | undefined> {
   const { requires, bucket, name } = operation;
   if (requires === "account") {
-    // A key with grants may only create a bucket that one of its grants gives it admin on.
+    // A key with grants can create a bucket only if a grant gives it the admin right on that name.
     if (name === "CreateBucket" && !allows(caller.grants, bucket, "admin")) throw new S3Error("AccessDenied");
     return undefined;
   }

@@ -1,16 +1,16 @@
-// Binds grants to the identity of their bucket, so that a grant does not apply to another bucket
-// that is created under the same name later.
+// Binds grants to the identity of their bucket, so that a grant does not apply to a later bucket
+// with the same name.
 import type { BucketRecord } from "../../model/bucket.ts";
 import { bucketIdentity, type Grant } from "./grants.ts";
 
 export type FindBucket = (name: string) => Promise<BucketRecord | undefined>;
 
-/** Binds each grant to the current bucket of its name. Grants without a bucket are dropped. */
+/** Binds each grant to the current bucket of its name. Drops grants whose bucket does not exist. */
 export async function bindGrants(grants: readonly Grant[], find: FindBucket): Promise<Grant[]> {
   return (await createGrantBinder(grants, find))(grants);
 }
 
-/** Looks up the buckets now: the returned function is synchronous, for use in a commit. */
+/** Looks up the buckets. The returned function is synchronous, so that it can run in a commit. */
 export async function createGrantBinder(
   grants: readonly Grant[],
   find: FindBucket,

@@ -1,5 +1,5 @@
 // The stored form of an access key: secrets are sealed with the store's secret key. The seal also
-// authenticates the permissions: a record whose account or grants were edited does not open.
+// authenticates the permissions: a record whose account or grants were edited cannot be unsealed.
 import type { Document } from "../../engine/records.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
 import type { Grant } from "./grants.ts";
@@ -16,7 +16,7 @@ export interface CredentialFields {
 }
 
 export interface StoredCredential extends CredentialFields {
-  /** Absent in records of earlier versions, whose seal covers only the id. Writes set it to 2. */
+  /** Absent in records of earlier versions, whose seal covers only the id. New records have 2. */
   readonly form?: 2;
   readonly secret: string;
   readonly previous?: { readonly secret: string; readonly until: number };
@@ -48,7 +48,7 @@ export function sealCredential(key: Uint8Array, accessKeyId: string, open: OpenC
   };
 }
 
-/** Undefined if the record was sealed with another key, or was changed afterwards. */
+/** Unseals the secrets. Undefined if the record has another secret key or was edited. */
 export function openCredential(
   key: Uint8Array,
   accessKeyId: string,
@@ -85,11 +85,11 @@ export function withFields(
 }
 
 const byDocument = new WeakMap<Document, StoredCredential>();
-/** By name and text: the text of one record copied to another key must not share a cache entry. */
+/** Keyed by name and text, so that a record copied to another access key has its own entry. */
 const byText = new Map<string, StoredCredential>();
 const maxCached = 1000;
 
-/** Returns the same object for an unchanged document, so that it can serve as a cache key. */
+/** Returns the same object for an unchanged document, so that callers can use it as a cache key. */
 export function parseStoredCredential(document: Document): StoredCredential {
   const cached = byDocument.get(document);
   if (cached !== undefined) return cached;

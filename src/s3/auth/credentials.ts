@@ -1,5 +1,5 @@
-// Access keys of the S3 API. Checking a signature needs the secret itself, not a hash of it, so it
-// is stored, sealed with the store's secret key.
+// Access keys of the S3 API. Checking a signature needs the secret itself, not a hash of it, so the
+// secret is stored, sealed with the store's secret key.
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../../engine/records.ts";
 import { type BucketRecord, defaultAccount } from "../../model/bucket.ts";
@@ -40,7 +40,7 @@ export interface CredentialInfo {
 }
 
 export interface ListedCredential extends CredentialInfo {
-  /** Accurate to an hour; undefined: never used. */
+  /** Time of the last use, accurate to an hour; undefined if the key was never used. */
   readonly lastUsed: number | undefined;
 }
 
@@ -63,11 +63,11 @@ export interface Credentials {
   list(): Promise<ListedCredential[]>;
   /** Also returns disabled and expired keys: the caller checks `state`. */
   find(accessKeyId: string): Promise<Credential | undefined>;
-  /** False if the key does not exist; the same holds for `disable` and `enable`. */
+  /** Returns false if the key does not exist, as do `disable` and `enable`. */
   delete(accessKeyId: string): Promise<boolean>;
   disable(accessKeyId: string): Promise<boolean>;
   enable(accessKeyId: string): Promise<boolean>;
-  /** Replaces the secret; the previous one is accepted for `keepPrevious` milliseconds. */
+  /** Replaces the secret; the previous secret is accepted for `keepPrevious` milliseconds. */
   rotate(accessKeyId: string, keepPrevious?: number): Promise<Credential | undefined>;
   /** Binds grants of earlier versions to their current buckets; drops grants without a bucket. */
   bindGrants(find: FindBucket): Promise<void>;
@@ -77,7 +77,7 @@ export interface Credentials {
 
 const accessKeyShape = /^STORE[A-Z2-7]{15}$/;
 
-/** A `secretKey` function is called on first use: listing keys does not need the secret key. */
+/** A `secretKey` function is called when the key is first needed; listing does not need it. */
 export function createCredentials(
   documents: Documents,
   secretKey: Uint8Array | (() => Uint8Array),
@@ -93,7 +93,7 @@ export function createCredentials(
     return accessKeyShape.test(accessKeyId) ? documents.get(kind, accessKeyId) : Promise.resolve(undefined);
   }
 
-  /** Opened records: to open one costs as much as the rest of a small request. */
+  /** Cache of unsealed records: unsealing costs as much as the rest of a small request. */
   const openedCache = new WeakMap<StoredCredential, OpenCredential>();
 
   function openStored(accessKeyId: string, stored: StoredCredential): OpenCredential {
@@ -103,7 +103,7 @@ export function createCredentials(
     return open;
   }
 
-  /** Commits `change`, again after a conflict. Undefined if the key does not exist. */
+  /** Commits `change` and retries after a conflict. Undefined if the key does not exist. */
   async function update(
     accessKeyId: string,
     change: (stored: StoredCredential) => StoredCredential,
@@ -136,8 +136,8 @@ export function createCredentials(
       if (grants === undefined || !grants.some(isAffected)) continue;
       const change = await makeChange(grants);
       await update(document.name, (stored) => {
-        // The seal covers the grants, except in earlier versions: a change of those of an
-        // unreadable record would make it unreadable for good.
+        // The seal covers the grants, except in records of earlier versions. An unreadable record
+        // is kept as it is: with other grants, even the right secret key could not unseal it.
         const isUnreadable =
           stored.form !== undefined && openCredential(masterKey(), document.name, stored) === undefined;
         const changed = (fields: CredentialFields) => ({ ...fields, grants: change(fields.grants ?? []) });
@@ -146,7 +146,7 @@ export function createCredentials(
     }
   }
 
-  /** Credentials whose state does not depend on the time. */
+  /** Cache of credentials whose state does not change with time. */
   const credentialCache = new WeakMap<StoredCredential, Credential>();
 
   function toCredential(accessKeyId: string, stored: StoredCredential): Credential {
@@ -231,7 +231,7 @@ function cannotOpenError(accessKeyId: string): CredentialError {
   );
 }
 
-/** The Owner element of S3 for an account. */
+/** Returns the values of S3's Owner element for an account. */
 export function toOwner(account: string): { readonly id: string; readonly displayName: string } {
   return {
     id: createHash("sha256").update(`store account ${account}`).digest("hex"),

@@ -1,5 +1,5 @@
-// Rate limit on wrong signatures: a token bucket for each pair of client address and access key id.
-// While the bucket is empty, requests are refused before any lookup or hashing.
+// Limits the rate of wrong signatures with a token bucket per pair of client address and access key
+// id. While the bucket is empty, requests are refused before any lookup or hashing.
 import { S3Error } from "../errors.ts";
 
 export interface FailedSignatures {
@@ -19,7 +19,7 @@ export interface FailureLimits {
 
 interface TokenBucket {
   tokens: number;
-  /** When the tokens were counted. */
+  /** Time of the last refill, in milliseconds. */
   time: number;
 }
 
@@ -29,7 +29,7 @@ export function createFailedSignatures(
 ): FailedSignatures {
   const buckets = new Map<string, TokenBucket>();
 
-  /** Adds the tokens accrued since the last call; undefined if the pair is unknown or has all. */
+  /** Adds the tokens since the last call. Undefined if the bucket is full or does not exist. */
   function refill(name: string): TokenBucket | undefined {
     const bucket = buckets.get(name);
     if (bucket === undefined) return undefined;
@@ -45,7 +45,7 @@ export function createFailedSignatures(
 
   return {
     check(address, accessKeyId) {
-      // The common case: without any failures the check costs nothing.
+      // The common case: no client has failed recently.
       if (buckets.size === 0) return;
       const bucket = refill(toPairName(address, accessKeyId));
       if (bucket === undefined || bucket.tokens >= 1) return;
@@ -65,7 +65,7 @@ export function createFailedSignatures(
   };
 }
 
-/** The client chooses the id, which may be as long as a header: bound the memory for it. */
+/** Limits memory: the client chooses the access key id, which may be as long as a header. */
 const maxIdLength = 64;
 
 function toPairName(address: () => string, accessKeyId: string): string {

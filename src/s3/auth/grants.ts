@@ -2,7 +2,7 @@
 // grants and durations from the command line.
 import type { BucketRecord } from "../../model/bucket.ts";
 
-/** Admin includes the other rights and operations on the bucket itself. */
+/** The admin right includes all other rights and permits operations on the bucket itself. */
 export const rights = ["read", "write", "list", "admin"] as const;
 export type Right = (typeof rights)[number];
 
@@ -10,16 +10,16 @@ export interface Grant {
   /** A bucket name, or `*` for every bucket of the account. */
   readonly bucket: string;
   readonly rights: readonly Right[];
-  /** Identity of the bucket. Absent for `*`, and in earlier versions until it is bound. */
+  /** Identity of the bucket. Absent for `*` and in unbound grants of earlier versions. */
   readonly identity?: string | undefined;
 }
 
-/** The same in every copy of the store; different for a later bucket with the same name. */
+/** Identifies a bucket in every copy of the store. A later bucket of the same name differs. */
 export function bucketIdentity({ created, account }: Pick<BucketRecord, "created" | "account">): string {
   return `${created} ${account}`;
 }
 
-/** `isOwn`: the bucket belongs to the key's account. Grants on `*` apply only to such buckets. */
+/** `isOwn`: whether the bucket belongs to the key's account. Grants on `*` apply only then. */
 export function allowsOnBucket(
   grants: readonly Grant[] | undefined,
   bucket: BucketRecord,
@@ -33,12 +33,12 @@ export function allowsOnBucket(
   });
 }
 
-/** True if the grant names this bucket and is not bound to another bucket of the same name. */
+/** Whether the grant names this bucket and is not bound to an earlier bucket of the same name. */
 export function isGrantOn({ bucket: name, identity }: Grant, bucket: BucketRecord): boolean {
   return name === bucket.name && (identity === undefined || identity === bucketIdentity(bucket));
 }
 
-/** Checks a bucket that may not exist yet. A key without grants has full access. */
+/** Whether the grants allow `right` on a bucket name, even if no such bucket exists yet. */
 export function allows(grants: readonly Grant[] | undefined, bucket: string, right: Right): boolean {
   if (grants === undefined) return true;
   return grants.some(

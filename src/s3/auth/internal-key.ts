@@ -1,5 +1,5 @@
-// Access keys that the store creates for itself: one that `dev` prints, one that signs URLs of
-// scripts and commands. Each is reused until a user deletes or disables it.
+// Access keys that the store creates for itself: one that `store dev` prints, and one that presigns
+// URLs for scripts and commands. A key is reused until a user deletes or disables it.
 import type { Documents } from "../../engine/records.ts";
 import { type Credential, createCredentials } from "./credentials.ts";
 
@@ -18,7 +18,7 @@ export async function getInternalKey(
     const created = await credentials.create();
     if ((await documents.put(kind, purpose, created.accessKeyId, document?.revision)) === "committed")
       return created;
-    // Another process created its key first: use that one.
+    // Another process created its key first: use that key.
     await credentials.delete(created.accessKeyId);
   }
 }

@@ -1,5 +1,5 @@
 // Records when access keys were last used. Workers report to the supervisor, which stores one time
-// an hour for each key, so that reads do not become writes; a crash loses at most the last hour.
+// per key and hour, so that reads do not cause many writes. A crash loses at most one hour.
 import type { Documents } from "../../engine/records.ts";
 
 /** Times of last use in milliseconds since the epoch. */
@@ -12,7 +12,7 @@ const reportMilliseconds = 1000;
 /** Runs in a worker: collects uses and reports them to the supervisor once a second. */
 export interface UseReporter {
   record(accessKeyId: string): void;
-  /** Reports pending uses at once. */
+  /** Reports pending uses immediately. */
   flush(): void;
 }
 
@@ -37,15 +37,15 @@ export function createUseReporter(report: (uses: Uses) => void, now: () => numbe
 /** Runs in the supervisor: receives the uses that workers report, and stores them. */
 export interface KeyUses {
   record(uses: Uses): void;
-  /** The last use since this server started; not the stored one. */
+  /** Returns the last use since this server started, without the stored time. */
   lastUse(accessKeyId: string): number | undefined;
-  /** Stores every use that is newer than the stored one. */
+  /** Stores every use that is newer than the stored time. */
   close(): Promise<void>;
 }
 
 export function createKeyUses(documents: Documents): KeyUses {
   const seen = new Map<string, number>();
-  /** Stored times, as far as known; missing entries are read from the documents first. */
+  /** Cache of stored times. */
   const written = new Map<string, number>();
   let lastWrite: Promise<void> = Promise.resolve();
 
@@ -56,14 +56,14 @@ export function createKeyUses(documents: Documents): KeyUses {
     const writtenTime = existing === undefined ? 0 : Number(existing.text);
     written.set(accessKeyId, writtenTime);
     if (time - writtenTime < minInterval) return;
-    // Do not store a use for a key that was deleted meanwhile.
+    // Skip a key that was deleted meanwhile.
     if ((await documents.get("credential", accessKeyId)) === undefined) return;
     const outcome = await documents.put(kind, accessKeyId, String(time), existing?.revision);
-    // On a conflict another server has stored its time: either one is accurate enough.
+    // On a conflict, another server has just stored its time, which is accurate enough.
     if (outcome === "committed") written.set(accessKeyId, time);
   }
 
-  /** Writes one key at a time. Failures are ignored: the next use tries again. */
+  /** Writes one key at a time. Failures are ignored: the next use causes a retry. */
   function writeAll(accessKeyIds: Iterable<string>, minInterval: number): Promise<void> {
     for (const accessKeyId of accessKeyIds) {
       lastWrite = lastWrite.then(() => write(accessKeyId, minInterval)).catch(() => {});
@@ -86,12 +86,12 @@ export function createKeyUses(documents: Documents): KeyUses {
   };
 }
 
-/** Stored times of last use, by access key. */
+/** Reads the stored times of last use, by access key. */
 export async function readUses(documents: Documents): Promise<ReadonlyMap<string, number>> {
   return new Map((await documents.list(kind)).map(({ name, text }) => [name, Number(text)]));
 }
 
-/** Called when the access key is deleted. */
+/** Deletes the stored time of an access key that is deleted. */
 export async function deleteUse(documents: Documents, accessKeyId: string): Promise<void> {
   await documents.delete(kind, accessKeyId);
 }

@@ -1,4 +1,4 @@
-// Checks the fields of a POST form against its policy, whose conditions must cover every field.
+// Checks the fields of a POST form against its policy. Every field must match a condition.
 import { S3Error } from "../errors.ts";
 
 interface Policy {
@@ -10,7 +10,7 @@ type Condition =
   | { readonly kind: "equals" | "starts"; readonly field: string; readonly value: string }
   | { readonly kind: "length"; readonly minBytes: number; readonly maxBytes: number };
 
-/** Fields of the signature itself, which need no condition. */
+/** Fields that need no condition in the policy. */
 const exempt = new Set(["x-amz-signature", "policy", "file", "submit", "awsaccesskeyid", "signature"]);
 
 export function checkPolicy(
@@ -48,10 +48,10 @@ export function checkPolicy(
   return { minBytes, maxBytes };
 }
 
-/** Bounded, since every content type is compared with every condition. */
+/** Limits the work: every content type is compared with every condition. */
 const maxContentTypes = 100;
 
-/** Content-Type may list several types; each of them must start with the value. */
+/** Content-Type may list several types; each type must start with the value. */
 function startsWith(field: string, given: string, value: string): boolean {
   // Keys are never trimmed: " form/a" does not start with "form/".
   if (field !== "content-type") return given.startsWith(value);
@@ -105,7 +105,7 @@ function readList(list: readonly unknown[]): Condition {
   return { kind: name === "eq" ? "equals" : "starts", field, value: second };
 }
 
-/** Clients write a number or a string of digits. */
+/** Accepts a number or a string of digits: clients send both. */
 function parseLength(value: unknown): number {
   return typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
 }

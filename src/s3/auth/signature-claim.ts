@@ -37,7 +37,7 @@ interface ParsedSignature {
 
 interface ParsedQuerySignature extends ParsedSignature {
   readonly milliseconds: number;
-  /** Undefined if the query does not name it: then a header may. */
+  /** Payload hash from the query; if undefined, x-amz-content-sha256 in a header counts. */
   readonly payload: string | undefined;
 }
 
@@ -87,7 +87,7 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
     fields.get(name),
   );
   if (!credential || !names || !signature) throw new S3Error("AuthorizationHeaderMalformed");
-  // Without a body the hash is known, so the header may be absent.
+  // The header may be absent if there is no body, because the hash of an empty body is known.
   const payload = request.header("x-amz-content-sha256") ?? (request.http.hasBody ? undefined : emptyHash);
   if (payload === undefined) {
     throw new S3Error("InvalidRequest", {
@@ -111,7 +111,7 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
 function readHeaderTime(request: S3Request): string {
   const given = request.header("x-amz-date");
   if (given !== undefined) return given;
-  // Python's email.utils writes GMT as -0000.
+  // Python's email.utils formats GMT as -0000.
   const date = parseHttpDate(request.header("date")?.replace(/ [+-]0000$/, " GMT") ?? null);
   if (date === undefined) throw noTime();
   return amzTime(date);
@@ -170,7 +170,7 @@ function readQueryFields(query: Query): ParsedQuerySignature {
   const credential = field("X-Amz-Credential").split("/");
   const signedHeaders = field("X-Amz-SignedHeaders").split(";");
   const signature = field("X-Amz-Signature");
-  // The signature covers every occurrence of the other parameters, but not of itself.
+  // X-Amz-Signature is the only parameter that the signature does not cover.
   if (query.pairs.filter(([name]) => name === "X-Amz-Signature").length > 1) {
     throw invalidQuery("X-Amz-Signature must occur only once.");
   }

@@ -1,12 +1,12 @@
-// Decodes aws-chunked bodies as a stream and verifies the signatures of chunks and trailer. On a
-// fault the stream fails before its end, so nothing is committed.
+// Decodes aws-chunked bodies as a stream and verifies the signatures of chunks and trailer. If a
+// signature is wrong, the stream fails before its end, so nothing is committed.
 import { createHash } from "node:crypto";
 import { emptyHash, scopeText, sha256, sign } from "../../http/sigv4.ts";
 import { constantTimeEqual, type SigningContext } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 
 export interface ChunkedForm {
-  /** Undefined if the chunks are not signed. */
+  /** Context to verify signatures; undefined if the chunks are not signed. */
   readonly signing: SigningContext | undefined;
   readonly hasTrailer: boolean;
 }
@@ -17,14 +17,14 @@ const maxChunkBytes = 5 * 1024 ** 3;
 
 /** Reads lines and byte counts across the boundaries of network chunks. */
 interface Incoming {
-  /** The next line, without its CRLF. */
+  /** Reads the next line, without its CRLF. */
   line(): Promise<string>;
-  /** The next `count` bytes, in several chunks. */
+  /** Reads the next `count` bytes, in one or more chunks. */
   take(count: number): AsyncGenerator<Uint8Array>;
   isAtEnd(): Promise<boolean>;
 }
 
-/** The decoded body. Fills `trailers` before the stream ends. */
+/** Yields the decoded body. Fills `trailers` before the stream ends. */
 export async function* unchunk(
   source: AsyncIterable<Uint8Array>,
   { signing, hasTrailer }: ChunkedForm,

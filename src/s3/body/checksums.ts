@@ -14,7 +14,7 @@ import type { S3Request } from "../request.ts";
 import type { Payload } from "./payload.ts";
 import type { XmlElement } from "./xml-writer.ts";
 
-/** Algorithms of x-amz-checksum headers. MD5 has the header Content-MD5 instead. */
+/** Algorithms of x-amz-checksum headers. MD5 uses the header Content-MD5 instead. */
 export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256"] as const;
 type S3Algorithm = (typeof s3Algorithms)[number];
 
@@ -26,7 +26,7 @@ const elements: Readonly<Record<S3Algorithm, string>> = {
   sha256: "ChecksumSHA256",
 };
 
-/** Built once: looking up a header by a newly built string is slow. */
+/** Header names are built once, because header lookup by a newly built string is slow. */
 const headerNames = Object.fromEntries(
   s3Algorithms.map((algorithm) => [algorithm, `x-amz-checksum-${algorithm}`]),
 ) as Record<S3Algorithm, string>;
@@ -40,7 +40,7 @@ export function parseAlgorithm(text: string): S3Algorithm {
   });
 }
 
-/** Checksums from Content-MD5, an x-amz-checksum header or the trailer. */
+/** Returns the checksums from Content-MD5, an x-amz-checksum header or the trailer. */
 export function expectedChecksums(
   request: S3Request,
   { trailers }: Pick<Payload, "trailers">,
@@ -78,7 +78,7 @@ function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
   return s3Algorithms.find((algorithm) => names.includes(checksumHeader(algorithm)));
 }
 
-/** Verifies the checksums of a document that was read whole. */
+/** Verifies the checksums of a document that was read completely. */
 export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8Array): void {
   for (const expected of expectedChecksums(request, payload)) {
     verifyChecksum(expected, hashBytes(expected.algorithm, bytes));
@@ -103,7 +103,7 @@ function decodeChecksum(algorithm: S3Algorithm, text: string): Uint8Array {
   });
 }
 
-/** The checksum in a CompleteMultipartUpload request; `value-N` if it is composite. */
+/** Parses the checksum of a CompleteMultipartUpload request; a composite one is `value-N`. */
 export function completionChecksum(request: S3Request): ExpectedChecksum | undefined {
   const algorithm = s3Algorithms.find((one) => request.header(checksumHeader(one)) !== undefined);
   if (algorithm === undefined) return undefined;
@@ -113,7 +113,7 @@ export function completionChecksum(request: S3Request): ExpectedChecksum | undef
   };
 }
 
-/** The checksum in a CreateMultipartUpload request. Only CRCs support FULL_OBJECT. */
+/** Parses the checksum settings of CreateMultipartUpload. Only CRCs support FULL_OBJECT. */
 export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
   const name = request.header("x-amz-checksum-algorithm");
   const type = request.header("x-amz-checksum-type")?.toUpperCase();
@@ -154,7 +154,7 @@ export function checksumHeaders(record: ChecksumFields): [string, string][] {
   ];
 }
 
-/** Headers for one part; `whole` supplies the checksum type of the object. */
+/** Returns the checksum headers of one part; the checksum type comes from `whole`. */
 export function partChecksumHeaders(
   checksums: Checksums | undefined,
   whole?: ChecksumFields,
@@ -193,7 +193,7 @@ function formatChecksum({ checksums, checksumParts }: ChecksumFields, algorithm:
   return checksumParts === undefined ? value : `${value}-${checksumParts}`;
 }
 
-/** The checksum of a Part element in a CompleteMultipartUpload document. */
+/** Parses the checksum of a Part element in a CompleteMultipartUpload document. */
 export function partChecksum(
   readElement: (name: string) => string | undefined,
 ): ExpectedChecksum | undefined {

@@ -1,8 +1,8 @@
-// Bounds the memory for XML bodies and form fields that are read whole. A request that would exceed
-// the budget of this process is refused with SlowDown.
+// Limits the memory for XML bodies and form fields, which are read completely before use. A request
+// that would exceed the budget of this process is refused with SlowDown.
 import { S3Error } from "../errors.ts";
 
-/** Memory of one request; released when its response is ready. */
+/** Memory reserved for one request; released when its response is ready. */
 export interface BudgetShare {
   /** Sets the size of this share. Throws SlowDown if the budget does not allow it. */
   resize(bytes: number): void;
@@ -10,14 +10,14 @@ export interface BudgetShare {
 }
 
 export interface DocumentBudget {
-  /** Documents are read after authentication; the fields of a form are read before it. */
+  /** Documents are read after authentication, but form fields must be read before it. */
   open(kind: "document" | "form"): BudgetShare;
-  /** Bytes in use by all requests. */
+  /** Returns the bytes reserved by all requests. */
   usedBytes(): number;
 }
 
 export const defaultDocumentBytes = 64 * 1024 * 1024;
-/** Forms come from unauthenticated clients: they get at most a quarter of the budget. */
+/** Maximum share of forms, because clients that send forms are not authenticated yet. */
 const formShare = 0.25;
 
 export function createDocumentBudget(bytes: number = defaultDocumentBytes): DocumentBudget {

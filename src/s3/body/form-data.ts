@@ -1,9 +1,10 @@
-// Reads multipart/form-data as browsers send it: bounded fields first, then one file as a stream.
+// Reads multipart/form-data as browsers send it: fields of limited size, then one file as a stream.
+
 import { S3Error } from "../errors.ts";
 import type { BudgetShare } from "./document-budget.ts";
 
 export interface Form {
-  /** By field name in lowercase. */
+  /** Values by field name in lowercase. */
   readonly fields: ReadonlyMap<string, string>;
   readonly fileName: string | undefined;
   file(): AsyncIterable<Uint8Array>;
@@ -31,7 +32,7 @@ export async function readForm(
   const chunks = source[Symbol.asyncIterator]();
   const fields = new Map<string, string>();
   let fieldBytes = 0;
-  // The first boundary is not preceded by CRLF: add one, so that it matches `boundary`.
+  // `boundary` starts with CRLF, which the first boundary of a body lacks: add it.
   let rest: Buffer = Buffer.from("\r\n");
   const readMore = async () => {
     const { done, value } = await chunks.next();
@@ -92,7 +93,7 @@ function unquote(text: string): string {
   return text.replace(/\\(.)/g, "$1").replaceAll("%22", '"');
 }
 
-/** The bytes up to the boundary. Fields after the file are read and ignored. */
+/** Yields the bytes up to the boundary. Fields after the file are read and ignored. */
 async function* fileBytes(
   boundary: Buffer,
   start: Buffer,

@@ -11,11 +11,11 @@ import type { BudgetShare } from "./document-budget.ts";
 
 export interface Payload {
   readonly source: ByteStream;
-  /** The whole body if it has already arrived and its hash is right; used instead of `source`. */
+  /** Returns the body, instead of `source`, if it has arrived completely and its hash is right. */
   bufferedBytes(): Uint8Array | undefined;
-  /** Trailers, filled in at the end of the body. */
+  /** Trailers of the body; complete when the body has been read. */
   readonly trailers: ReadonlyMap<string, string>;
-  /** Memory budget for a document that is read whole. */
+  /** Memory budget for a document that is read completely. */
   readonly share: BudgetShare;
 }
 
@@ -47,7 +47,7 @@ export function openPayload(
       message: "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING form, or a valid sha256 value.",
     });
   }
-  /** Body with a wrong hash: `source` reports it, so that errors found earlier take precedence. */
+  /** A body with a wrong hash. Reading `source` throws the error: other errors come first. */
   let mismatched: Uint8Array | undefined;
   const body = () => (mismatched === undefined ? request.http.body() : singleChunk(mismatched));
   const bufferedBytes = () => {
@@ -87,7 +87,7 @@ function trailerNames(request: S3Request): string[] {
     .filter((name) => name !== "");
 }
 
-/** Fails at the end if a trailer named in x-amz-trailer is missing. */
+/** Yields the chunks; throws at the end if a trailer named in x-amz-trailer is missing. */
 async function* requireTrailers(
   chunks: AsyncIterable<Uint8Array>,
   announced: readonly string[],
@@ -116,7 +116,7 @@ async function* verifyHash(chunks: AsyncIterable<Uint8Array>, expected: string):
 
 const initialBytes = 16 * 1024;
 
-/** Reads a document of at most `maxBytes`. Allocates by received bytes, not by declared length. */
+/** Reads a document of at most `maxBytes`. Memory grows with the bytes received, not declared. */
 export async function readWholePayload({ source, share }: Payload, maxBytes: number): Promise<Buffer> {
   const { length } = source;
   if (length !== undefined && length > maxBytes) throw new S3Error("MaxMessageLengthExceeded");

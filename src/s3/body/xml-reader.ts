@@ -4,18 +4,18 @@ import { unescapeXml } from "../../http/xml-entities.ts";
 import { S3Error } from "../errors.ts";
 
 export interface XmlNode {
-  /** Without its namespace prefix. */
+  /** Name of the element, without its namespace prefix. */
   readonly name: string;
   readonly children: readonly XmlNode[];
-  /** Never trimmed; empty for an element with children, where text is only indentation. */
+  /** Text, never trimmed; empty for an element with children, where text is only indentation. */
   readonly text: string;
 }
 
 export const xmlLimits = {
   depth: 16,
-  /** Total of elements, attributes, comments, instructions and CDATA sections. */
+  /** Maximum total of elements, attributes, comments, instructions and CDATA sections. */
   markup: 20_000,
-  /** Characters in one element; a key has at most 1,024 bytes. */
+  /** Maximum characters in one element; a key has at most 1,024 bytes. */
   text: 16_384,
 } as const;
 
@@ -58,7 +58,7 @@ export function readXml(
     return found;
   }
 
-  /** The text between `from`, which starts at the current position, and `to`. */
+  /** Reads the text between `from`, which is at the current position, and `to`. */
   function readEnclosed(from: string, to: string): string {
     const end = document.indexOf(to, at + from.length);
     if (end === -1) throw malformed();
@@ -125,7 +125,7 @@ export function readXml(
 }
 
 const lessThan = 0x3c;
-/** Limit on escaped text: a character reference has at most ten characters. */
+/** Limit on text before unescaping: a character reference has at most ten characters. */
 const maxRunLength = 10 * xmlLimits.text;
 
 function decodeText(bytes: Uint8Array): string {

@@ -7,7 +7,7 @@ export type XmlElement = readonly [name: string, value: XmlValue, attributes?: s
 const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** A document in the namespace of S3; only error documents have none. */
+/** Formats a document in the namespace of S3. Error documents have no namespace. */
 export function xmlDocument(name: string, value: XmlValue): string {
   return declaration + write([name, value, namespace]);
 }
@@ -23,7 +23,7 @@ function write([name, value, attributes]: XmlElement): string {
   return inner === "" && typeof value === "object" ? `<${opening}/>` : `<${opening}>${inner}</${name}>`;
 }
 
-/** XML 1.0 does not allow control characters, but S3 writes them as character references. */
+/** Control characters become character references as in S3, although XML 1.0 forbids them. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"\x00-\x1f\x7f\ufffe\uffff]/g, (c) => {
     if (c === "&") return "&amp;";

@@ -18,13 +18,13 @@ const names: Readonly<Record<Clause, string>> = {
 
 const readConditionHeaders = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
 
-/** Condition of a read, or of the source of a copy, whose headers have a prefix. */
+/** Reads the condition of a read. For the source of a copy, the header names have a prefix. */
 export function readCondition(request: S3Request, prefix = ""): Condition | undefined {
   if (readConditionHeaders.every((name) => request.header(prefix + name) === undefined)) return undefined;
   return parseCondition((name) => request.header(prefix + name));
 }
 
-/** Condition of a write: If-Match and If-None-Match only; dates apply to reads. */
+/** Reads the condition of a write: If-Match and If-None-Match; date conditions are for reads. */
 export function writeCondition(request: S3Request): Condition | undefined {
   if (request.header("if-match") === undefined && request.header("if-none-match") === undefined) {
     return undefined;
@@ -32,7 +32,7 @@ export function writeCondition(request: S3Request): Condition | undefined {
   return parseCondition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
 }
 
-/** Condition of a delete: that of a write, and the object's date and size. */
+/** Reads the condition of a delete: like a write, plus the object's date and size. */
 export function deleteCondition(request: S3Request): Condition | undefined {
   const { header } = request;
   return withIdentity(writeCondition(request), {
@@ -41,7 +41,7 @@ export function deleteCondition(request: S3Request): Condition | undefined {
   });
 }
 
-/** Condition of one key in a DeleteObjects document. */
+/** Reads the condition of one key in a DeleteObjects document. */
 export function elementCondition(text: (element: string) => string | undefined): Condition | undefined {
   const etag = text("ETag");
   const base = etag ? parseCondition((name) => (name === "if-match" ? etag : undefined)) : undefined;
@@ -53,7 +53,7 @@ interface Identity {
   readonly size: string | undefined;
 }
 
-/** An invalid condition is refused: ignoring it could delete an object that was changed since. */
+/** Throws if the time or size is invalid: ignoring it could delete an object that has changed. */
 function withIdentity(base: Condition | undefined, { time, size }: Identity): Condition | undefined {
   if (time === undefined && size === undefined) return base;
   const uploadedAt = parseHttpDate(time ?? null);
@@ -84,7 +84,7 @@ function parseCondition(header: (name: string) => string | undefined): Condition
   }
 }
 
-/** S3 accepts etags without quotes. */
+/** Adds missing quotes to etags, because S3 accepts etags without quotes. */
 function withQuotes(value: string): string {
   return value
     .split(",")
@@ -97,7 +97,7 @@ export function preconditionFailed(clause: Clause): S3Error {
   return new S3Error("PreconditionFailed", { details: { Condition: names[clause] } });
 }
 
-/** The answer to a read that a condition refused. */
+/** Returns 304, or throws 412, for a read that a condition refused. */
 export function refuseRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
   if (refusedReadStatus(clause) === 412) throw preconditionFailed(clause);
   return answer(304, [

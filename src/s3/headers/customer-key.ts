@@ -6,7 +6,7 @@ import { constantTimeEqual } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 
-/** Built once: looking up a header by a newly built string is slow. */
+/** Header names are built once, because header lookup by a newly built string is slow. */
 interface KeyHeaderNames {
   readonly algorithm: string;
   readonly key: string;
@@ -57,7 +57,7 @@ export function readCustomerKey(
 
 const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
 
-/** TLS to this server or to a trusted proxy, or a local client. A Unix socket has no address. */
+/** Whether the client uses TLS or is local. A client on a Unix socket has no address. */
 function isPrivateConnection({ http }: S3Request): boolean {
   if (http.scheme === "https") return true;
   const address = http.address();
@@ -79,7 +79,7 @@ export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | unde
   ];
 }
 
-/** Headers for a part: its record has no MD5 of the key, so compute it from the request. */
+/** Returns the headers of a part. Its record has no MD5 of the key: compute it from the key. */
 export function givenKeyHeaders(key: Uint8Array | undefined): [string, string][] {
   if (key === undefined) return [];
   return customerKeyHeaders({ keyMd5: createHash("md5").update(key).digest("hex") });

@@ -1,4 +1,4 @@
-// Converts metadata between headers and records. Bytes that are not UTF-8 are returned unchanged.
+// Converts metadata between headers and records. Bytes that are not valid UTF-8 are preserved.
 import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
@@ -9,7 +9,7 @@ export type GivenMetadata = Pick<Metadata, "httpMetadata" | "customMetadata">;
 
 const prefix = "x-amz-meta-";
 
-/** Headers of unsupported features: refused, since ignoring them would mislead the client. */
+/** Headers of unsupported features. They are refused: ignoring them would mislead the client. */
 const refusedHeaders = [
   /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
   /^x-amz-(tagging|website-redirect-location|mfa|write-offset-bytes)$/,
@@ -21,7 +21,7 @@ export function checkRefusedHeaders(request: S3Request): void {
   const { rawHeaders } = request.http;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
-    // SDKs and Terraform send `false` with every CreateBucket, which requests nothing.
+    // SDKs and Terraform send the value `false` with every CreateBucket; it needs no support.
     if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
     if (name.startsWith("x-amz-") && refusedHeaders.some((pattern) => pattern.test(name))) {
       throw new S3Error("NotImplemented", { details: { Header: name } });
@@ -41,7 +41,7 @@ export function readMetadata(request: S3Request): GivenMetadata {
   };
 }
 
-/** aws-chunked describes the transfer, not the stored bytes. */
+/** Removes aws-chunked from Content-Encoding: it describes the transfer, not the object. */
 function withoutChunking(value: string): string | null {
   const remaining = value.split(",").filter((coding) => coding.trim().toLowerCase() !== "aws-chunked");
   const text = remaining.join(",").trim();

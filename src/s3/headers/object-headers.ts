@@ -8,7 +8,7 @@ import type { S3Request } from "../request.ts";
 import { customerKeyHeaders } from "./customer-key.ts";
 import { formatStorageClass, metadataHeaders } from "./metadata.ts";
 
-/** Headers that the query can override, with `response-content-type` and so on. */
+/** Headers that a query parameter such as `response-content-type` can override. */
 const overridable = [
   "content-type",
   "content-language",
@@ -40,7 +40,7 @@ export function readOverrides({ query }: S3Request): Overrides {
   return found;
 }
 
-/** An unchanged record is the same object, so its headers can be reused. */
+/** Cache of headers by record. A record object never changes. */
 const headerCache = new WeakMap<ObjectRecord, readonly (readonly [string, string])[]>();
 
 export function objectHeaders(
@@ -74,7 +74,7 @@ function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [strin
 /** The latest time a Date can hold; a later expiry is not reported. */
 const maxDate = 8.64e15;
 
-/** x-amz-expiration: when a lifecycle rule will delete the object. */
+/** Returns x-amz-expiration, which states when a lifecycle rule will delete the object. */
 export function expirationHeader({ bucket }: Pick<Call, "bucket">, record: ObjectRecord): [string, string][] {
   const lifecycle = bucket?.settings.lifecycle;
   const expiry = lifecycle === undefined ? undefined : findExpiry(lifecycle, record);

@@ -76,7 +76,7 @@ export async function getBucketLocation({ region }: Call): Promise<S3Response> {
   return answerXml("LocationConstraint", region === "us-east-1" ? [] : region);
 }
 
-/** The account of the bucket always has full control, and no other account any access. */
+/** Returns a fixed ACL: the bucket's account has full control, other accounts have no access. */
 export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Response> {
   if (operation.key !== "" && (await engine.head(operation.bucket, operation.key)) === undefined) {
     throw noSuchKey(operation.key);
@@ -97,7 +97,8 @@ export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Res
 export async function getBucketNotification({ bucket }: Call): Promise<S3Response> {
   if ((bucket?.settings.notifications?.length ?? 0) > 0) {
     throw new S3Error("NotImplemented", {
-      message: "S3 cannot express the notification rules of this bucket. List them with: store bucket notify list",
+      message:
+        "S3 cannot express the notification rules of this bucket. List them with: store bucket notify list",
     });
   }
   return answerXml("NotificationConfiguration", []);
@@ -112,12 +113,12 @@ export async function getObjectTagging({ engine, operation }: Call): Promise<S3R
   return answerXml("Tagging", [["TagSet", []]]);
 }
 
-/** The operation of a setting that buckets cannot have, for which S3 returns an empty document. */
+/** Returns an operation for an unsupported bucket setting that S3 answers with an empty document. */
 export function emptySetting(root: string): () => Promise<S3Response> {
   return async () => answerXml(root, []);
 }
 
-/** The operation of a setting that buckets cannot have: always fails with `code`. */
+/** Returns an operation for an unsupported bucket setting, which always fails with `code`. */
 export function settingNotFound(code: ErrorCode): () => Promise<S3Response> {
   return async () => {
     throw new S3Error(code);

@@ -1,4 +1,4 @@
-// CopyObject and UploadPartCopy: authorize and read the source like GetObject, and store its bytes.
+// CopyObject and UploadPartCopy: authorizes and reads the source like GetObject, and stores it.
 import type { GetOutcome } from "../../engine/engine.ts";
 import type { ExpectedChecksum } from "../../model/checksum.ts";
 import { limits } from "../../model/limits.ts";
@@ -45,7 +45,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   const given = replaces ? readMetadata(request) : undefined;
   const checksum = request.header("x-amz-checksum-algorithm");
   const algorithm = checksum === undefined ? undefined : parseAlgorithm(checksum);
-  // Opened after every other check of the request: an open body must be read or cancelled.
+  // Open the source after all other checks, because an open body must be read or cancelled.
   const found = await openSource(call, source, undefined);
   const { record, bytes } = found;
   if (record.size > limits.singleWriteBytes) {
@@ -95,7 +95,7 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
   );
 }
 
-/** The header is `bucket/key` or `/bucket/key`, percent-encoded. */
+/** Parses the header `bucket/key` or `/bucket/key`, which is percent-encoded. */
 function parseCopySource(request: S3Request): CopySource {
   const [path, version] = request.header("x-amz-copy-source")!.split("?versionId=");
   if (version !== undefined && version !== "null") throw new S3Error("NoSuchVersion");
@@ -150,7 +150,7 @@ async function openSource(
   return outcome;
 }
 
-/** Unlike a read, a copy fails if the range exceeds the source. */
+/** Whether the range is inside the source: unlike a read, a copy fails if it is not. */
 function isInside(range: RangeRequest, { range: given }: FoundObject): boolean {
   return "suffix" in range || range.length === given.length;
 }
@@ -173,7 +173,7 @@ function bytesSource({ bytes }: FoundObject) {
   return { length: bytes.length, chunks: () => bytes.chunks(), cancel: () => bytes.cancel() };
 }
 
-/** The copy gets the same kinds of checksums as the source, computed again. */
+/** The copy gets checksums of the same algorithms as the source; they are computed again. */
 function toExpectedChecksums({ checksums }: ObjectRecord): ExpectedChecksum[] {
   return s3Algorithms.filter((one) => checksums[one] !== undefined).map((algorithm) => ({ algorithm }));
 }

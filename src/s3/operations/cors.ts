@@ -62,7 +62,7 @@ function readRule(node: XmlNode): CorsRule {
   };
 }
 
-/** A preflight request is answered without a signature, since browsers cannot sign it. */
+/** Answers a preflight request. It needs no signature, because browsers cannot sign it. */
 export async function preflight(engine: Engine, http: HttpRequest, bucket: string): Promise<S3Response> {
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
@@ -82,7 +82,7 @@ export async function preflight(engine: Engine, http: HttpRequest, bucket: strin
   return answer(200, headers);
 }
 
-/** CORS headers for the response to a cross-origin request; none if no rule allows it. */
+/** Returns CORS headers for the response to a cross-origin request; empty if no rule matches. */
 export async function corsHeaders(
   engine: Engine,
   http: HttpRequest,

@@ -38,7 +38,7 @@ export async function deleteObjects({ engine, operation, request, payload }: Cal
   const accepted = requested.filter((one) => !refused.has(one));
   const keys = accepted.filter(({ condition }) => condition === undefined).map(({ key }) => key);
   if (keys.length > 0) await engine.delete(operation.bucket, keys);
-  // Keys with a condition are deleted one by one: a failed condition affects only its own key.
+  // Keys with a condition are deleted one by one, so that a failed condition affects only its key.
   for (const one of accepted.filter(({ condition }) => condition !== undefined)) {
     try {
       await engine.delete(operation.bucket, [one.key], { condition: one.condition });
@@ -54,7 +54,7 @@ export async function deleteObjects({ engine, operation, request, payload }: Cal
 }
 
 function readKeyToDelete(node: XmlNode): KeyToDelete {
-  // Keys are never trimmed: a space is part of them.
+  // Keys are never trimmed: spaces are part of a key.
   const key = childText(node, "Key");
   if (key === undefined || key === "") throw new S3Error("MalformedXML");
   const condition = elementCondition((name) => childText(node, name)?.trim());
@@ -73,7 +73,7 @@ function findRefusal({ key, version }: KeyToDelete): Refusal | undefined {
   }
 }
 
-/** Errors of a single key become its result; any other error fails the whole request. */
+/** Converts an error of one key to its result. Throws errors that concern the whole request. */
 function toRefusal(key: string, error: unknown): Refusal {
   if (!(error instanceof StoreError)) throw error;
   const code = errorCodeByReason[error.reason];

@@ -44,7 +44,7 @@ function readListParameters({ query }: { query: Query }, limitName: string): Lis
   };
 }
 
-/** A marker that is a common prefix skips all keys of that prefix, as in S3. */
+/** Converts a marker to a position. As in S3, a common prefix skips all keys of that prefix. */
 function positionAfter(marker: string, { prefix, delimiter }: ListParameters): Position | undefined {
   if (marker === "") return undefined;
   const at = delimiter === "" ? -1 : marker.indexOf(delimiter, prefix.length);
@@ -52,7 +52,7 @@ function positionAfter(marker: string, { prefix, delimiter }: ListParameters): P
   return { kind: isGroup ? "prefix" : "key", value: marker };
 }
 
-/** The page after a marker, for listings without continuation tokens. */
+/** Lists the page after a marker, for operations without continuation tokens. */
 async function listFromMarker({ engine, operation, request }: Call, markerName: string) {
   const given = readListParameters(request, "max-keys");
   const marker = request.query.get(markerName) ?? "";

@@ -41,7 +41,7 @@ export async function getObject(call: Call): Promise<S3Response> {
   return answer(isPartial ? 206 : 200, headers, bytes.inline ?? bytes);
 }
 
-/** The same status and headers as GetObject, without opening the body. */
+/** Returns the same status and headers as GetObject, without opening the body. */
 export async function headObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const overridden = readOverrides(request);
@@ -87,14 +87,14 @@ export function parsePartNumber(text: string | undefined): number {
 
 type FoundObject = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
 
-/** Checksums exist for the whole object and for each part, but not for other ranges. */
+/** Returns the checksums of the whole object or of a part; other ranges have none. */
 function spanChecksums({ record, range, parts }: FoundObject, part: number | undefined): [string, string][] {
   const one = part === undefined ? undefined : parts?.[part - 1];
   if (one !== undefined) return partChecksumHeaders(one.checksums, record);
   return range.length === record.size ? checksumHeaders(record) : [];
 }
 
-/** 206 requires Content-Range, which cannot describe zero bytes: an empty part gets 200. */
+/** Whether the status is 206. An empty part gets 200: Content-Range cannot describe zero bytes. */
 function isPartialContent(
   { range }: FoundObject,
   requestedRange: RangeRequest | undefined,
@@ -143,7 +143,7 @@ export async function putObject(call: Call): Promise<S3Response> {
   return answer(200, [...storedHeaders(outcome.record), ...expirationHeader(call, outcome.record)]);
 }
 
-/** Response headers for a stored object. */
+/** Returns the response headers after an object was stored. */
 export function storedHeaders(record: ObjectRecord): [string, string][] {
   return [
     ["etag", quoteEtag(record.etag)],

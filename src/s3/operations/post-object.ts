@@ -48,7 +48,7 @@ export async function postObject(
   const bucket = await requireAccess(engine, caller, operation.bucket, "write");
   const key = resolveKey(form);
   options.onAuthenticated(caller, key);
-  // The policy applies to the final key, after ${filename} is replaced.
+  // The policy applies to the key in which ${filename} is already replaced.
   const sizeLimits = checkPolicy(
     fields.get("policy") ?? "",
     new Map([...fields, ["key", key]]),
@@ -120,7 +120,7 @@ function resolveKey({ fields, fileName = "" }: Form): string {
   return key.replaceAll("${filename}", fileName.replace(/^.*[/\\]/s, ""));
 }
 
-/** Fails while the file is read if its size is outside the limits of the policy. */
+/** Returns a stream that fails if the size of the file is outside the limits of the policy. */
 function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
   const limit = Math.min(maxBytes, limits.singleWriteBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -169,7 +169,7 @@ function storedResponse(
   return answer(status === "200" ? 200 : 204, [...headers, ["location", location]]);
 }
 
-/** Undefined if the URL is not valid: S3 ignores such a redirect. */
+/** Returns the redirect URL; undefined if it is invalid, because S3 ignores invalid redirects. */
 function redirectUrl(text: string, bucket: string, key: string, etag: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:/i.test(text)) return undefined;
   const url = new URL(text);

@@ -90,12 +90,12 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
         condition?.etagMatches !== undefined && (await engine.head(bucket, key)) === undefined;
       if (isMissing) throw noSuchKey(key);
     }
-    // A client that lost the first response repeats the request: it gets the same result.
+    // A client that did not get the first response retries: return the same result.
     const earlier =
       error.reason === "NoSuchUpload" ? await engine.completedUpload(bucket, upload) : undefined;
     if (earlier === undefined) throw error;
     const record = await engine.head(bucket, key);
-    // If the object was replaced since, only its etag is still known.
+    // If the object was overwritten since, only the etag of the upload is still known.
     return completedResponse(call, record?.version === earlier.version ? record : earlier);
   }
 }
@@ -125,7 +125,7 @@ function parseObjectSize(text: string | undefined): number | undefined {
 }
 
 function readParts(bytes: Uint8Array): PartName[] {
-  // Each Part element has a number, an etag and checksums.
+  // Each Part element contains a number, an etag and checksums: fewer than ten elements.
   const markup = 10 * limits.partNumber;
   const nodes = findChildren(readXml(bytes, "CompleteMultipartUpload", { markup }), "Part");
   if (nodes.length === 0 || nodes.length > limits.partNumber) throw new S3Error("MalformedXML");

@@ -13,7 +13,7 @@ export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"
   readonly kind: "open";
   readonly location: Location;
   readonly domains: readonly string[];
-  /** In base64. */
+  /** The store's secret key, in base64. */
   readonly secretKey: string;
   /** Certificate and key of the port; undefined without TLS. */
   readonly tls: TlsPair | undefined;
@@ -31,7 +31,7 @@ export type ToS3Process =
 export type FromS3Process =
   | FromObserver
   | StartMessage
-  /** Access keys that signed requests, with the time of the last request. */
+  /** Access keys that were used, with the time of the last use. */
   | { readonly kind: "used"; readonly uses: Uses }
   | { readonly kind: "log"; readonly line: string };
 

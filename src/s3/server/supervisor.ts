@@ -8,9 +8,9 @@ export interface S3ServerOptions extends S3ProcessOptions, PortAddress {}
 
 export interface S3Server {
   readonly port: number;
-  /** Whether at least one process serves. */
+  /** Whether at least one process accepts connections. */
   isUp(): boolean;
-  /** Lets requests in flight finish. */
+  /** Stops the processes after their requests in flight have finished. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
     isClosing = true;
     listener.close();
     await Promise.all(processes.map((process) => process.end()));
-    // A process that is still starting is ended by `launch`; a failed start was logged.
+    // `launch` ends a process that is still starting; a failed start is already logged.
     await Promise.allSettled(starting);
   }
 

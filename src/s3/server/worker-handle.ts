@@ -1,4 +1,4 @@
-// Starts one worker process of the S3 API and passes its messages on.
+// Starts one worker process of the S3 API and handles its messages.
 import { fileURLToPath } from "node:url";
 import { serverEnvironment } from "../../child/environment.ts";
 import { type StartMessage, startChild } from "../../child/start-child.ts";
@@ -9,6 +9,7 @@ import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
 import type { Uses } from "../auth/key-usage.ts";
 import { type FromS3Process, type OpenS3, parseFromS3Process, type ToS3Process } from "./messages.ts";
 
+/** `limits` are the limits of the port, for all processes together. */
 export interface S3ProcessOptions
   extends Pick<OpenS3, "location" | "domains">,
     Partial<Pick<OpenS3, "openUploads">>,
@@ -16,17 +17,17 @@ export interface S3ProcessOptions
   /** Key that encrypts the stored credentials. */
   readonly secretKey: Uint8Array;
   readonly processes: number;
-  /** Environment of this server; the processes get it without the STORE_* settings. */
+  /** Environment of this process. Workers get it without the STORE_* variables. */
   readonly environment: NodeJS.ProcessEnv;
   readonly log: (line: string) => void;
   /** Receives the metrics of the processes and the lines of the request log. */
   readonly watch: Watch;
-  /** Called from time to time with the access keys that were used. */
+  /** Called when a worker reports the access keys that were used, at most once a second. */
   readonly onUsed?: ((uses: Uses) => void) | undefined;
 }
 
 export interface S3Process {
-  /** Lets requests in flight finish. */
+  /** Stops the process after its requests in flight have finished. */
   end(): Promise<void>;
   /** Resolves with the exit code, the signal or the error, as text. */
   readonly ended: Promise<string>;
@@ -34,7 +35,10 @@ export interface S3Process {
 
 const program = fileURLToPath(new URL("./worker.js", import.meta.url));
 const endMilliseconds = 60_000;
-/** With V8's defaults, a thousand concurrent uploads leave 60 MiB more garbage. */
+/**
+ * With V8's defaults, a thousand concurrent uploads leave 60 MiB more garbage. Parallel garbage
+ * collection does not help, because there is already one process per core.
+ */
 const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30", "--single-threaded-gc"];
 
 /** Resolves when the process accepts connections. */
@@ -60,7 +64,7 @@ export async function startProcess(options: S3ProcessOptions, listener: SharedLi
   await child.warm;
   child.send(openMessage(options));
   await child.ready;
-  // Only now: a process that is still starting would delay every request for metrics.
+  // Not earlier: a process that is still starting would delay every metrics snapshot.
   watched = watch.join((message) => child.send(message));
   void child.disconnected.then(watched.remove);
   return {

@@ -1,4 +1,4 @@
-// A worker process of the S3 API: its own engine, and connections accepted on the shared port.
+// A worker process of the S3 API: opens its own engine and accepts connections on the shared port.
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
@@ -16,7 +16,7 @@ import { S3Error } from "../errors.ts";
 import { createS3Handler } from "../handler.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./messages.ts";
 
-/** Node's limit for request headers: object metadata and all other headers. */
+/** Limit for the headers of a request, including object metadata. */
 const headerBytes = 64 * 1024;
 const uses = createUseReporter((newUses) => sendToParent({ kind: "used", uses: newUses }), Date.now);
 let tls: MutableTlsSource | undefined;
@@ -58,7 +58,7 @@ async function open(messageOptions: OpenS3): Promise<void> {
   sendToParent({ kind: "ready" });
 }
 
-/** Requests refused before the handler get a body from the same table of errors. */
+/** Formats S3 error bodies for requests that are refused before they reach the handler. */
 const refusal: RefusalText = (status) => {
   const { code, message } = refusalError(status);
   return {
@@ -103,7 +103,7 @@ const parent = connectParent<ToS3Process, FromS3Process>((message) => {
     });
   }
 });
-// The supervisor ends this process; a signal to the process group must not.
+// Ignore signals to the process group, such as Ctrl-C: the supervisor ends this process.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("uncaughtException", (error) => {
   sendToParent({ kind: "log", line: `A process of the S3 API failed: ${error.stack ?? error.message}` });

@@ -145,7 +145,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   async function watch(): Promise<void> {
     for (const pooled of active) {
       if (!isBlocked(await pooled.standstill()) || !active.includes(pooled)) continue;
-      log(`Script "${name}" is blocking its event loop: another process takes over.`);
+      log(`Script "${name}" has blocked its event loop: another process takes over.`);
       retire(pooled);
       pooled.abandon();
       if (current !== undefined) replace(current);
@@ -158,7 +158,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     for (const [i, [pooled, standstill]] of blocked.entries()) {
       const isOverLimit = blocked.length - i > size + 1;
       if (!isUnrecoverable(standstill) && !isOverLimit && !isShuttingDown) continue;
-      log(`Script "${name}" did not recover: its blocked process is being stopped.`);
+      log(`Script "${name}" did not recover: its blocked process is ended.`);
       retired.delete(pooled);
       pooled.kill();
     }

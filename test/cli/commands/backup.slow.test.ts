@@ -62,7 +62,7 @@ test("backup and restore print a report, as text and as JSON", async (t) => {
   );
 });
 
-test("a backup without the secret key says so, and so does its restore", async (t) => {
+test("backup and restore print a note if the backup does not contain the secret key", async (t) => {
   const shell = await openFilledShell(t);
   await shell.store("key", "create");
   const without = await shell.run(["backup", "--to", "without", "--without-secret-key"]);
@@ -79,7 +79,7 @@ test("a backup without the secret key says so, and so does its restore", async (
   }
 });
 
-test("a backup is authenticated with the key in the environment, and a modified one is refused", async (t) => {
+test("a backup is authenticated with STORE_SECRET_KEY, and a modified backup is refused", async (t) => {
   const shell = await openFilledShell(t);
   const environment = { STORE_SECRET_KEY: "ab".repeat(32) };
   assert.equal((await shell.run(["backup", "--to", "copy"], { environment })).code, 0);
@@ -173,7 +173,7 @@ if (terminalProgram !== undefined) {
     ]) {
       const { code, screen } = await inTerminal(shell, args);
       assert.equal(code, 0, screen);
-      // Bodies and databases.
+      // The total size includes bodies and databases.
       assert.match(screen, /(backup|verify|restore) .* of [23]\.\d MiB/);
     }
   });

@@ -43,7 +43,7 @@ test("a created bucket is listed with name, creation time and storage class", as
   );
 });
 
-test("a list of buckets is never truncated", async (t) => {
+test("bucket list prints all of many buckets", async (t) => {
   const shell = await openShell(t);
   const { engine } = await openEngine(join(shell.directory, ".store"));
   const names = Array.from({ length: 150 }, (_, i) => `bucket-${String(i).padStart(4, "0")}`);
@@ -56,7 +56,7 @@ test("a list of buckets is never truncated", async (t) => {
   );
 });
 
-test("an empty list of buckets prints only a note to stderr", async (t) => {
+test("bucket list without buckets prints only a note to stderr", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await shell.store("bucket", "delete", "photos");

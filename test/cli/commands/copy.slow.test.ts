@@ -22,19 +22,19 @@ async function filledShell(t: TestContext, count: number): Promise<Shell> {
   return shell;
 }
 
-/** Revision counters of documents differ between stores. */
+/** Removes the revision counters of documents, which differ between stores. */
 function withoutRevisions(contents: unknown): unknown {
   return JSON.parse(JSON.stringify(contents, (name, value) => (name === "revision" ? undefined : value)));
 }
 
-test("a killed copy cannot be opened, and the same command resumes it", async (t) => {
+test("the target of a killed copy cannot be opened, and the same command resumes the copy", async (t) => {
   const shell = await filledShell(t, 60);
   await shell.run(["secret", "put", "TOKEN", "--script", "app"], { input: "a value" });
   const child = shell.start(["copy", "--from", ".store", "--to", "moved/.store"]);
   child.stdin.end();
   const ended = outcomeOf(child);
   const target = join(shell.directory, "moved", ".store");
-  // More objects than are copied concurrently, so that some are committed before the kill.
+  // Wait for more blobs than are copied concurrently, so that some are committed before the kill.
   while (!existsSync(join(target, "buckets")) || blobFiles(target).length < 24) await setImmediate();
   child.kill("SIGKILL");
   const { code } = await ended;

@@ -17,7 +17,7 @@ async function openNamespace(t: Parameters<typeof openShell>[0]): Promise<Shell>
   return shell;
 }
 
-test("namespaces are created, listed and deleted, separately from buckets", async (t) => {
+test("key-value namespaces are created, listed and deleted separately from buckets", async (t) => {
   const shell = await openShell(t);
   assert.equal(await shell.store("kv", "namespace", "create", "sessions"), "Created namespace sessions.\n");
   const other = JSON.parse(await shell.store("kv", "namespace", "create", "B_1", "--json")) as {

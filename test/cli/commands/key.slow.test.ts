@@ -51,7 +51,7 @@ test("key create sets account, grants and expiry, and --json prints the credenti
   assert.equal(found?.secretAccessKey, key.secretAccessKey);
 });
 
-test("a grant ends when its bucket is deleted, and a missing bucket cannot be granted", async (t) => {
+test("an access key loses its grant when the bucket is deleted, and a grant for a missing bucket is refused", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await shell.store("bucket", "create", "backups");

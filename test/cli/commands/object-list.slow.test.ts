@@ -48,7 +48,7 @@ test("object list prints all pages in key order, up to --limit", async (t) => {
   }
 });
 
-test("the prefix is everything after the first slash, and a delimiter groups keys", async (t) => {
+test("object list uses everything after the first slash as prefix, and --delimiter groups keys", async (t) => {
   const shell = await bucketWith(t, [
     "2025/a",
     "2026/a",
@@ -76,7 +76,7 @@ test("the prefix is everything after the first slash, and a delimiter groups key
   );
 });
 
-test("an empty listing prints nothing, or [] as JSON, and a note on stderr", async (t) => {
+test("object list without matches prints nothing, or [] as JSON, and a note on stderr", async (t) => {
   const shell = await bucketWith(t, ["a"]);
   const { code, stdout, stderr } = await shell.run(["object", "list", "photos/b"]);
   assert.deepEqual([code, stdout, stderr], [0, "", "There are no objects.\n"]);

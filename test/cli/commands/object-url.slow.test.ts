@@ -37,7 +37,7 @@ test("a presigned URL allows its own method and object, and nothing else", async
   assert.match(await late.text(), /<Message>Request has expired<\/Message>/);
 });
 
-test("a presigned URL has the permissions of its access key and ends with it", async (t) => {
+test("a presigned URL has the permissions of its access key, and fails once the key is disabled or deleted", async (t) => {
   const { scene, url: endpoint, newKey } = await s3Scene(t, "serve");
   await scene.write("hello.txt", "Hello");
   await scene.shell.store("object", "put", "bucket/hello.txt", "hello.txt");

@@ -81,7 +81,7 @@ test("object put --json and object head --json print the same metadata", async (
   assert.match(told, new RegExp(`^etag\\t${stored.etag}$`, "m"));
 });
 
-test("the content type comes from the option, the key, or the file name, in this order", async (t) => {
+test("object put takes the content type from the option, the key or the file name, in this order", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "notes.txt"), "notes");
   const typeOf = async (key: string, ...args: string[]) => {
@@ -95,7 +95,7 @@ test("the content type comes from the option, the key, or the file name, in this
   assert.deepEqual((JSON.parse(put) as ShownObject).httpMetadata, {});
 });
 
-test("keys are not normalized: dots, slashes, percent signs, accents, newlines", async (t) => {
+test("object keys with dots, slashes, percent signs, accents and newlines are not normalized", async (t) => {
   const shell = await openShellWithBucket(t);
   const keys = ["../../etc/passwd", "/leading", "a//./..%2e", "e\u0301\u{1f600}", "a\nb"];
   for (const key of keys) {
@@ -123,7 +123,7 @@ test("an empty file and empty input become empty objects", async (t) => {
   assert.equal((await stat(join(shell.directory, "out"))).size, 0);
 });
 
-test("pipes and kernel files of unknown size are read to their end", async (t) => {
+test("object put reads pipes and files of unknown size, such as in /proc, to their end", async (t) => {
   const shell = await openShellWithBucket(t);
   const fifo = join(shell.directory, "pipe");
   execFileSync("mkfifo", [fifo]);
@@ -140,7 +140,7 @@ test("pipes and kernel files of unknown size are read to their end", async (t) =
   }
 });
 
-test("a download keeps the mode of the replaced file, follows a symbolic link, and writes to a pipe", async (t) => {
+test("object get keeps the mode of a replaced file, follows a symbolic link, and writes to a pipe", async (t) => {
   const shell = await openShellWithBucket(t);
   const at = (name: string) => join(shell.directory, name);
   await shell.run(["object", "put", "photos/new", "-"], { input: "new" });
@@ -222,7 +222,7 @@ test("a command whose output cannot be written fails with a message", async (t) 
   assert.deepEqual([status, stderr], [1, "error: Cannot write: the disk is full.\n"]);
 });
 
-test("deleting or replacing an object frees its bytes", async (t) => {
+test("deleting or replacing an object frees its disk space", async (t) => {
   const shell = await openShellWithBucket(t);
   const location = join(shell.directory, ".store");
   await writeFile(join(shell.directory, "big"), sampleBytes(1_000_000));

@@ -27,7 +27,7 @@ async function project(shell: Shell): Promise<void> {
   );
 }
 
-test("secrets of the configuration's script are set, listed by name and deleted", async (t) => {
+test("secrets of the script in the configuration are set, listed by name and deleted", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   const put = await shell.run(["secret", "put", "AUTH_KEY_SECRET"], { input: "s3cret\n" });
@@ -44,7 +44,7 @@ test("secrets of the configuration's script are set, listed by name and deleted"
   assert.equal((await stat(join(shell.directory, ".store", "secret.key"))).mode & 0o777, 0o600);
 });
 
-test("--script selects another script, and each script has its own secrets", async (t) => {
+test("secret commands with --script use another script, and each script has its own secrets", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   await shell.run(["secret", "put", "TOKEN"], { input: "mine" });
@@ -80,7 +80,7 @@ test("secret put from stdin removes exactly one final newline", async (t) => {
   });
 });
 
-test("empty, binary and too long values are refused and change nothing", async (t) => {
+test("secret put refuses empty, binary and too long values and changes nothing", async (t) => {
   const shell = await openShell(t);
   const put = (input: string | Uint8Array) =>
     shell.fails(1, ["secret", "put", "TOKEN", "--script", "app"], { input });
@@ -121,7 +121,7 @@ test("a secret value appears neither in output nor in the data directory", async
   }
 });
 
-test("an invalid configuration is reported with its position, and STORE_SECRET_KEY sets the key", async (t) => {
+test("secret commands report configuration errors with their position, and use STORE_SECRET_KEY", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   await writeFile(join(shell.directory, "bad.toml"), 'nam = "photos"\n');

@@ -146,7 +146,7 @@ test("missing, extra and invalid arguments are usage errors that show the correc
   assert.deepEqual(await filesIn(shell.directory), {}, "nothing was created");
 });
 
-test("common options may be before, between and after the words of a command", async (t) => {
+test("global options may be before, between and after the words of a command", async (t) => {
   const shell = await openShell(t);
   await shell.store("--data", "here", "bucket", "create", "photos");
   const expected = await shell.store("bucket", "list", "--json", "--data", "here");
@@ -163,7 +163,7 @@ test("everything after -- is a positional argument", async (t) => {
   assert.equal(await shell.store("object", "get", "photos/a"), "text");
 });
 
-test("the data directory is --data, then STORE_DATA, then .store next to the configuration, then .store here", async (t) => {
+test("the data directory is --data, then STORE_DATA, then .store next to the configuration, then ./.store", async (t) => {
   const shell = await openShell(t);
   const names = async (args: string[], environment = {}) => {
     const { stdout, stderr } = await shell.run(["bucket", "list", "--json", ...args], { environment });

@@ -34,7 +34,7 @@ test("commands that only read, and usage errors, create no data directory", asyn
   assert.deepEqual(await filesIn(shell.directory), {});
 });
 
-test("a folder with other files, or a file, does not become a data directory", async (t) => {
+test("a file, or a folder with other files, is refused as data directory", async (t) => {
   const shell = await openShell(t);
   await mkdir(join(shell.directory, "letters"));
   await writeFile(join(shell.directory, "letters", "dear.txt"), "Dear");
@@ -51,7 +51,7 @@ test("a folder with other files, or a file, does not become a data directory", a
   assert.deepEqual(await filesIn(shell.directory), before);
 });
 
-test("an unreadable data directory is reported with a message, and with a stack only for STORE_DEBUG=1", async (t) => {
+test("an unreadable data directory is reported without a stack trace, unless STORE_DEBUG=1 is set", async (t) => {
   const shell = await openShell(t);
   await mkdir(join(shell.directory, ".store"));
   await writeFile(join(shell.directory, ".store", "registry.db"), "This is no database. ".repeat(500));

@@ -5,14 +5,14 @@ import { typedCommands } from "../../../src/cli/framework/typed-command.ts";
 
 const commands = ["bucket", "dev"];
 
-test("a global installation and a clone print commands that start with store", () => {
+test("messages of a global installation or a clone show commands that start with store", () => {
   for (const program of ["/usr/local/bin/store", "/src/store/dist/cli/main.js", ""]) {
     const typed = typedCommands(program, commands);
     assert.equal(typed("Create it: store bucket create photos"), "Create it: store bucket create photos");
   }
 });
 
-test("a package in a project or in the cache of npx prints commands that start with npx", () => {
+test("messages of a package in a project or in npx's cache show commands that start with npx", () => {
   for (const folder of ["/home/me/project", "/home/me/.npm/_npx/1a2b"]) {
     const typed = typedCommands(`${folder}/node_modules/.bin/store`, commands);
     assert.equal(

@@ -26,7 +26,7 @@ const wrangler = {
   },
 };
 
-test("the written file is equivalent for every environment, and omitted settings are printed", async (t) => {
+test("init --from writes an equivalent store.toml for every environment and prints omitted settings", async (t) => {
   const scene = await openScene(t);
   await scene.write("src/index.ts", "");
   await scene.write("wrangler.jsonc", JSON.stringify(wrangler, null, 2));
@@ -88,7 +88,7 @@ test("init --from overwrites nothing and refuses a folder without a wrangler fil
   assert.match(await scene.shell.fails(2, ["init", "x", "--from", "."]), /next to the wrangler file/);
 });
 
-test("violations of the stricter rules of store.toml are printed after writing", async (t) => {
+test("init --from prints violations of the stricter rules of store.toml after it has written the file", async (t) => {
   const scene = await openScene(t);
   await scene.write("index.js", "");
   await scene.write(
@@ -102,7 +102,7 @@ test("violations of the stricter rules of store.toml are printed after writing",
   );
 });
 
-test("days of the week in cron expressions are renumbered, other fields are not", () => {
+test("init --from renumbers the days of the week in cron expressions, and no other field", () => {
   assert.equal(weekFromZero("1 2 3 4 1"), "1 2 3 4 0");
   assert.equal(weekFromZero("*/5 * * * 2-6/2,7"), "*/5 * * * 1-5/2,6");
   assert.equal(weekFromZero("0 0 * * MON-FRI"), "0 0 * * MON-FRI");

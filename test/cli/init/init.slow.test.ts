@@ -37,7 +37,7 @@ test("init creates a project whose configuration, script and types match, and pr
   await inside.store("bucket", "create", "my-photos");
   assert.match(await readFile(join(directory, ".gitignore"), "utf8"), /^\.store\/$/m);
 
-  // Like npm install, which links the installed package.
+  // Link the package into node_modules, as npm install does.
   const { devDependencies } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
     devDependencies: { "store-server": string };
   };
@@ -125,7 +125,7 @@ test("init accepts a folder with other files, derives the script's name from the
   assert.deepEqual([name, buckets[0]!.bucketName], ["a", "a-bucket"]);
 });
 
-test("types follow configuration and secrets; --check writes nothing and sets the exit code", async (t) => {
+test("store types declares configuration and secrets; --check writes nothing and sets the exit code", async (t) => {
   const shell = await openShell(t);
   await shell.store("init");
   const file = join(shell.directory, "store-env.d.ts");
@@ -157,7 +157,7 @@ test("types follow configuration and secrets; --check writes nothing and sets th
   await shell.fails(1, ["types", "--check", "--data", "elsewhere"]);
 });
 
-test("types without a configuration, or with a folder in place of its file, fails with a hint", async (t) => {
+test("store types fails with a hint if the configuration is missing or its output path is a folder", async (t) => {
   const shell = await openShell(t);
   await shell.store("init", "project");
   await rm(join(shell.directory, "project", "store-env.d.ts"));

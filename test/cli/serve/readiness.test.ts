@@ -30,7 +30,7 @@ async function openPort(t: TestContext): Promise<{ port: number; served: () => n
   return { port: listening.port!, served: () => served };
 }
 
-test("a writable store is ready, and repeated checks do not add records", async () => {
+test("a writable store is ready, and repeated readiness checks do not add records", async () => {
   for (let asked = 0; asked < 3; asked++) {
     assert.deepEqual(await createReadiness({ ...common, log: assert.fail })(), []);
   }
@@ -52,13 +52,13 @@ test("a server with a full disk stays ready, because it can read and delete", as
   assert.deepEqual(await createReadiness({ ...common, documents: full, log: assert.fail })(), []);
 });
 
-test("a port that answers the probe is ready, without a call of its handler", async (t) => {
+test("a port answers the readiness probe without calling its request handler", async (t) => {
   const { port, served } = await openPort(t);
   assert.deepEqual(await createReadiness({ ...common, ports: () => [portAt(port)], log: assert.fail })(), []);
   assert.equal(served(), 0);
 });
 
-test("a port that accepts connections and never answers is not ready", async (t) => {
+test("a server is not ready if a port accepts connections but never answers", async (t) => {
   const silent = createServer((socket) => t.after(() => socket.destroy()));
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   t.after(() => silent.close());
@@ -67,7 +67,7 @@ test("a port that accepts connections and never answers is not ready", async (t)
   assert.deepEqual(await troubles(), ["The port of the S3 API does not answer."]);
 });
 
-test("a request with a wrong probe secret reaches the handler", async (t) => {
+test("a readiness probe with a wrong secret is passed to the request handler", async (t) => {
   const { port, served } = await openPort(t);
   const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { "x-store-probe": "guess" } });
   assert.deepEqual([response.status, served()], [200, 1]);

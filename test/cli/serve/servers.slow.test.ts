@@ -16,7 +16,7 @@ interface Announced {
   readonly url: string;
 }
 
-test("dev prints the same access key at each start, and a new one after it is deleted or disabled", async (t) => {
+test("dev prints the same access key at each start, and a new key after that key was deleted or disabled", async (t) => {
   const scene = await scriptScene(t, source);
   const started = async () => {
     const server = await scene.start("dev");
@@ -58,7 +58,7 @@ test("a key created while the server runs works immediately, within its grants",
   );
 });
 
-test("serve without a configuration serves only the S3 API and prints that", async (t) => {
+test("serve without a configuration serves only the S3 API and prints a note about it", async (t) => {
   const scene = await openScene(t);
   const server = scene.shell.start(["serve", "--s3-port", "0", "--console-port", "0"]);
   const ended = outcomeOf(server);
@@ -123,7 +123,7 @@ test("a server that cannot start prints why and creates no data directory", asyn
   assert.deepEqual(await filesIn(scene.directory), before);
 });
 
-/** A port that is in use. */
+/** Returns a port that is in use. */
 async function takenPort(t: TestContext): Promise<number> {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -131,7 +131,7 @@ async function takenPort(t: TestContext): Promise<number> {
   return (other.address() as { port: number }).port;
 }
 
-test("a taken port of the S3 API is reported with the option to choose another", async (t) => {
+test("an S3 port that is in use is reported with the option that sets another port", async (t) => {
   const scene = await scriptScene(t, source);
   const port = await takenPort(t);
   const args = ["--port", "0", "--s3-port", String(port), "--console-port", "0", "--create-buckets"];

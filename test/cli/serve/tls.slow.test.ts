@@ -26,7 +26,7 @@ const names = [
   "cf-connecting-ip",
   "x-real-ip",
 ];
-/** A script that returns what it knows about its client, or a presigned URL. */
+/** A script that returns its request's URL and forwarded headers, or a presigned URL. */
 const source = `export default {
   async fetch({ url, headers }, env) {
     const key = new URL(url).searchParams.get("presign");
@@ -79,7 +79,7 @@ test("serve uses TLS on all ports, trusts its proxy, and reloads the certificate
   const s3Port = Number(new URL(s3.url).port);
   assert.match(s3.url, /^https:/);
   assert.equal(server.announced.url, `https://127.0.0.1:${server.port}/`);
-  // One connection for each request: a slow process may be replaced and would close a shared one.
+  // Use a new connection per request: a slow process may be replaced and would close a shared one.
   const ask = (path: string, headers = {}) => secureClient(server.port, first.certificate).ask(path, headers);
   const own = await ask("/a");
   assert.deepEqual(JSON.parse(own.text), seen(`${server.announced.url}a`, "https", "127.0.0.1"));
@@ -142,7 +142,7 @@ test("X-Forwarded-Host of a trusted proxy selects the script", async (t) => {
   assert.deepEqual(JSON.parse(text), seen("http://a.example/x", "http", "1.1.1.1"));
 });
 
-test("changed certificate files are reloaded; an invalid pair is logged once and the previous pair stays", async (t) => {
+test("changed certificate files are reloaded; an invalid certificate is logged once and not used", async (t) => {
   const directory = await temporaryDirectory(t);
   const files = filesOf(directory);
   const first = makeCertificate();
@@ -164,7 +164,7 @@ test("changed certificate files are reloaded; an invalid pair is logged once and
   );
 });
 
-test("an unusable certificate is reported before anything is opened", async (t) => {
+test("an unusable certificate is reported before a port or the data directory is opened", async (t) => {
   const shell = await openShell(t);
   const files = filesOf(shell.directory);
   const now = Date.now();

@@ -61,7 +61,7 @@ test("dev creates the buckets of a wrangler file, and serve requires them", asyn
     });
     child.once("close", () => reject(new Error(log)));
   });
-  // The data directory can be removed once the process has ended.
+  // Wait for the process to end, so that the data directory can be removed.
   const closed = once(child, "close");
   child.kill("SIGTERM");
   await closed;
@@ -80,7 +80,7 @@ test("--env and -e choose an environment for dev, types and secrets", async (t) 
   assert.match(told, /There is no environment "stagng": did you mean staging\?/);
 });
 
-/** Replaces the file atomically: a file that is being written may be loaded while still empty. */
+/** Replaces .dev.vars atomically: otherwise the server could read it while it is still empty. */
 async function replaceVars(scene: Scene, text: string): Promise<void> {
   await scene.write("new.vars", text);
   await rename(join(scene.directory, "new.vars"), join(scene.directory, ".dev.vars"));

@@ -66,7 +66,7 @@ test("options override the environment, which overrides the configuration, which
   }
 });
 
-test("incomplete, conflicting and invalid locations are refused with a hint and without passwords", async (t) => {
+test("incomplete, conflicting and invalid store locations are refused with a hint that shows no password", async (t) => {
   const directory = await temporaryDirectory(t);
   for (const [name, text] of Object.entries({
     half: `records = "${records}"\n`,

@@ -34,7 +34,7 @@ async function withObjects(t: TestContext): Promise<Shell> {
   return shell;
 }
 
-/** Skipped without a pseudo terminal; findTerminal reports that. */
+/** Defines a test that is skipped without a pseudo terminal; findTerminal reports that. */
 function onTerminal(name: string, run: (t: TestContext) => Promise<void>): void {
   if (terminalProgram !== undefined) test(name, run);
 }

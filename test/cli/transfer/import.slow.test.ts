@@ -55,7 +55,7 @@ async function bytesOf(engine: Engine, key: string, bucket = "photos"): Promise<
   return collect(found.bytes.chunks());
 }
 
-/** Two parts, the first one of the minimum size. */
+/** Stores an object in two parts, the first of the minimum size. */
 async function putParts(engine: Engine, bucket: string, key: string): Promise<string> {
   const { id } = await engine.createUpload(bucket, key, { customMetadata: new Map([["a", "b"]]) });
   const bodies = [sampleBytes(limits.s3PartBytes), Buffer.from("tail")];
@@ -120,7 +120,7 @@ test("an error of the S3 service is reported without credentials", async (t) => 
   );
 });
 
-test("an S3 service is accepted in several URL forms, with credentials from the environment", () => {
+test("import accepts several forms of S3 URLs and reads credentials from the environment", () => {
   const environment = { AWS_ACCESS_KEY_ID: "ID", AWS_SECRET_ACCESS_KEY: "a/b", AWS_REGION: "eu-central-1" };
   const { endpoint: place } = placeOf("https://s3.example.com/old/pre/fix", environment);
   const shared = { hostname: "s3.example.com", bucket: "old", prefix: "pre/fix/", accessKeyId: "ID" };

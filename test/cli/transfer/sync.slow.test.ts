@@ -21,7 +21,7 @@ const signal = new AbortController().signal;
 interface Workshop {
   readonly engine: Engine;
   readonly folder: string;
-  /** Events as lines, and the counts. */
+  /** Runs a sync; returns its events as lines, and its counts. */
   run(
     to: "bucket" | "folder",
     options?: Partial<SyncOptions>,
@@ -150,7 +150,7 @@ test("sync replaces a file by a folder and a folder by a file", async (t) => {
   assert.deepEqual(await files(), ["a/x", "b"]);
 });
 
-test("a key that is not a valid file path is reported, and no file is written for it", async (t) => {
+test("sync reports a key that is not a valid file path, and writes no file for it", async (t) => {
   const { folder, run, put, files } = await openWorkshop(t);
   const long = "x".repeat(256);
   const bad = ["../up", "a/../../up", "/etc/passwd", "a//b", "./a", "ends/", long, "zero\0byte", ".."];
@@ -176,7 +176,7 @@ test("a key that is not a valid file path is reported, and no file is written fo
   );
 });
 
-test("symbolic links are skipped: not followed, not replaced, and keys below them are not deleted", async (t) => {
+test("sync does not follow or replace symbolic links, and does not delete keys below them", async (t) => {
   const { folder, run, put, keys, write, files } = await openWorkshop(t);
   const outside = await temporaryDirectory(t);
   await writeFile(join(outside, "secret"), "secret");
@@ -206,7 +206,7 @@ test("symbolic links are skipped: not followed, not replaced, and keys below the
   assert.deepEqual(await files(), ["file", "out", "secret"]);
 });
 
-test("on a case-insensitive file system, the second of two keys with the same name is reported", async (t) => {
+test("on a case-insensitive file system, the second of two keys that differ only in case is reported", async (t) => {
   const folder = await realpath(await temporaryDirectory(t));
   const writer = createFolderWriter({ folder, except: undefined, signal });
   async function* bytes(text: string) {
@@ -219,7 +219,7 @@ test("on a case-insensitive file system, the second of two keys with the same na
   assert.deepEqual(await readdir(folder), ["a"], "no other file is left");
 });
 
-test("multipart objects are compared by the hashes of their parts", async (t) => {
+test("sync compares multipart objects with files by the hashes of their parts", async (t) => {
   const { engine, folder, run } = await openWorkshop(t);
   const part = sampleBytes(limits.s3PartBytes);
   const { id } = await engine.createUpload("photos", "big");
@@ -239,7 +239,7 @@ test("multipart objects are compared by the hashes of their parts", async (t) =>
   assert.equal((await run("bucket", { sizeOnly: true })).counts.copied, 1);
 });
 
-test("unreadable and encrypted entries are reported, and keys below them are not deleted", async (t) => {
+test("sync reports unreadable folders and encrypted objects, and does not delete keys below such folders", async (t) => {
   const { engine, folder, run, put, keys, write } = await openWorkshop(t);
   await engine.put("photos", "sealed", Buffer.from("x"), { customerKey: sampleBytes(limits.ssecKeyBytes) });
   await write("sealed", "y");
@@ -252,7 +252,7 @@ test("unreadable and encrypted entries are reported, and keys below them are not
   await chmod(join(folder, "shut"), 0o755);
   assert.match(told.join("\n"), /failed sealed: The object is encrypted with a customer-provided key/);
   assert.match(told.join("\n"), /failed bad\ufffd: The name of ".*" is not UTF-8/);
-  // The file mode does not restrict root.
+  // For root, the folder is readable regardless of its file mode.
   const reads = process.getuid?.() === 0;
   assert.equal(counts.failed, reads ? 2 : 3);
   assert.equal((await keys()).includes("shut/kept"), !reads);
@@ -260,7 +260,7 @@ test("unreadable and encrypted entries are reported, and keys below them are not
   assert.equal((await engine.head("photos", "sealed"))?.size, 1);
 });
 
-test("a folder is walked in the order of keys", async (t) => {
+test("sync walks a folder in the order of object keys", async (t) => {
   const { folder, write } = await openWorkshop(t);
   const names = [
     "a",
@@ -282,7 +282,7 @@ test("a folder is walked in the order of keys", async (t) => {
   assert.deepEqual(keys, [...keys].sort(compareKeys));
 });
 
-test("a side that starts with . or / is the folder", () => {
+test("the sync argument that starts with . or / is the folder", () => {
   assert.deepEqual(parseSyncEndpoints(["./a", "photos/2026"]), {
     ...{ to: "bucket", folder: "./a", bucket: "photos", prefix: "2026/" },
   });
@@ -296,7 +296,7 @@ test("a side that starts with . or / is the folder", () => {
   assert.throws(() => parseSyncEndpoints(["./cat", "."]), /Both sides are folders/);
 });
 
-test("sync prints what it does and refuses the data directory", async (t) => {
+test("sync prints each transfer and refuses a folder inside the data directory", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "cat.txt"), "meow");
   assert.match(await shell.fails(1, ["sync", "./.store/buckets", "photos"]), /is inside the data directory/);

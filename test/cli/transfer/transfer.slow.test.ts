@@ -30,7 +30,7 @@ function peakMiB(stderr: string): number {
   return Number(/^peak (\d+)$/m.exec(stderr)?.[1]) / 1024;
 }
 
-/** Every chunk differs, so that a lost or repeated chunk is noticed. */
+/** Generates `size` bytes. Every chunk differs, so that a lost or repeated chunk is detected. */
 function* someBytes(size: number): Generator<Uint8Array> {
   const chunk = sampleBytes(MiB);
   for (let sent = 0; sent < size; sent += MiB) {
@@ -49,7 +49,7 @@ async function engineOf<T>({ directory }: Shell, work: (engine: Engine) => Promi
   }
 }
 
-test("300 MiB are uploaded from stdin in parts and downloaded to stdout, in bounded memory", async (t) => {
+test("an object of 300 MiB is uploaded from stdin in parts and downloaded to stdout in bounded memory", async (t) => {
   const shell = await openShellWithBucket(t);
   const size = 300 * MiB;
   const sent = createHash("sha256");
@@ -97,7 +97,7 @@ test("a file above 100 MiB is uploaded in parts, a file of 100 MiB with a single
   assert.match(await etag(100 * MiB + 1), /^[0-9a-f]{32}-2$/, "64 MiB and the rest");
 });
 
-test("the part size allows the largest object with 10,000 parts", () => {
+test("the part size is large enough for objects of any size in at most 10,000 parts", () => {
   for (const size of [
     1,
     100 * MiB,
@@ -112,7 +112,7 @@ test("the part size allows the largest object with 10,000 parts", () => {
   }
 });
 
-test("all parts have the same size for any chunking of the input, and their bytes equal the input", async (t) => {
+test("uploaded parts have the same size for any chunk sizes of the input, and together equal the input", async (t) => {
   const { engine } = await openEngine("memory:");
   t.after(() => engine.close());
   await engine.createBucket("photos");
@@ -167,7 +167,7 @@ test("an interrupted upload of a file ends by the signal and leaves no data", as
   await assertEmpty(shell);
 });
 
-test("a file that shrinks while it is read is not stored", async (t) => {
+test("object put does not store a file that shrinks while it is read", async (t) => {
   const shell = await openShellWithBucket(t);
   const file = join(shell.directory, "big");
   await writeFile(file, "");

@@ -24,7 +24,7 @@ inBrowser("Hostile content", async (t, browser) => {
   const ran = (page: Page) => page.evaluate("globalThis.__ran === true");
   const place = (key: string) => `#/object?bucket=bucket&key=${encodeURIComponent(key)}`;
 
-  await t.test("keys and metadata with scripts are shown as text", async () => {
+  await t.test("HTML and scripts in keys and metadata are shown as text", async () => {
     for (const [i, text] of scripts.entries()) {
       await scene.put("bucket", text, "x", {
         httpMetadata: { contentType: text, cacheControl: text, contentDisposition: text },
@@ -51,7 +51,7 @@ inBrowser("Hostile content", async (t, browser) => {
     }
   });
 
-  await t.test("scripts in bodies do not run, neither in the page nor opened by their URL", async () => {
+  await t.test("scripts in objects run neither in a preview nor at the preview's URL", async () => {
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="${marks}"><script>${marks}</script></svg>`;
     const bodies: [string, string, string][] = [
       ["page.html", page, "text/html"],
@@ -82,12 +82,12 @@ inBrowser("Hostile content", async (t, browser) => {
         if (as === "download") assert.match(headers["content-disposition"]!, /^attachment; /);
       }
     }
-    // Opened by its URL, as a separate document.
+    // Open the preview by its URL, as a separate document.
     await opened.goto(`${scene.url}/api/content?bucket=bucket&key=page.svg&as=preview`);
     assert.equal(await ran(opened), false);
   });
 
-  await t.test("another origin can neither use the session nor frame the console", async () => {
+  await t.test("a page of another origin can neither use the session nor frame the console", async () => {
     const { context, page: opened } = await scene.openSignedOut();
     await opened.goto(`${scene.url}/#token=${scene.token}`);
     await opened.getByRole("heading", { name: "Buckets" }).waitFor();

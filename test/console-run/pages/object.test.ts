@@ -5,7 +5,7 @@ import { inBrowser } from "../browser.ts";
 import { pdfText, png, wav } from "../samples.ts";
 import { consoleScene } from "../scene.ts";
 
-/** Waits until the browser has loaded the element. */
+/** Waits until the browser has loaded the audio, and returns its duration in seconds. */
 const seconds = `new Promise((resolve) => {
   const audio = document.querySelector(".preview audio");
   audio.addEventListener("loadedmetadata", () => resolve(audio.duration));
@@ -32,7 +32,7 @@ inBrowser("An object", async (t, browser) => {
     await looksRight(page, "object");
   });
 
-  await t.test("metadata is saved only if the object was not changed meanwhile", async () => {
+  await t.test("edited metadata is not saved if the object has changed meanwhile", async () => {
     const page = await scene.open(place("notes/todo.json"));
     await page.keyboard.press("e");
     await page.getByLabel("Cache-Control").fill("max-age=60");
@@ -77,7 +77,7 @@ inBrowser("An object", async (t, browser) => {
     assert.ok(Number(await page.evaluate(seconds)) > 0.05);
     await page.goto(`${scene.url}/${place("long.txt")}`);
     await page.getByText("The first 256 KiB of 488 KiB.").waitFor();
-    // In a frame from the S3 API, which is another origin.
+    // The PDF is shown in a frame from the S3 API, which is another origin.
     const framed = page.waitForResponse(/hello\.pdf\?response-content-disposition=inline/);
     await page.goto(`${scene.url}/${place("hello.pdf")}`);
     const response = await framed;
@@ -87,7 +87,7 @@ inBrowser("An object", async (t, browser) => {
   });
 
   await t.test(
-    "key, URL and a signed link are copied, and the object is downloaded and deleted",
+    "the object page can copy key, URL and presigned link, and download and delete the object",
     async () => {
       const page = await scene.open(place("pixel.png"), {
         permissions: ["clipboard-read", "clipboard-write"],

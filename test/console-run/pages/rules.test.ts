@@ -8,7 +8,7 @@ inBrowser("Rules", async (t, browser) => {
   const scene = await consoleScene(t, browser);
   const settings = async () => (await scene.engine.bucket("bucket"))?.settings;
 
-  await t.test("lifecycle rules are validated while typing, and saved", async () => {
+  await t.test("lifecycle rules are validated while typing, and can be saved", async () => {
     const page = await scene.open("#/rules?bucket=bucket");
     const editor = page.getByRole("form", { name: "Lifecycle" });
     const save = editor.getByRole("button", { name: "Save Lifecycle rules" });
@@ -53,7 +53,7 @@ inBrowser("Rules", async (t, browser) => {
     assert.deepEqual((await settings())?.lifecycle, []);
   });
 
-  await t.test("CORS rules are validated while typing, and saved, with the keyboard only", async () => {
+  await t.test("CORS rules are validated while typing, and can be saved with the keyboard only", async () => {
     const page = await scene.open("#/rules?bucket=bucket");
     const editor = page.getByRole("form", { name: "CORS" });
     await editor.getByText("No CORS rules: cross-origin requests are blocked.").waitFor();

@@ -42,7 +42,7 @@ inBrowser("Scripts", async (t, browser) => {
       const fault = page.getByRole("group").filter({ hasText: "This is <b>wrong</b>: on purpose" });
       await fault.locator("summary").focus();
       await page.keyboard.press("Enter");
-      // The position in the original source of the bundled script.
+      // The console shows the position in the original source, not in the bundle.
       await fault.getByText(/src\/index\.ts:4:9/).waitFor();
       await page.getByLabel("Errors only").check();
       assert.equal(await log.getByText("asked for /one").isVisible(), false);

@@ -52,7 +52,7 @@ inBrowser("Uploading", async (t, browser) => {
     );
   });
 
-  await t.test("a large file is uploaded in parts, and can be cancelled and retried", async () => {
+  await t.test("a large file is uploaded in parts, and its upload can be cancelled and retried", async () => {
     const page = await scene.open("#/objects?bucket=bucket");
     let isHeld = true;
     const held: (() => void)[] = [];
@@ -76,21 +76,21 @@ inBrowser("Uploading", async (t, browser) => {
     assert.deepEqual([record.size, parts!.length], [large.length, 3]);
   });
 
-  await t.test("an upload is resumed after a reload, and sends no part twice", async () => {
+  await t.test("an upload can be resumed after the page is reloaded, and no part is sent twice", async () => {
     const page = await scene.open("#/objects?bucket=bucket");
     page.on("dialog", (dialog) => void dialog.accept());
     let isCut = true;
     const sent: string[] = [];
     await page.route(/uploads\/part\?/, async (route) => {
       const number = new URL(route.request().url()).searchParams.get("number")!;
-      // Only the first part is uploaded.
+      // Simulate an interruption: only the first part is uploaded.
       if (isCut && number !== "1") return;
       sent.push(number);
       await route.continue();
     });
     const key = "going/on.bin";
     await page.goto(`${scene.url}/#/objects?bucket=bucket&prefix=going%2F`);
-    // Until then the previous page is shown, with its own buttons.
+    // Wait for the heading: until it appears, the previous page is shown with its own buttons.
     await page.getByRole("heading", { name: "bucket going" }).waitFor();
     const stored = page.waitForResponse(/uploads\/part\?/);
     const file = join(scene.scene.directory, "on.bin");
@@ -115,7 +115,7 @@ inBrowser("Uploading", async (t, browser) => {
     assert.equal(hash.digest("hex"), createHash("sha256").update(large).digest("hex"));
   });
 
-  await t.test("an upload in progress is aborted", async () => {
+  await t.test("an upload in progress can be aborted on the uploads page", async () => {
     await scene.engine.createUpload("bucket", "abandoned.iso");
     const page = await scene.open("#/uploads");
     await page.getByRole("button", { name: "Abort abandoned.iso" }).click();

@@ -43,7 +43,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       return ((listed.Contents ?? []) as { Key: string }[]).map(({ Key }) => Key.slice(prefix.length));
     };
 
-    await t.test("aws creates a bucket and lists it with the others", async () => {
+    await t.test("aws creates a bucket and lists all buckets", async () => {
       await run("s3", "mb", "s3://photos");
       const lines = (await run("s3", "ls")).trim().split("\n");
       assert.deepEqual(
@@ -127,7 +127,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       assert.deepEqual([attributes.ObjectSize, attributes.Checksum.ChecksumSHA256], [10, sha256]);
     });
 
-    await t.test("aws encrypts with a customer-provided key, and cannot read without it", async () => {
+    await t.test("aws encrypts an object with its own key, and cannot read it without the key", async () => {
       const key = createHash("sha256").update("a key of 32 bytes").digest();
       await writeFiles(path(), { "customer.key": key });
       const encryption = ["--sse-c", "AES256", "--sse-c-key", `fileb://${path("customer.key")}`];

@@ -49,7 +49,7 @@ list_chunk = 5
       await assertSameFolders(path("odd back"), path("odd"));
     });
 
-    await t.test("rclone lists folders and counts the objects in one", async () => {
+    await t.test("rclone lists folders and counts the objects in a folder", async () => {
       const folders = await run("lsf", "--dirs-only", "store:photos/odd");
       assert.deepEqual(folders.split("\n").slice(0, -1).sort(), [".folder/", "deep/", "ünï cödé/"]);
       assert.equal(JSON.parse(await run("size", "--json", "store:photos/odd")).count, oddNames.length);

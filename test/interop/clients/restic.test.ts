@@ -54,7 +54,7 @@ everydayJobs(
       assert.match(await run("check", "--read-data", "--no-cache"), /no errors were found/);
     });
 
-    await t.test("restic restores the newer backup and one file of the older", async () => {
+    await t.test("restic restores the newer backup and one file of the older backup", async () => {
       await run("restore", "latest", "--target", path("newer"));
       await assertSameFolders(path("newer", path("files")), path("files"));
       const [first] = await snapshots();
@@ -62,7 +62,7 @@ everydayJobs(
       assert.match(dumped, /^100%\.txt\n/);
     });
 
-    await t.test("restic forgets and prunes the older backup, and the newer one stays intact", async () => {
+    await t.test("restic prunes the older backup, and the newer backup stays intact", async () => {
       await run("forget", "--keep-last", "1", "--prune", "--max-unused", "0");
       assert.equal((await snapshots()).length, 1);
       assert.match(await run("check", "--read-data", "--no-cache"), /no errors were found/);

@@ -157,7 +157,7 @@ progress_meter = False
       await assertFile(path("named"), await readFile(path("odd", "plain.txt")));
     });
 
-    await t.test("s3cmd lists and deletes more objects than one page holds", async () => {
+    await t.test("s3cmd lists and deletes more objects than fit on one page of a listing", async () => {
       const client = s3.client();
       const keys = Array.from({ length: 1100 }, (_, i) => `many/${i} + ü`);
       for (let at = 0; at < keys.length; at += 50) {

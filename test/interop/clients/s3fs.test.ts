@@ -61,7 +61,7 @@ everydayJobs(
       await assertSameFolders(inside("odd"), path("odd"));
     });
 
-    await t.test("s3fs writes a large file in parts and reads it whole and from the middle", async () => {
+    await t.test("s3fs writes a large file in parts and reads the whole file and a range of it", async () => {
       await copyFile(path("big.bin"), inside("big.bin"));
       assert.equal((await stat(inside("big.bin"))).size, big.length);
       assert.ok((await parts("bucket", "big.bin")) > 1, "s3fs merges small parts with their neighbours");
@@ -117,7 +117,7 @@ everydayJobs(
       assert.deepEqual([mode & 0o777, mtimeMs], [0o640, 981_173_106_000]);
     });
 
-    await t.test("s3fs finds all files after unmounting and mounting again", async () => {
+    await t.test("s3fs shows all files after the bucket is unmounted and mounted again", async () => {
       await first.unmount();
       const second = await mount("listobjectsv2");
       await assertSameFolders(join(second.folder, "odd, renamed"), path("odd"));

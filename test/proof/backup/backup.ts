@@ -105,7 +105,7 @@ async function succeed({ took }: Scene, args: readonly string[]): Promise<void> 
   took.set(args[0]!, milliseconds);
 }
 
-/** Returns false if the command finished before the kill. */
+/** Kills the command at a random time; returns false if it had finished by then. */
 async function kill({ took, random }: Scene, args: readonly string[]): Promise<boolean> {
   const { code, stderr } = await runStore(args, random.between(1, took.get(args[0]!) ?? 2000));
   if (code === 0) return false;
@@ -113,7 +113,10 @@ async function kill({ took, random }: Scene, args: readonly string[]): Promise<b
   return true;
 }
 
-/** After a kill, the directory holds a complete backup, the earlier or the new one, or none. */
+/**
+ * Kills a backup. Its directory must then hold a complete backup, the earlier or the new one, or no
+ * backup.
+ */
 async function killBackup(
   scene: Scene,
   place: string,

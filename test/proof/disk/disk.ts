@@ -17,7 +17,7 @@ import { type DiskProcess, startDiskProcess } from "./process.ts";
 import type { Life } from "./writer.ts";
 
 const buckets = ["load-one", "load-two"];
-/** Rounds ("lives") per directory, and rounds until the process is killed instead of closed. */
+/** Rounds per directory. After every `livesOfProcess` rounds, the process is killed, not closed. */
 const livesOfDirectory = 20;
 const livesOfProcess = 15;
 

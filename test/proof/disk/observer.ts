@@ -21,7 +21,7 @@ export interface Observed {
 
 export interface Observer {
   hear(told: Report | Tale): void;
-  /** Calls `act` after this many reports. */
+  /** Calls `act` once this many reports have arrived. */
   after(reports: number, act: () => void): void;
   /** Checks the error of a failed open; it does not count among the errors of the running store. */
   open(trouble: Trouble): void;
@@ -82,7 +82,7 @@ export function createObserver(ledger: Ledger): Observer {
   };
 }
 
-/** SQLite reports a database the disk refuses to read as damaged. */
+/** Whether the store reports damage, as it does if the disk refuses to read a database. */
 function isDamage({ code, message }: Trouble): boolean {
   return code === internal && message.includes("The stored data is damaged");
 }
@@ -95,7 +95,7 @@ function wordsOf({ name, message, cause }: Trouble): string {
   return `${name}: ${message} Cause: ${cause}`;
 }
 
-/** SQLite syncs these folders again and ignores the failure; the store's own sync succeeded. */
+/** Whether SQLite syncs the folder again, after the store's own sync, and ignores a failure. */
 function isSyncedTwice(file: string): boolean {
   return /\/buckets\/[0-9a-f]{16}$|\/store-\d+$/.test(file);
 }

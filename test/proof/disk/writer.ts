@@ -40,7 +40,10 @@ export type Tale =
 
 let store: Store | undefined;
 let life: Life;
-/** Numbers writes outside the client turns; starts high to stay clear of the clients' numbers. */
+/**
+ * Id of the last write outside the client turns; starts high, so that it never equals a client's
+ * id.
+ */
 let id = 1_000_000;
 
 async function perform(command: Command): Promise<void> {

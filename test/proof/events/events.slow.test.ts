@@ -1,4 +1,4 @@
-// The share of the events proof that `npm run test:slow` runs.
+// Runs the events proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { events } from "./events.ts";

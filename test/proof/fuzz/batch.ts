@@ -94,7 +94,7 @@ function judged(runner: Runner, input: string, error: unknown): string {
   return outcome;
 }
 
-/** CPU time of this thread: time the machine spends on other processes does not count. */
+/** Returns the CPU time of this thread: time spent on other processes does not count. */
 function workedMilliseconds(): number {
   try {
     return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;

@@ -124,7 +124,7 @@ function anyOptions(random: Random, depth: number): Record<string, unknown> {
   return Object.fromEntries(pairs) as Record<string, unknown>;
 }
 
-/** Mostly an options object with known names, so that deeper checks are reached. */
+/** Returns mostly an options object with known names, so that deeper checks are reached. */
 function likely(random: Random): unknown {
   return random.below(3) === 0 ? anyValue(random) : anyOptions(random, 0);
 }
@@ -179,7 +179,7 @@ async function readWhole(found: unknown): Promise<string> {
   return "get object";
 }
 
-/** The result of a put must match the result of head. */
+/** Checks that the result of a put matches the result of head. */
 async function checkStored(bucket: StoreBucket, stored: unknown): Promise<void> {
   const { key, etag, httpMetadata } = stored as {
     key: string;
@@ -198,7 +198,7 @@ const options: OpenOptions = {
   presign: { endpoint: "http://h", accessKeyId: "STOREAAAAAAAAAAAAAAA", secretAccessKey: "secret" },
 };
 
-/** Errors thrown by JavaScript itself when a value is converted to a string, as keys are. */
+/** Matches errors of JavaScript itself when a value, such as a key, is converted to a string. */
 const platform =
   /^Cannot convert (?:a Symbol value to a (?:string|number)|object to primitive value|a BigInt)/;
 

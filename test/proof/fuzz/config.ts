@@ -120,7 +120,7 @@ function configTarget(name: string, samples: readonly string[]): Target {
   };
 }
 
-/** The documented error: a RangeError with a clear message. */
+/** Returns the outcome of the documented error: a RangeError with a clear message. */
 function rangeErrorOutcome(error: unknown): string | undefined {
   return error instanceof RangeError ? kindOf(error.message) : undefined;
 }

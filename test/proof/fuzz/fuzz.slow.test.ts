@@ -1,6 +1,7 @@
-// The share of the fuzz proof that `npm run test:slow` runs.
+// Runs the fuzz proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { fuzz } from "./fuzz.ts";
 
-test("hostile inputs end in time with a value or a clear error", (t) => runQuickShare(t, fuzz, 3500, 10));
+test("parsers and API calls answer hostile input in time, with a value or a clear error", (t) =>
+  runQuickShare(t, fuzz, 3500, 10));

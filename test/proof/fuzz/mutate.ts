@@ -30,7 +30,7 @@ const letters = [
   ...["__proto__", "constructor", "toString", "null", "true", "$" + "{filename}"],
 ];
 
-/** The target's tokens; in the bytes form, other characters become their UTF-8 bytes. */
+/** Returns the target's tokens; in the bytes form, other characters become UTF-8 bytes. */
 export function tokensFor({ tokens = [], form, samples }: Target): readonly string[] {
   const all = [...numbers, ...letters, ...tokens, ...tokens, ...samples];
   return form === "text" ? all : all.map((token) => (/[^\x00-\xff]/.test(token) ? utf8(token) : token));
@@ -43,7 +43,7 @@ function utf8(text: string): string {
 interface Mutating {
   readonly random: Random;
   readonly tokens: readonly string[];
-  /** Tokens of the target without the common ones. */
+  /** Tokens of the target without the common tokens. */
   readonly own: readonly string[];
   readonly corpus: readonly string[];
   readonly top: number;
@@ -58,7 +58,7 @@ function span(text: string, random: Random): [from: number, to: number] {
   return [from, from + random.below(most + 1)];
 }
 
-/** A random insertion point; ends of lines and of the text are more likely. */
+/** Returns a random insertion point; ends of lines and of the text are more likely. */
 function spot(text: string, random: Random): number {
   const at = random.below(text.length + 1);
   const kind = random.below(6);

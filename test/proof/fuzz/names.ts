@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from "../../../src/model/listing.ts";
 import { parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
 import { holds, kindOf, type Target } from "./target.ts";
 
-/** The reason of a documented StoreError; internal errors return undefined. */
+/** Returns the reason of a documented StoreError; undefined for internal errors. */
 export function storeOutcome(error: unknown): string | undefined {
   return error instanceof StoreError && !isStoreFault(error) ? error.reason : undefined;
 }

@@ -16,14 +16,14 @@ export interface Target {
 export interface Runner {
   /** Returns a short name of the outcome. Throws the product's own error, or a Violation. */
   run(input: string): string | Promise<string>;
-  /** The outcome of a thrown error; undefined if the product does not document the error. */
+  /** Returns the outcome of an error; undefined if the product does not document it. */
   outcomeOf(error: unknown): string | undefined;
   /** Error messages of JavaScript itself that a caller may see. */
   readonly passes?: RegExp;
   close?(): Promise<void>;
 }
 
-/** The product returned a wrong result. */
+/** Thrown if the product returned a wrong result. */
 export class Violation extends Error {}
 
 export function holds(condition: boolean, what: string): void {
@@ -33,7 +33,7 @@ export function holds(condition: boolean, what: string): void {
 const inner =
   /undefined|\bNaN\b|\[object |Cannot (?:read|set|convert|destructure)|is not (?:a function|iterable|a constructor)|Invalid (?:Date|time|array|string)|Maximum call stack/;
 
-/** Groups outcomes by the first words of the message, without its quotations. */
+/** Returns the first words of the message without its quotations, which group outcomes. */
 export function kindOf(message: string): string {
   const plain = /^[a-zA-Z ,]*/.exec(message.replace(/".*"/s, ""))![0];
   return plain.trim().split(" ", 4).join(" ").slice(0, 40);

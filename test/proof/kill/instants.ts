@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../support/random.ts";
 
 export interface Instant {
-  /** If undefined, the number of reports or chance decides. */
+  /** Resolves when to kill. If undefined, the number of reports or chance decides. */
   readonly at?: Promise<unknown>;
   close(): void;
 }
@@ -14,13 +14,13 @@ export function chooseInstant(directory: string, random: Random, round: number):
   const dice = random.below(20);
   // The reserve is created once per directory, at the first write.
   if (round === 0 && dice < 8) return whenMade(directory, (name) => name.startsWith("reserve"), 0);
-  // A starting process creates its lock, recovers what dead processes left, then starts to serve.
+  // Kill during the start: after creating its lock, the process recovers data of dead processes.
   if (dice < 2)
     return whenMade(join(directory, "processes"), (name) => name.endsWith(".lock"), random.below(50));
   return { close() {} };
 }
 
-/** Resolves when such a file appears in the folder, after an optional delay. */
+/** Returns an instant: when a wanted file appears in the folder, plus an optional delay. */
 function whenMade(folder: string, isWanted: (name: string) => boolean, milliseconds: number): Instant {
   let close = () => {};
   const at = new Promise<unknown>((resolve) => {

@@ -14,7 +14,7 @@ import type { Budget, Proof } from "../proof.ts";
 import { chooseInstant } from "./instants.ts";
 
 const buckets = ["load-one", "load-two", "load-three"];
-/** Each lane has its own directory: one recovers and verifies while the other is under load. */
+/** Each lane has its own directory, so that one is verified while the other is under load. */
 const lanes = 2;
 /** Kills per directory; then a new directory starts from its first write. */
 const killsOfDirectory = 25;
@@ -122,7 +122,7 @@ async function killOnce({ directory, ledger, random, round, counts }: Kill): Pro
   counts.objectsRead += await ledger.assertRecovered(directory);
 }
 
-/** Uploads that clients left incomplete expire and are swept. */
+/** Asserts that uploads left incomplete by clients expire and are swept. */
 async function assertUploadsEnd(directory: string): Promise<void> {
   for (const days of [eightDays, 2 * eightDays]) {
     const store = await openStore(directory, { now: () => Date.now() + days });

@@ -6,7 +6,7 @@ import { type Signed, signChunked, signRaw } from "../../s3/raw.ts";
 import type { Random } from "../../support/random.ts";
 import type { LeakScene } from "./scene.ts";
 
-/** IDs of uploads in flight, for parts that are cut off. */
+/** IDs of the uploads in flight to which clients send parts and disconnect. */
 export interface OpenUploads {
   readonly s3: string;
   readonly script: string;
@@ -17,7 +17,7 @@ export type Cut = (scene: LeakScene, uploads: OpenUploads, random: Random) => Pr
 const KiB = 1024;
 const body = Buffer.alloc(1200 * KiB, "bytes of somebody who is going away ");
 
-/** Number of bytes sent, and the larger number declared. */
+/** Returns the number of bytes to send, and a larger number to declare as length. */
 function portion(random: Random): { sent: number; declared: number } {
   const sent = random.pick([0, 10, 5 * KiB, 70 * KiB, 70 * KiB, 300 * KiB, 1200 * KiB]);
   return { sent, declared: sent + random.pick([1, 1000, 8 * KiB * KiB]) };
@@ -32,7 +32,7 @@ async function cutOff(port: number, head: readonly string[], sent: Buffer, rando
   const asksFirst = random.below(2) === 0;
   const lines = asksFirst ? [...head, "Expect: 100-continue"] : head;
   socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
-  // Any response or the end of the connection continues here.
+  // Continue after 100-continue, any other response or the end of the connection.
   if (asksFirst) await Promise.race([once(socket, "data"), closed]);
   if (sent.length > 0) await flushed(socket, sent);
   if (random.below(2) === 0) socket.resetAndDestroy();

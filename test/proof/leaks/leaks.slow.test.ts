@@ -1,7 +1,7 @@
-// The share of the leaks proof that `npm run test:slow` runs.
+// Runs the leaks proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { leaks } from "./leaks.ts";
 
-test("uploads cut off in the middle leave no bytes, files or descriptors", (t) =>
+test("uploads that are cut off leave no stored bytes, files or open descriptors", (t) =>
   runQuickShare(t, leaks, 400));

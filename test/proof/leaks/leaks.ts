@@ -111,7 +111,7 @@ async function abortUploads(scene: LeakScene, { s3, script }: OpenUploads): Prom
   assert.equal(answer.text, "aborted");
 }
 
-/** No process has more descriptors than before, and no process was replaced. */
+/** Asserts that no process has more descriptors than before, and that none was replaced. */
 async function assertMeasured(scene: LeakScene, before: Measured): Promise<void> {
   const told = (measured: Measured) => JSON.stringify([[...measured.files], [...measured.sockets]]);
   const isBack = () => {
@@ -120,7 +120,7 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
       [...before[kind]].every(
         ([pid, count]) => (now[kind].get(pid) ?? Number.POSITIVE_INFINITY) <= count + more,
       );
-    // Keep-alive connections inside the server: at most one per concurrent request.
+    // Keep-alive connections between the server's processes may stay: one per concurrent request.
     return isWithin("files", 0) && isWithin("sockets", atOnce);
   };
   await until(isBack, `descriptors ${told(before)} and then ${told(scene.measure())}`);
@@ -128,7 +128,10 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
   assert.deepEqual([...after.files.keys()], [...before.files.keys()], "no process was replaced");
 }
 
-/** Largest growth of a process in MiB: minimum of the second half minus that of the first. */
+/**
+ * Returns the largest memory growth of a process in MiB: its minimum in the second half of the run
+ * minus its minimum in the first half.
+ */
 function assertMemory(all: readonly Measured["memory"][]): number {
   const isLong = all.length >= 12;
   const samples = isLong ? all.slice(Math.ceil(all.length / 4)) : all;

@@ -49,13 +49,13 @@ export interface LeakScene {
   /** Waits until no process has a body open and only files of complete objects remain. */
   settled(objects: number): Promise<void>;
   measure(): Measured;
-  /** The report of `store verify`. */
+  /** Returns the report of `store verify`. */
   verify(): Promise<{ readonly objects: number; readonly damages: readonly unknown[] }>;
   /** Stops the server and returns its data directory. */
   stop(): Promise<string>;
 }
 
-/** Per process ID. Sockets are counted apart, because keep-alive connections stay open. */
+/** Measurements by process ID. Sockets are counted separately: keep-alive connections stay open. */
 export interface Measured {
   readonly files: ReadonlyMap<number, number>;
   readonly sockets: ReadonlyMap<number, number>;
@@ -96,7 +96,7 @@ export async function openLeakScene(t: { after(end: () => unknown): void }): Pro
   };
 }
 
-/** The link target of each descriptor. */
+/** Returns the link target of each descriptor. */
 function linksOf(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
     try {

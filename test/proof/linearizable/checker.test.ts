@@ -53,11 +53,11 @@ const right: Record<string, Operation[]> = {
     at(0, never, write("a")),
     at(5, 6, create("b", "refused")),
   ],
-  "one success of two concurrent creations": [
+  "two concurrent creations of which one succeeds": [
     at(0, 9, create("a", "stored")),
     at(0, 9, create("b", "refused")),
   ],
-  "replacements that each follow the version they name": [
+  "conditional replacements that each match the current version": [
     at(0, 1, write("a")),
     at(2, 9, replace("a", "b", "stored")),
     at(2, 9, replace("b", "c", "stored")),
@@ -147,7 +147,7 @@ function behind(state: State, action: Action): State {
   return !("outcome" in action) || action.outcome === "stored" ? action.value : state;
 }
 
-test("random valid histories are accepted, and rejected after one read is forged", async () => {
+test("the history checker accepts random valid histories, and rejects them after one read is forged", async () => {
   await seeded(async (random) => {
     for (let i = 0; i < 100; i++) {
       const history = randomHistory(random, 400);
@@ -160,7 +160,7 @@ test("random valid histories are accepted, and rejected after one read is forged
   });
 });
 
-test("a read of a value replaced long ago is rejected in random histories", async () => {
+test("the history checker rejects random histories with a read of a value that was replaced long before", async () => {
   await seeded(async (random) => {
     for (let i = 0; i < 100; i++) {
       const history = randomHistory(random, 400);
@@ -179,7 +179,7 @@ test("a read of a value replaced long ago is rejected in random histories", asyn
   });
 });
 
-test("the search stays bounded with many operations of unknown outcome", async () => {
+test("the search of the history checker stays bounded with many operations of unknown outcome", async () => {
   await seeded(async (random) => {
     for (let i = 0; i < 50; i++) assert.equal(findViolation(randomHistory(random, 200, 8)), undefined);
   });

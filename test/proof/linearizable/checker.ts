@@ -7,7 +7,7 @@ import { findContradiction, observed, wordsOf } from "./zones.ts";
 /** More states than a correct history needs; a wrong history could otherwise search without end. */
 const mostTried = 2_000_000;
 
-/** The state of a key: the etag of its object, or null. Every value is written once. */
+/** The etag of the key's object, or null if absent. Every value is written only once. */
 export type State = string | null;
 
 export type Action =
@@ -17,7 +17,7 @@ export type Action =
   | { readonly kind: "read"; readonly value: State }
   /** Puts only if the key does not exist. */
   | { readonly kind: "create"; readonly value: string; readonly outcome: Outcome }
-  /** Puts only if the version is the one in `seen`. */
+  /** Puts only if the current version equals `seen`. */
   | {
       readonly kind: "replace";
       readonly seen: string;
@@ -32,11 +32,11 @@ export interface Operation {
   /** Infinite if the outcome is unknown: the operation may take effect at any time, or never. */
   readonly end: number;
   readonly action: Action;
-  /** The process, for the report of a violation. */
+  /** Name of the process, for the report of a violation. */
   readonly by?: string;
 }
 
-/** The state after the action; undefined if the action is impossible in this state. */
+/** Returns the state after the action; undefined if the action is impossible in this state. */
 function step(state: State, action: Action): State | undefined {
   switch (action.kind) {
     case "write":
@@ -65,7 +65,7 @@ interface Frame {
   readonly placed: number;
 }
 
-/** Explains why no order of the operations is possible; undefined if there is one. */
+/** Returns why no order of the operations is valid; undefined if a valid order exists. */
 export function findViolation(operations: readonly Operation[]): string | undefined {
   return findContradiction(operations) ?? search(operations);
 }
@@ -79,10 +79,13 @@ function search(operations: readonly Operation[]): string | undefined {
   const kinds = kindsOf(unknown, memory.named);
   const waiting = observers(known);
   let count = 0;
-  /** The longest order found and the operations that cannot follow it. */
+  /** The longest valid order found so far, and the next operations, none of which can follow. */
   let best: { count: number; state: State; candidates: readonly number[] } | undefined;
 
-  /** Known operations that began before any remaining one ended, followed by unknown ones. */
+  /**
+   * Returns the operations that may come next: operations with a known outcome that began before
+   * any remaining operation ended, then operations with an unknown outcome.
+   */
   function candidatesIn(state: State): number[] {
     let low = 0;
     while (placed[low] === 1 && low < known.length) low++;
@@ -94,7 +97,8 @@ function search(operations: readonly Operation[]): string | undefined {
       firstEnd = Math.min(firstEnd, known[i]!.end);
     }
     const open = found.filter((i) => known[i]!.begin <= firstEnd);
-    // An operation that fits and changes nothing can be placed now without losing any order.
+    // An operation that matches the state and does not change it can be placed now: no order is
+    // lost.
     const idle = open.find(
       (i) => known[i]!.action.kind !== "write" && step(state, known[i]!.action) === state,
     );
@@ -102,7 +106,7 @@ function search(operations: readonly Operation[]): string | undefined {
     const taken = new Set<string>();
     for (let i = known.length; i < all.length && all[i]!.begin <= firstEnd; i++) {
       const kind = kinds[i - known.length]!;
-      // Unknown operations of the same kind are interchangeable.
+      // Operations of the same kind with unknown outcome are interchangeable.
       if (placed[i] === 1 || taken.has(kind)) continue;
       taken.add(kind);
       open.push(i);
@@ -149,7 +153,7 @@ function search(operations: readonly Operation[]): string | undefined {
     const { action } = all[candidate]!;
     const state = step(frame.state, action);
     if (state === undefined) continue;
-    // A value is written once, so operations that observe it must come before its replacement.
+    // Each value is written once, so all operations that observe it must precede its replacement.
     const left =
       state === frame.state
         ? 0

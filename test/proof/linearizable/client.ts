@@ -1,5 +1,5 @@
 // One client of the recorded histories: performs operations on contended keys and logs when each
-// began, when it ended and what it saw.
+// began and ended and which state it saw.
 import type { Random } from "../../support/random.ts";
 import type { Action, Outcome } from "./checker.ts";
 import type { Log } from "./log.ts";
@@ -97,7 +97,7 @@ async function noting(
   return isStored === true;
 }
 
-/** Only a missing answer is allowed; any other error is a failure. */
+/** Returns undefined for a missing answer; any other error is a failure and is thrown. */
 function unanswered(error: unknown): undefined {
   if (!(error instanceof NoAnswer)) throw error;
 }

@@ -1,4 +1,4 @@
-// The share of the linearizable proof that `npm run test:slow` runs.
+// Runs the linearizable proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { linearizable } from "./linearizable.ts";

@@ -3,7 +3,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import type { Action, Operation, Outcome, State } from "./checker.ts";
 
-/** A list read: the state of each covered key at one instant. */
+/** One page of a list: the state of each covered key at one instant. */
 export interface PageRead {
   readonly begin: number;
   readonly end: number;
@@ -31,7 +31,7 @@ export function openLog(path: string): Log {
   let kept = "";
   function note(line: Line, isUrgent: boolean): void {
     kept += `${JSON.stringify(line)}\n`;
-    // A lost read does not affect the history; a lost write would.
+    // Only reads are buffered: a lost read does not affect the history, but a lost write would.
     if (!isUrgent && kept.length < 1000) return;
     writeSync(descriptor, kept);
     kept = "";

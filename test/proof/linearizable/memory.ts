@@ -2,9 +2,12 @@
 import type { Operation, State } from "./checker.ts";
 
 export interface Memory {
-  /** Values that a read or condition names; all other values are equivalent, except for absence. */
+  /** Values that a read or condition names. All other values are equivalent, except for absence. */
   readonly named: ReadonlySet<State>;
-  /** Records a state; false if it was tried with the same or fewer unknown operations placed. */
+  /**
+   * Records a state; returns false if it was already tried with the same or fewer unknown
+   * operations.
+   */
   isNew(state: State, known: Uint8Array, unknown: Uint8Array): boolean;
   size(): number;
 }
@@ -20,7 +23,8 @@ export function createMemory(operations: readonly Operation[]): Memory {
       const place = `${shown(state, named)}|${placementOf(known)}`;
       const spent = bitsOf(unknown);
       const before = tried.get(place);
-      // Unknown operations are optional, so a state with fewer of them placed covers this one.
+      // Operations with unknown outcome are optional, so a state with fewer of them covers this
+      // state.
       if (before?.some((less) => (less & ~spent) === 0n)) return false;
       size++;
       if (before === undefined) tried.set(place, [spent]);
@@ -30,7 +34,7 @@ export function createMemory(operations: readonly Operation[]): Memory {
   };
 }
 
-/** The effect of each unknown operation: operations of equal kind are interchangeable. */
+/** Returns the effect of each unknown operation: operations of equal kind are interchangeable. */
 export function kindsOf(unknown: readonly Operation[], named: ReadonlySet<State>): string[] {
   return unknown.map(({ action }) => {
     const seen = "seen" in action ? action.seen : "";
@@ -57,7 +61,7 @@ function bitsOf(placed: Uint8Array): bigint {
   return bits;
 }
 
-/** A compact key: nearly all placed operations are at the beginning. */
+/** Returns a compact key of the placed operations, nearly all of which are at the beginning. */
 function placementOf(placed: Uint8Array): string {
   let low = 0;
   while (placed[low] === 1) low++;

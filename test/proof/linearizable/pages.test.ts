@@ -18,23 +18,27 @@ const operations = new Map([
 ]);
 
 const right: Record<string, { begin: number; end: number; seen: Record<string, State> }> = {
-  "a page from before all writes": { begin: -2, end: -1, seen: { a: null, b: null, c: null } },
-  "a page from between two writes": { begin: 5, end: 50, seen: { a: "a2", b: "b1", c: "c1" } },
+  "a page read before all writes": { begin: -2, end: -1, seen: { a: null, b: null, c: null } },
+  "a page read between two writes": { begin: 5, end: 50, seen: { a: "a2", b: "b1", c: "c1" } },
   "a page read during a write": { begin: 10, end: 11, seen: { a: "a1", b: "b1", c: "c1" } },
-  "a page from while a key was deleted": { begin: 5, end: 50, seen: { a: "a2", b: "b2", c: null } },
-  "a page from after all writes": { begin: 42, end: 50, seen: { a: "a2", b: "b2", c: "c2" } },
+  "a page read while a key was absent": { begin: 5, end: 50, seen: { a: "a2", b: "b2", c: null } },
+  "a page read after all writes": { begin: 42, end: 50, seen: { a: "a2", b: "b2", c: "c2" } },
 };
 
 const wrong: Record<string, { begin: number; end: number; seen: Record<string, State> }> = {
-  "an old value next to a later value": { begin: 5, end: 50, seen: { a: "a1", b: "b2", c: "c1" } },
-  "a value next to the absence of a key that existed": {
+  "a page with a value replaced before another of its values was written": {
+    begin: 5,
+    end: 50,
+    seen: { a: "a1", b: "b2", c: "c1" },
+  },
+  "a page without a key that existed when its other values were current": {
     begin: 0,
     end: 50,
     seen: { a: "a2", b: "b1", c: null },
   },
-  "a value written after the list": { begin: 5, end: 6, seen: { a: "a2", b: "b1", c: "c1" } },
-  "a value replaced before the list": { begin: 25, end: 50, seen: { a: "a2", b: "b1", c: "c1" } },
-  "a value that was never written": { begin: 5, end: 50, seen: { a: "a3", b: "b1", c: "c1" } },
+  "a page with a value written after the list": { begin: 5, end: 6, seen: { a: "a2", b: "b1", c: "c1" } },
+  "a page with a value replaced before the list": { begin: 25, end: 50, seen: { a: "a2", b: "b1", c: "c1" } },
+  "a page with a value that was never written": { begin: 5, end: 50, seen: { a: "a3", b: "b1", c: "c1" } },
 };
 
 for (const [what, page] of Object.entries(right)) {

@@ -11,7 +11,7 @@ interface Span {
 
 /** Facts about one key that are certain. */
 interface Certain {
-  /** The longest time span in which the key can have held the value. */
+  /** Returns the longest time span in which the key can have held the value. */
   spanOf(value: string): Span;
   /** Times at which the key certainly existed. */
   readonly present: readonly Span[];
@@ -78,7 +78,7 @@ function isWrite(action: Operation["action"]): boolean {
   return action.kind === "write" || (action.kind !== "read" && action.outcome !== "refused");
 }
 
-/** The write certainly took effect and has ended. */
+/** Whether the write has ended and certainly took effect. */
 function isCertain({ end }: Operation): boolean {
   return end !== never;
 }

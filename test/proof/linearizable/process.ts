@@ -27,7 +27,7 @@ export interface RoundTask {
   /** Operations already done by this process or the one it replaces. */
   readonly done: number;
   readonly share: number;
-  /** Sends "there" after this many operations, so that it can be killed. */
+  /** Sends "there" after this many operations, so that the parent can kill this process. */
   readonly tellAt: number;
 }
 

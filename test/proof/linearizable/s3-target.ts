@@ -73,7 +73,7 @@ function headersOf(condition: Condition): Record<string, string> {
     : { "if-none-match": condition.etagDoesNotMatch };
 }
 
-/** Removes the quotes, plain or escaped for XML. */
+/** Removes the quotes of an etag, plain or escaped for XML. */
 function unquoted(etag: string): string {
   return etag.replaceAll(/"|&quot;|&#34;/g, "");
 }

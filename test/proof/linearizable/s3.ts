@@ -16,7 +16,7 @@ export const s3ProcessCount = 2;
 
 export interface S3Beside {
   readonly address: S3Address;
-  /** Kills one of its processes, which the server then replaces. */
+  /** Kills one process of the server, which the server then replaces. */
   killOne(random: Random): void;
   end(): Promise<void>;
 }
@@ -64,7 +64,7 @@ async function serve({ directory, secretKey }: ServerTask): Promise<void> {
     domains: [],
     secretKey: Buffer.from(secretKey, "base64"),
     ...{ tls: undefined, trusted: [], limits: defaultPortLimits, probe: "", environment: process.env },
-    // The server would log every killed and restarted process.
+    // Logging is off: this proof kills processes, and the server would log each restart.
     log: () => {},
     watch: createWatch({ counts: false }),
   });

@@ -3,9 +3,9 @@ import type { StoreBucket } from "../../../src/index.ts";
 import { assertWhole, bytesNamed, partsOf, shapeOf } from "./values.ts";
 
 export interface Target {
-  /** S3 requires parts of at least 5 MiB. */
+  /** Whether parts may be small; S3 requires at least 5 MiB. */
   readonly takesSmallParts: boolean;
-  /** The etag of the object, after its bytes were checked; null if the key does not exist. */
+  /** Checks the bytes of the object and returns its etag; null if the key does not exist. */
   get(key: string): Promise<string | null>;
   head(key: string): Promise<string | null>;
   list(prefix: string, startAfter: string, limit: number): Promise<Page>;
@@ -14,7 +14,7 @@ export interface Target {
   delete(keys: readonly string[]): Promise<void>;
 }
 
-/** Put only over this version, or only if the key does not exist. */
+/** Put only if the object has this etag, or only if the key does not exist. */
 export type Condition = { readonly etagMatches: string } | { readonly etagDoesNotMatch: "*" };
 
 export interface Page {
@@ -22,7 +22,7 @@ export interface Page {
   readonly truncated: boolean;
 }
 
-/** No answer came, so it is unknown whether the operation took effect. */
+/** Thrown if no answer came: it is unknown whether the operation took effect. */
 export class NoAnswer extends Error {}
 
 export function bindingTarget(bucket: StoreBucket): Target {

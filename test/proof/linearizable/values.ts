@@ -8,7 +8,7 @@ export const partBytes = 5 * KiB;
 
 export type Shape = keyof typeof shapes;
 
-/** The name of a value starts with its shape. */
+/** Returns the bytes of a value, whose name starts with its shape. */
 export function bytesNamed(name: string): Buffer {
   return Buffer.alloc(shapes[shapeOf(name)], `${name}\n`);
 }
@@ -21,7 +21,7 @@ export function partsOf(bytes: Buffer): Buffer[] {
   return [bytes.subarray(0, partBytes), bytes.subarray(partBytes)];
 }
 
-/** Computed from the name, so it is known even if the write was never answered. */
+/** Computes the etag of a value, which is known even if its write was never answered. */
 export function etagNamed(name: string): string {
   const bytes = bytesNamed(name);
   if (shapeOf(name) !== "parts") return md5(bytes).toString("hex");

@@ -55,7 +55,7 @@ export interface RoundPlan {
   readonly random: Random;
 }
 
-/** Returns the log files of all processes of the round and the number of kills. */
+/** Runs one round; returns the log files of all its processes and the number of kills. */
 export async function runRound(
   workers: Workers,
   plan: RoundPlan,
@@ -100,7 +100,7 @@ export async function runRound(
   return { paths, kills };
 }
 
-/** Approximate number of finished operations: it only decides which keys are next. */
+/** Returns the approximate number of finished operations, which only selects the next keys. */
 function doneIn(log: string): number {
   return readFileSync(log, "utf8")
     .split("\n")

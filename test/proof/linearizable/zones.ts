@@ -2,14 +2,14 @@
 // would find them too, but only after trying every order.
 import type { Action, Operation, State } from "./checker.ts";
 
-/** From the time the value certainly existed to the last time it certainly still did. */
+/** The times of the first and the last certain existence of a value. */
 interface Zone {
   readonly value: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Describes a contradiction; undefined if there is no simple one. */
+/** Returns a description of a contradiction; undefined if there is no simple contradiction. */
 export function findContradiction(operations: readonly Operation[]): string | undefined {
   const written = new Set(operations.map(({ action }) => writtenBy(action)));
   const foreign = operations.find(({ action }) => !written.has(observed(action) ?? null));
@@ -18,7 +18,7 @@ export function findContradiction(operations: readonly Operation[]): string | un
   for (const zone of zones) {
     for (const other of zones) {
       if (zone === other) continue;
-      // The zones overlap, and each value is written once: one of them would have to reappear.
+      // The zones overlap. Each value is written once, so one of them would have to reappear.
       if (zone.from < zone.to && other.from < other.to && zone.from < other.to && other.from < zone.to)
         return `${zone.value} and ${other.value} were there at the same time`;
     }
@@ -30,7 +30,7 @@ export function findContradiction(operations: readonly Operation[]): string | un
   return undefined;
 }
 
-/** The operation lies within the zone of a value and is impossible with that value. */
+/** Whether the operation lies within the zone of a value and is impossible with that value. */
 function contradicts({ value, from, to }: Zone, { begin, end, action }: Operation): boolean {
   if (!(from < begin && end < to)) return false;
   const seen = observed(action);
@@ -56,13 +56,13 @@ function zonesOf(operations: readonly Operation[]): Zone[] {
   return [...zones.values()];
 }
 
-/** The value the action may have stored; null if none. */
+/** Returns the value that the action may have stored; null if it stored none. */
 export function writtenBy(action: Action): State {
   if (action.kind === "read") return null;
   return "outcome" in action && action.outcome === "refused" ? null : action.value;
 }
 
-/** The state the action must have seen to end as it did; undefined if several are possible. */
+/** Returns the state that the action must have seen; undefined if several states are possible. */
 export function observed(action: Action): State | undefined {
   switch (action.kind) {
     case "write":

@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 export type Command = AsyncCommand<World, Subject>;
 
-/** Number of commands and faults by kind, for the report. */
+/** Counts of commands and faults by kind, for the report. */
 export type Counts = Record<string, number>;
 
 export function count(counts: Counts, what: string): void {
@@ -35,7 +35,7 @@ export const reopen: Command = command({ do: "reopen" }, async (_, subject) => {
   await subject.ask({ do: "reopen" });
 });
 
-/** After a sweep and a close, every file belongs to a record and no file is missing. */
+/** Sweeps and closes the store; then files and records must match exactly. */
 export async function audit(world: World, subject: Subject): Promise<void> {
   await both(world, subject, { do: "sweep" });
   await subject.ask({ do: "audit" });
@@ -46,7 +46,7 @@ export async function both(world: World, subject: Subject, operation: Operation)
   await subject.expect(task, await world.apply(task));
 }
 
-/** The reason of a refusal: derived from a StoreError code, or the S3 error code. */
+/** Returns the reason of a refusal: derived from a StoreError code, or the S3 error code. */
 export function refusalOf(answer: Answer): string | undefined {
   const told = JSON.parse(answer) as { code?: number; status?: number; body?: unknown } | null;
   if (typeof told?.code === "number") return refusals[told.code] ?? String(told.code);

@@ -11,7 +11,7 @@ export interface Contents {
 }
 
 export function createContents(): Contents {
-  /** The bodies of each etag: one body, or the bodies of the parts. */
+  /** The bodies by etag: the body of a put, or the bodies of all parts. */
   const known = new Map<string, readonly Body[]>();
 
   /** Stores the body by its MD5 and by the returned etag, which is random if encrypted. */
@@ -28,7 +28,7 @@ export function createContents(): Contents {
     const parts = found.flatMap((bodies) => bodies ?? []);
     const whole = md5(Buffer.concat(etags.map((etag) => Buffer.from(etag, "hex"))));
     known.set(`${whole}-${etags.length}`, parts);
-    // A copy of the object is a single body.
+    // A copy of the object is one body, so its etag is the MD5 of all bytes.
     known.set(md5(contentOf(parts)), parts);
   }
 
@@ -61,7 +61,7 @@ export function createContents(): Contents {
   };
 }
 
-/** The etag in the answer of a put, binding or S3; undefined if the put was refused. */
+/** Returns the etag in the answer of a put, binding or S3; undefined if the put was refused. */
 function etagIn(answer: Answer): string | undefined {
   const { etag, headers } = (JSON.parse(answer) ?? {}) as {
     etag?: string;

@@ -1,5 +1,5 @@
-// After a crash or a failed write, acknowledged writes must be there, and each other write
-// completely or not at all. Compares the store with every possible model state to find out which.
+// After a crash or a failed write, acknowledged writes must be stored, and each other write
+// completely or not at all. Finds the possible model state that equals the store.
 import type { Answer, Task } from "./operation.ts";
 import type { Subject } from "./subject.ts";
 import type { World } from "./world.ts";
@@ -12,7 +12,7 @@ export interface Doubtful {
 
 /** Continues with the model state that matches the store; throws if none matches. */
 export async function settle(world: World, subject: Subject, doubts: readonly Doubtful[]): Promise<void> {
-  // An interrupted sweep is simply repeated: the result is the same.
+  // An interrupted sweep is run again, which gives the same result.
   const sweep = world.task({ do: "sweep" });
   await subject.perform(sweep);
   const found = await subject.perform(world.task({ do: "snapshot" }));
@@ -33,7 +33,7 @@ export async function settle(world: World, subject: Subject, doubts: readonly Do
   );
 }
 
-/** Every order of every subset that contains all answered writes; the likeliest first. */
+/** Yields every order of every subset that contains all answered writes, the likeliest first. */
 function* orders(doubts: readonly Doubtful[]): Generator<Doubtful[]> {
   if (doubts.every(({ answer }) => answer === undefined)) yield [];
   for (const [i, first] of doubts.entries()) {

@@ -38,7 +38,7 @@ export function buildFaultLibrary(directory: string): string | undefined {
 const places = { sync: 0, write: 1, death: 2 } as const;
 const firedPlace = 3;
 
-/** Faults for one process on files below a directory; both processes map the control file. */
+/** Creates faults of one process on files below a directory, by a shared control file. */
 export function createFaults(library: string, controlPath: string, under: string): Faults {
   writeFileSync(controlPath, Buffer.alloc(4096));
   const control = openSync(controlPath, "r+");

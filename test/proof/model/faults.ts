@@ -20,9 +20,9 @@ export interface WantedKill {
   readonly writes: readonly Wanted[];
   /** The process is killed before this change to the disk, counted from 1. */
   readonly step: number;
-  /** If the process survives the writes, run a sweep that may meet the kill. */
+  /** Whether to run a sweep if the process survives the writes; the kill may then hit the sweep. */
   readonly sweeps: boolean;
-  /** Kill it again during recovery, before this change to the disk; 0 for no second kill. */
+  /** Kills the process again during recovery, before this change to the disk; 0: no second kill. */
   readonly again: number;
 }
 
@@ -71,7 +71,7 @@ export interface WantedFailure {
   readonly by: "close" | "kill";
 }
 
-/** After a failed sync, the store acknowledges no write until it is opened again. */
+/** Makes a sync fail: the store must acknowledge no write until it is opened again. */
 export function failSync(wanted: WantedFailure, counts: Counts): Command {
   return fault({ do: "fail sync", ...wanted }, async (world, subject) => {
     if (subject.faults === undefined) return;
@@ -89,7 +89,7 @@ export function failSync(wanted: WantedFailure, counts: Counts): Command {
   });
 }
 
-/** A failed write is refused and is not partly applied. */
+/** Makes a write fail: it must be refused and not partly applied. */
 export function failWrite(wanted: WantedFailure, counts: Counts): Command {
   return fault({ do: "fail write", ...wanted }, async (world, subject) => {
     if (subject.faults === undefined) return;
@@ -108,7 +108,10 @@ async function restart(subject: Subject, by: "close" | "kill"): Promise<void> {
   await subject.start();
 }
 
-/** Performs writes until the disk fault refuses one; returns that one, in doubt, and the rest. */
+/**
+ * Performs writes until the disk fault makes one fail; returns the failed write, which is in doubt,
+ * and the remaining writes.
+ */
 async function untilRefused(
   world: World,
   subject: Subject,
@@ -150,14 +153,14 @@ async function assertFenced(world: World, subject: Subject, wanted: Wanted): Pro
   throw new Error(`Acknowledged after a failed sync: ${JSON.stringify(task.operation)}: ${actual}`);
 }
 
-/** Completing an upload again returns the first answer and writes nothing. */
+/** Whether the operation repeats the completion of an upload, which writes nothing. */
 async function isRepetition(world: World, operation: Operation): Promise<boolean> {
   if (operation.do !== "s3" || operation.method !== "POST") return false;
   const id = operation.query?.find(([name]) => name === "uploadId")?.[1];
   return id !== undefined && !(await world.activeUploads()).has(id);
 }
 
-/** On a full disk, writes succeed or are refused for space; deletes, aborts and reads succeed. */
+/** Fills the disk: writes succeed or are refused for space; deletes, aborts and reads succeed. */
 export function fillDisk(wanted: readonly Wanted[], counts: Counts): Command {
   return fault({ do: "fill disk", wanted }, async (world, subject) => {
     if (!subject.disk.canFill) return;
@@ -183,7 +186,7 @@ export interface WantedFlip {
   readonly reads: readonly Wanted[];
 }
 
-/** With a bit flipped, every read is correct or fails, and a verification reports the object. */
+/** Flips a bit: every read must be correct or fail, and a verification must report the object. */
 export function flipBit({ flip, reads }: WantedFlip, counts: Counts): Command {
   return fault({ do: "flip bit", flip, reads }, async (world, subject) => {
     const hit = await subject.ask<string | null>({ do: "flip", flip });

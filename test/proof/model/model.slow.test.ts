@@ -1,8 +1,8 @@
-// The share of the model proof that `npm run test:slow` runs.
+// Runs the model proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { model } from "./model.ts";
 
-test("through the binding and the S3 API, a store on disk answers as the model does", async (t) => {
+test("a store on disk gives the same answers as an in-memory model, through the binding and the S3 API", async (t) => {
   await runQuickShare(t, model, 20_000);
 });

@@ -23,7 +23,10 @@ export const model: Proof = {
 const lanes = 3;
 /** One run in this many is rough: the process dies and restarts, which is slow. */
 const roughEvery = 12;
-/** Emptying a store costs about twenty commands; rebuilding a model grows with its history. */
+/**
+ * Commands per run. Emptying a store costs about twenty commands, so few would be wasteful; the
+ * time to rebuild a model grows with its history, so many would be slow.
+ */
 const mostCommands = { steady: 500, rough: 150 } as const;
 
 async function runModel(budget: Budget): Promise<Figures> {
@@ -74,7 +77,7 @@ interface Subjects {
   drop(): Promise<void>;
 }
 
-/** A store is emptied and reused until a run on it fails. */
+/** Provides one store, which is emptied and reused until a run on it fails. */
 function keepSubject(library: string | undefined): Subjects {
   let subject: Subject | undefined;
   return {

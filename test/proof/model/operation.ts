@@ -59,7 +59,7 @@ export interface NamedPart {
 export interface S3Call {
   readonly do: "s3";
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  /** Undefined for the bucket itself. */
+  /** Undefined for an operation on the bucket itself. */
   readonly key?: string;
   readonly query?: readonly (readonly [string, string])[];
   readonly headers?: Readonly<Record<string, string>>;

@@ -119,7 +119,7 @@ function scriptValue(body: Body): StoreValue {
   }
 }
 
-/** All objects with their bytes, all uploads with their parts, and the totals. */
+/** Returns all objects with their bytes, all uploads with their parts, and the totals. */
 async function snapshot({ engine, bucket }: Side): Promise<unknown> {
   const objects: unknown[] = [];
   let cursor: string | undefined;

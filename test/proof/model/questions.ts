@@ -28,7 +28,7 @@ export interface Unexpected {
   readonly answer: Answer;
 }
 
-/** Lets answers be compared without sending them. */
+/** Returns a digest with which answers can be compared without sending them. */
 export function answerDigest(answer: Answer): string {
   return createHash("md5").update(answer).digest("base64");
 }

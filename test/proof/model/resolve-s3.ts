@@ -233,7 +233,10 @@ async function partCall(world: World, wanted: WantedPart): Promise<S3Call> {
   return { ...call, query, headers, body, payload: "unsigned" };
 }
 
-/** Rules that expire objects or abort uploads within the days the clock advances, or no rules. */
+/**
+ * Returns a request that sets lifecycle rules, which take effect within the days that the clock
+ * advances, or that deletes the rules.
+ */
 function lifecycleCall(rule: number): S3Call {
   const rules = [
     undefined,

@@ -78,7 +78,7 @@ async function resolveBinding(world: World, wanted: ForBinding): Promise<Operati
   }
 }
 
-/** If no upload exists yet, returns one that was never created. */
+/** Returns the chosen upload; if none exists yet, an upload that was never created. */
 export async function chosenUpload(world: World, { isActive, back }: WantedUpload): Promise<KnownUpload> {
   const active = isActive ? await world.activeUploads() : undefined;
   const found = world.uploads.filter(({ id }) => active?.has(id) ?? true);
@@ -152,7 +152,7 @@ export function rangeHeader({ kind, at, length }: WantedRange): string {
   return kind === "from" ? `bytes=${at}-` : `bytes=${at}-${at + Math.max(0, length - 1)}`;
 }
 
-/** The condition in both forms: fields of an object, and headers. */
+/** Returns the condition in both forms: fields of an object, and headers. */
 export async function conditionOptions(world: World, key: string, wanted: WantedCondition | null) {
   if (wanted === null) return { condition: {}, headers: {} };
   const object = await world.object(key);
@@ -189,7 +189,7 @@ function conditionHeaders(wanted: WantedCondition, object: ObjectRecord | undefi
   return { [headerNames[wanted.clause]]: value } as Record<string, string>;
 }
 
-/** Metadata from none to more than is allowed. */
+/** Sample metadata, from none to more than the limit. */
 export const metadata: readonly {
   readonly http: Readonly<Record<string, string | number>>;
   readonly custom: Readonly<Record<string, string>>;

@@ -117,7 +117,7 @@ function requestOf({ method, path, query = [], headers, body }: Raw): HttpReques
   };
 }
 
-/** XML documents without the request ID; other bodies by size and digest. */
+/** Returns the body for comparison: XML without the request ID, other bodies by size and digest. */
 async function told({ body, status }: HttpResponse, method: string): Promise<unknown> {
   if (typeof body === "string") return body.replace(/<RequestId>\w*<\/RequestId>/, "");
   if (body === null) return null;

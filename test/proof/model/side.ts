@@ -26,7 +26,7 @@ export interface Side {
   perform(task: Task): Promise<Answer>;
 }
 
-/** Limits only a few bytes apart. Files up to eight blocks are read in one piece. */
+/** Size limits of a few bytes, so that small random bodies are below, at and above every limit. */
 export const sizes = { inlineBytes: 48, blockBytes: 32, s3PartBytes: 40 } as const;
 export const diskSizes = {
   blockBytes: sizes.blockBytes,
@@ -63,7 +63,7 @@ export function createSide({ records, blobs }: Ports): Side {
   return side;
 }
 
-/** The model: the engine in memory, with an empty bucket. */
+/** Creates the model: the engine in memory, with an empty bucket. */
 export async function createModel(now: number): Promise<Side> {
   const side = createSide({ records: createMemoryRecords(), blobs: createMemoryBlobs() });
   await side.perform({ operation: { do: "sweep" }, now, draw: "" });

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 
 export type Face = "binding" | "s3";
-/** The SSE-C key that matches, none, or one that does not match. */
+/** Which SSE-C key to send: the matching key, no key, or another key. */
 export type Secret = "right" | "none" | "wrong";
 
 export interface WantedCondition {
@@ -30,7 +30,7 @@ export interface WantedBody {
 export interface WantedRead {
   readonly face: Face;
   readonly key: string;
-  /** If the key has no object, use the next key that has one. */
+  /** Whether to use the next key with an object if this key has none. */
   readonly isThere: boolean;
   readonly condition: WantedCondition | null;
   readonly range: WantedRange | null;
@@ -66,7 +66,7 @@ export interface WantedPage {
 }
 
 export interface WantedUpload {
-  /** Choose among uploads in flight, if there are any; otherwise among all uploads ever created. */
+  /** Whether to choose among uploads in flight, if any, and not among all uploads. */
   readonly isActive: boolean;
   /** Index counted back from the newest upload. */
   readonly back: number;
@@ -111,7 +111,7 @@ const key = fc.constantFrom(...keys);
 const face = fc.constantFrom<Face[]>("binding", "binding", "s3");
 const secret = often<Secret>("right", fc.constantFrom<Secret[]>("none", "wrong"));
 
-/** Mostly the usual value, sometimes one of the others. */
+/** Returns mostly the usual value, and sometimes one of the others. */
 function often<T>(usual: T, others: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
 }

@@ -16,7 +16,7 @@ export interface KnownUpload {
 
 export interface World {
   readonly now: number;
-  /** Newest last. */
+  /** All uploads ever created, the newest last. */
   readonly uploads: readonly KnownUpload[];
   readonly cursor: string | undefined;
   object(key: string): Promise<ObjectRecord | undefined>;

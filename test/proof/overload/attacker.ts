@@ -96,7 +96,7 @@ const calls = {
     timers.add(timer);
     return opened;
   },
-  /** Sends `count` requests, `at` concurrently; counts statuses (0: connection broke). */
+  /** Sends `count` requests, `at` of them concurrently; counts statuses (0: connection broken). */
   async flood(
     given: Crowd & { readonly at: number; readonly path: string; readonly headers: Record<string, string> },
   ) {

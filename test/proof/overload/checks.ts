@@ -73,7 +73,7 @@ export async function assertAnswers(
   return slowest;
 }
 
-/** The last lines of the log, each cut to 200 characters. */
+/** Returns the last lines of the log, each cut to 200 characters. */
 function endOfLog(server: Server): string {
   const lines = server.log().slice(-200_000).split("\n").slice(-20);
   return lines.map((line) => line.slice(0, 200)).join("\n");
@@ -120,7 +120,7 @@ export async function assertMemoryBack(
   );
 }
 
-/** Checks that no process was replaced, or none but those of the script. */
+/** Checks that no process was replaced; with "scripts", script processes may have been. */
 export function assertSameProcesses(
   { server }: OverloadScene,
   before: Before,

@@ -5,7 +5,7 @@ import { release } from "./connections.ts";
 import { hold, hostileAddresses, type Phase, share } from "./phase.ts";
 import type { OverloadScene, Port } from "./scene.ts";
 
-/** Requests for the large object on every port that serves objects. */
+/** Returns requests for the large object on every port that serves objects. */
 function largeReads(scene: OverloadScene): readonly (readonly [Port, string])[] {
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${new URL(scene.url).host}\r\n\r\n`;
   return [
@@ -42,7 +42,7 @@ export const slowWriters: Phase = {
     const writes: readonly (readonly [Port, string])[] = [
       ["s3", head(scene.presigned("PUT", "/bucket/slow"))],
       ["script", head("/slow")],
-      // These heads never end.
+      // The head of these requests is never completed.
       ["console", "POST /api/session HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
       ["public", "GET /site/small HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
     ];

@@ -56,7 +56,7 @@ export async function holdIdle(scene: OverloadScene, total: number): Promise<num
   return connected;
 }
 
-/** Closes the hostile connections; returns how many the server had not closed before. */
+/** Closes the hostile connections; returns how many the server had not already closed. */
 export async function release(scene: OverloadScene): Promise<number> {
   const released = await Promise.all(scene.attackers.map((attacker) => attacker.call("release", null)));
   return released.reduce((sum, { stillOpen }) => sum + stillOpen, 0);

@@ -96,7 +96,7 @@ export const descriptors: Phase = {
   },
 };
 
-/** After each nuisance, the other ports answer within a second, and the script after a restart. */
+/** Lets a script misbehave: other ports answer within a second, the script after a restart. */
 export const badScripts: Phase = {
   name: "scripts as a nuisance",
   replaces: "scripts",

@@ -1,4 +1,4 @@
-// The share of the overload proof that `npm run test:slow` runs: every phase at a smaller scale.
+// Runs the overload proof for `npm run test:slow`: every phase, at a smaller scale.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { createOverload, phases } from "./overload.ts";

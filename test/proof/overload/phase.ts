@@ -56,12 +56,12 @@ export const shortScale: Scale = {
 /** Hostile clients use the addresses 127.0.0.N in this range; probe and writer use 127.0.0.1. */
 export const hostileAddresses = [2, 40] as const;
 
-/** Keeps the load up for a fixed time: there is no event to wait for. */
+/** Waits while the load continues, for a fixed time: there is no event to wait for. */
 export function hold({ holdMilliseconds }: Scale): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, holdMilliseconds));
 }
 
-/** Divides a number of clients among the attacker processes. */
+/** Returns each attacker process's share of a number of clients. */
 export function share(total: number, among: number): number {
   return Math.ceil(total / among);
 }

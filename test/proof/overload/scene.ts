@@ -32,7 +32,7 @@ export interface OverloadScene {
   readonly attackers: readonly CalledProcess<AttackerCalls>[];
   readonly probe: CalledProcess<ProbeCalls>;
   readonly writer: CalledProcess<WriterCalls>;
-  /** A path of the S3 API presigned for this method, valid for a week. */
+  /** Returns a path of the S3 API presigned for this method, valid for a week. */
   presigned(method: string, path: string): string;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ const diskBytes = 256 * MiB;
 export const largeBytes = 5 * MiB;
 const longestExpiry = 604_800;
 
-/** A shell that limits descriptors of `store`; Node raises the soft limit to the hard limit. */
+/** Returns a shell that limits descriptors; Node raises the soft limit to the hard limit. */
 function limitedShell(directory: string, descriptors: number | string): Shell {
   const start: Shell["start"] = (args, { environment = {} } = {}) => {
     const limited = ["-c", `ulimit -n ${descriptors}; exec "$@"`, "bash", process.execPath, program];

@@ -15,7 +15,7 @@ export interface PowerDisk {
   readonly fileSystem: FileSystem;
   /** Mount point. */
   readonly directory: string;
-  /** After this, nothing more reaches the device. */
+  /** Simulates the power cut: nothing more reaches the device. */
   cut(): void;
   /** Mounts the file system again. */
   restore(): Promise<void>;
@@ -50,7 +50,7 @@ export function makeDisk(folder: string, fileSystem: FileSystem): PowerDisk {
   };
 }
 
-/** Returns the error message, or undefined on success. */
+/** Runs a command; returns its error message, or undefined on success. */
 function run(command: string, args: readonly string[]): string | undefined {
   const { status, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
@@ -61,7 +61,7 @@ function needed(command: string, args: readonly string[]): void {
   if (failed !== undefined) throw new NotTested(`${command} ${args.join(" ")}: ${failed}`);
 }
 
-/** SQLite files stay open in this process until their statements are garbage-collected. */
+/** Retries, because SQLite files stay open until their statements are garbage-collected. */
 async function unmount(directory: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     const refused = run("umount", [directory]);

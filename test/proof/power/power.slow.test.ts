@@ -1,4 +1,4 @@
-// The share of the power proof that `npm run test:slow` runs.
+// Runs the power proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { power } from "./power.ts";

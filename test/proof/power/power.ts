@@ -128,7 +128,7 @@ async function prepareLasting(disk: PowerDisk): Promise<Lasting> {
   return { directory, objects: createLedger(buckets), inBuckets };
 }
 
-/** These buckets are acknowledged, so they must exist after the first cut. */
+/** Creates buckets. They are acknowledged, so they must exist after the first cut. */
 async function prepareBuckets(directory: string): Promise<void> {
   const store = await openStore(directory);
   for (const name of buckets) await store.createBucket(name);

@@ -1,4 +1,4 @@
-// The share of the recovery proof that `npm run test:slow` runs: a smaller bucket, no time limit.
+// Runs the recovery proof for `npm run test:slow`: with a smaller bucket and no time limit.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { recoveryOf } from "./recovery.ts";

@@ -60,7 +60,7 @@ async function killAndOpen(
       task,
       random,
       reports: random.between(500, 5000),
-      // Never resolves: the kill always comes after the given number of reports, amid writes.
+      // Never resolves, so the kill always comes after the given number of reports, amid writes.
       at: new Promise(() => {}),
     });
     const died = performance.now();
@@ -87,7 +87,7 @@ async function killAndOpen(
   };
 }
 
-/** Every key with a write acknowledged since the last kill, latest first. */
+/** Returns every key with a write acknowledged since the last kill, latest first. */
 function expectedAfter(reports: readonly LoadReport[]): Expected[] {
   const values = new Map<string, Expected["values"]>();
   for (const { said, key, value } of reports) {

@@ -12,10 +12,10 @@ export const largeBucket = "large";
 const objectsOfCommit = 1000;
 const smallBytes = 100;
 const fileBytes = 5 * KiB;
-/** Concurrent puts, which share syncs. */
+/** Number of concurrent puts: they share syncs. */
 const lanes = 64;
 
-/** Keys sort in the order of the index, which makes filling fast. */
+/** Returns the key of an index. Keys sort like their indexes, which makes filling fast. */
 export function keyOf(index: number): string {
   return `folder ${String(Math.floor(index / 10_000)).padStart(4, "0")}/${String(index).padStart(8, "0")}`;
 }

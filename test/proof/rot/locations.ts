@@ -48,7 +48,7 @@ export function findPlaces(files: ReadonlyMap<string, Buffer>): Places {
   return places;
 }
 
-/** Header, cell pointers and first cells of each page. */
+/** Returns the spans of header, cell pointers and first cells of each page. */
 function pageHeads(path: string, bytes: Buffer): Span[] {
   const spans: Span[] = [];
   for (let page = 0; page < bytes.length; page += pageBytes) {

@@ -128,7 +128,7 @@ function someRange(random: Random, size: number): { offset: number; length: numb
   return { offset, length: random.between(1, size - offset) };
 }
 
-/** Returns undefined if the call fails with an error that reports damage. */
+/** Calls `ask`; returns undefined if it fails with an error that reports damage. */
 async function loudly<T>(name: string, ask: () => Promise<T>): Promise<{ value: T } | undefined> {
   try {
     return { value: await ask() };

@@ -1,6 +1,6 @@
-// The share of the bit rot proof that `npm run test:slow` runs.
+// Runs the bit rot proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { rot } from "./rot.ts";
 
-test("flipped bits anywhere in a store are reported as damage", (t) => runQuickShare(t, rot, 400));
+test("a harmful bit flip anywhere in a store is reported as damage", (t) => runQuickShare(t, rot, 400));

@@ -148,7 +148,7 @@ function assertNamed(who: string, { failed }: Readings, damages: readonly Damage
   }
 }
 
-/** Like verify, the scrub must name every object that cannot be read. */
+/** Runs a scrub. Like verify, it must name every object that cannot be read. */
 async function scrubbed(engine: Engine, readings: Readings, counts: Counts): Promise<void> {
   counts.scrubs++;
   const damages: Damage[] = [];
@@ -167,7 +167,7 @@ function tellReadings({ failed, short, failures }: Readings): string {
   return `${failures} reads failed (${[...failed].slice(0, 3).join(", ")}) and lists were short: ${short}`;
 }
 
-/** Even if the sweep fails on damage, it must not remove stored data. */
+/** Runs a sweep. Even if it fails on damage, it must not remove stored data. */
 async function sweep(engine: Engine, counts: Counts): Promise<void> {
   counts.sweeps++;
   await engine.sweep().catch((error: unknown) => {

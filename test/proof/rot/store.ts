@@ -14,7 +14,7 @@ import { bucketIds } from "../../support/disk/on-disk.ts";
 export const bucket = "rotten";
 export const emptyBucket = "settled";
 export const customerKey = createHash("sha256").update("the customer's").digest();
-/** Long before any upload expires. */
+/** The time in all tests, long before any upload expires. */
 export const time = Date.UTC(2026, 0, 1);
 
 export interface Kept {
@@ -42,7 +42,7 @@ export const kept: readonly Kept[] = kinds.flatMap(({ home, size, count }) =>
     return { key, home, bytes, ...(isSealed ? { customerKey } : {}) };
   }),
 );
-/** Keys stored and then deleted: damage might bring them back. */
+/** Keys that were stored and then deleted: damage might make them reappear. */
 export const deleted: readonly string[] = [0, 1, 2, 3, 4, 5].map((i) => `inline/90/${i}/deleted`);
 
 const documents = ["first", "second", "third"].map((name) => ({ name, text: `the text of ${name}` }));
@@ -124,7 +124,7 @@ function leaveMarkers(directory: string): void {
 /** A copy of every file of a directory, to restore it. */
 export interface Pristine {
   readonly files: ReadonlyMap<string, Buffer>;
-  /** Files of bodies that no longer exist. */
+  /** Returns the files of bodies that no longer exist. */
   lost(): string[];
   restore(): void;
 }

@@ -2,16 +2,16 @@
 import { connect, type Socket } from "node:net";
 import type { Random } from "../../support/random.ts";
 
-/** After this silence the server waits for more input; the client then ends the connection. */
+/** After this time without data, the server waits for input, and the client ends the connection. */
 const quietMilliseconds = 300;
-/** By then the server must have closed a connection the client ended. */
+/** Time limit for the server to close a connection that the client has ended. */
 const patienceMilliseconds = 30_000;
 
 export interface Conversation {
   readonly port: number;
   readonly text: string;
   readonly random: Random;
-  /** The client stops sending without ending the connection: the server must close it. */
+  /** Whether the client stops sending without ending the connection: the server must close it. */
   readonly fallsSilent?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function converse({ port, text, random, fallsSilent = false }: Conversati
       found += piece.toString("latin1");
       if (!fallsSilent) quiet.refresh();
     });
-    // Data received before the close counts, even if the server did not read everything.
+    // Ignored: data received before the close counts even if the server did not read everything.
     socket.on("error", () => {});
     socket.on("end", () => socket.end());
     socket.on("close", () => {

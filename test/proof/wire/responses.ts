@@ -9,10 +9,13 @@ export interface WireResponse {
 const statusLine = /^HTTP\/1\.1 (\d{3}) [\t\x20-\x7e\x80-\xff]*$/;
 const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** The data ends before the response does. */
+/** Thrown if the data ends before the response does. */
 class BrokenOff extends Error {}
 
-/** Throws on data outside a response; the last may be incomplete if the client left first. */
+/**
+ * Parses responses; throws on data outside a response. The last response may be incomplete if the
+ * client ended the connection first.
+ */
 export function readResponses(text: string, mayBreakOff: boolean): WireResponse[] {
   const found: WireResponse[] = [];
   try {
@@ -51,7 +54,7 @@ interface Body {
   readonly end: number;
 }
 
-/** A response to HEAD declares a body without sending it: the next response follows directly. */
+/** Parses a body. A response to HEAD declares a body without sending it. */
 function bodyOf(text: string, at: number, status: number, headers: WireResponse["headers"]): Body {
   const none = { body: "", end: at };
   if (status < 200 || status === 204 || status === 304) return none;

@@ -40,7 +40,7 @@ const calls: readonly Raw[] = [
   { method: "PUT", path: "/bucket", query: [["cors", ""]], body: text("<CORSConfiguration/>") },
 ];
 
-/** A request with a body in HTTP chunked encoding. */
+/** Returns the request with its body in HTTP chunked encoding. */
 function inChunks(signed: Signed): string {
   const whole = wireText({ ...signed, body: new Uint8Array() });
   return whole

@@ -1,7 +1,7 @@
-// The share of the wire proof that `npm run test:slow` runs.
+// Runs the wire proof with the small budget of `npm run test:slow`.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { wire } from "./wire.ts";
 
-test("hostile bytes on a connection get an HTTP response or a close, and the servers keep serving", (t) =>
+test("a server answers hostile bytes with an HTTP response or closes the connection, and keeps serving", (t) =>
   runQuickShare(t, wire, 5000, 6));

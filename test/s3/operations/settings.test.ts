@@ -44,9 +44,9 @@ test("settings that a bucket never has are answered as by a bucket of AWS withou
     await refused(sending, code, 404);
   }
   // S3 cannot express Store's rules, so the response does not pretend that there are none.
-  await s3.engine.setBucketSetting(Bucket, "notifications", [
-    { id: "r", events: ["s3:ObjectCreated:*"], target: { kind: "script", name: "app" } },
-  ]);
+  const add = ["bucket", "notify", "add", Bucket, "--script", "app", "--data", s3.data];
+  const added = await s3.scene.shell.run(add);
+  assert.equal(added.code, 0, added.stderr);
   await refused(client.send(notification), "NotImplemented", 501);
 });
 

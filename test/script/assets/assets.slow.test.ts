@@ -23,7 +23,7 @@ async function siteScene(
   return scene;
 }
 
-test("assets are served with type, etag and caching, also without a script", async (t) => {
+test("assets are served with Content-Type, ETag and Cache-Control, also in a project without a script", async (t) => {
   const scene = await siteScene(t, {
     "index.html": "<h1>Home</h1>",
     "app.js": "export {};",
@@ -36,7 +36,7 @@ test("assets are served with type, etag and caching, also without a script", asy
   });
   const server = await scene.start("serve");
 
-  await t.test("a page is served at its canonical path, and other paths redirect to it", async () => {
+  await t.test("a page is served at its canonical path, and its other paths redirect there", async () => {
     const { status, headers, text } = await server.ask("/");
     assert.equal(status, 200);
     assert.equal(text, "<h1>Home</h1>");
@@ -47,7 +47,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.deepEqual([redirected.status, redirected.headers.location], [307, "/?a=1"]);
   });
 
-  await t.test("the content type follows the extension, and is omitted without an extension", async () => {
+  await t.test("the content type follows from the file extension; without one it is omitted", async () => {
     assert.equal((await server.ask("/app.js")).headers["content-type"], "text/javascript; charset=utf-8");
     assert.equal((await server.ask("/style.css")).headers["content-type"], "text/css; charset=utf-8");
     const license = await server.ask("/LICENSE");
@@ -56,7 +56,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.deepEqual([empty.status, empty.headers["content-length"], empty.text], [200, "0", ""]);
   });
 
-  await t.test("a non-ASCII name is served at its encoded path; other encodings redirect to it", async () => {
+  await t.test("a non-ASCII name is served percent-encoded; other encodings redirect there", async () => {
     const path = "/gr%C3%B6%C3%9Fe/s%C3%BC%C3%9F%20%26%20100%25.txt";
     assert.equal((await server.ask(path)).text, "UTF-8");
     const other = await server.ask(path.replace("%26", "&"));
@@ -96,7 +96,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     }
   });
 
-  await t.test("HEAD has the headers of GET, and other methods are refused", async () => {
+  await t.test("HEAD returns the headers of GET, and methods other than these are refused", async () => {
     for (const path of ["/app.js", "/big.bin"]) {
       const get = await server.ask(path);
       const head = await server.ask({ path, method: "HEAD" });
@@ -110,7 +110,7 @@ test("assets are served with type, etag and caching, also without a script", asy
     assert.equal((await server.ask({ path: "/missing", method: "POST", body: "x" })).status, 404);
   });
 
-  await t.test("a missing asset is a 404, and folders are never listed", async () => {
+  await t.test("a request for a missing asset or a folder without an index page returns 404", async () => {
     for (const path of ["/missing", "/.well-known/", "/.well-known", "/app.js/", "/App.js"]) {
       assert.equal((await server.ask(path)).status, 404, path);
     }
@@ -169,7 +169,7 @@ test("no request path reaches a file outside of the assets directory", async (t)
   assert.match(server.log(), /leak\.txt: not served: a symbolic link must lead to a file in the assets/);
 });
 
-test("a project folder as assets directory does not publish the store's data or secrets", async (t) => {
+test("a project folder used as assets directory does not expose the store's data or secrets", async (t) => {
   const scene = await siteScene(t, {});
   await scene.write("store.toml", config("").replace('"public"', '"."'));
   await scene.write(".env", "secret");
@@ -190,7 +190,7 @@ test("a project folder as assets directory does not publish the store's data or 
   assert.match(server.log(), /\.store: not served: it holds the store's data or secrets/);
 });
 
-test("a file that is replaced by a symbolic link after the start is not served", async (t) => {
+test("an asset that is replaced by a symbolic link after the server has started is not served", async (t) => {
   const scene = await siteScene(t, { "swap/a.txt": "a", "b.txt": "b" });
   const outside = await scene.write("outside/a.txt", "secret");
   const server = await scene.start("serve");
@@ -235,7 +235,7 @@ test("_headers, _redirects and .assetsignore apply, are not served, and their er
   assert.equal(server.log().match(/_redirects:2: A rule has two or three words/g)?.length, 1);
 });
 
-test("a response is aborted when its file changes while it is sent", async (t) => {
+test("the response of an asset is aborted when its file changes while it is sent", async (t) => {
   const size = 64 * 1024 * 1024;
   const scene = await siteScene(t, {});
   const file = join(scene.directory, "public/big.bin");

@@ -28,7 +28,7 @@ function resolved(
   return found.kind === "redirect" ? `→ ${found.path}` : `${found.status} ${found.path}`;
 }
 
-/** A path, and its result with auto-, force- and drop-trailing-slash. */
+/** A request path, and its result with auto-, force- and drop-trailing-slash. */
 const matrix: readonly (readonly [string, string, string, string])[] = [
   ["/", "200 /index.html", "200 /index.html", "200 /index.html"],
   ["/index", "→ /", "→ /", "→ /"],
@@ -56,7 +56,7 @@ const matrix: readonly (readonly [string, string, string, string])[] = [
   ["/missing", "nothing", "nothing", "nothing"],
 ];
 
-test("html_handling decides at which paths pages are served and which paths redirect to them", () => {
+test("html_handling determines at which path an HTML page is served and which paths redirect there", () => {
   for (const [path, auto, force, drop] of matrix) {
     assert.equal(resolved(path, "auto-trailing-slash"), auto, `auto ${path}`);
     assert.equal(resolved(path, "force-trailing-slash"), force, `force ${path}`);

@@ -14,7 +14,7 @@ const matched = (pattern: string, text: string) => {
   return captures === undefined ? undefined : Object.fromEntries(captures);
 };
 
-test("a splat matches any text, and a placeholder matches one non-empty segment", () => {
+test("in a rule's path pattern, * matches any text, and a placeholder matches one non-empty segment", () => {
   assert.deepEqual(matched("/blog/*", "/blog/a/b"), { splat: "a/b" });
   assert.deepEqual(matched("/blog/*", "/blog/"), { splat: "" });
   assert.equal(matched("/blog/*", "/blog"), undefined);
@@ -31,13 +31,13 @@ test("a splat matches any text, and a placeholder matches one non-empty segment"
   assert.equal(matched("/exact", "/exact/"), undefined);
 });
 
-test("a pattern with two wildcards or the same placeholder twice is refused", () => {
+test("a rule's path pattern with two wildcards or the same placeholder twice is refused", () => {
   assert.throws(() => compilePattern("/*/a/*"), /more than one wildcard/);
   assert.throws(() => compilePattern("/*/:splat"), /more than one wildcard/);
   assert.throws(() => compilePattern("/:a/:a"), /:a twice/);
 });
 
-test("matching many wildcards takes linear time even for an adversarial path", () => {
+test("a pattern with many placeholders or wildcards is matched quickly against an adversarial path", () => {
   const pattern = compilePattern(`/${":a-:b-:c-:d-:e-:f"}/*.html`);
   const began = performance.now();
   assert.equal(pattern.match(`/${"-".repeat(16_000)}`), undefined);
@@ -57,7 +57,7 @@ function redirectTo(content: string, pathname: string, search = "") {
   );
 }
 
-test("redirects insert the captured parts of the path and keep the query", () => {
+test("a redirect inserts the captured parts of the path into its target and keeps the query", () => {
   const content = [
     "/old /new 301 # a comment",
     "/news/* /blog/:splat",
@@ -103,7 +103,7 @@ test("redirects insert the captured parts of the path and keep the query", () =>
   assert.deepEqual(found, { kind: "redirect", status: 302, location: "/new" });
 });
 
-test("malformed redirects are reported with their line, and the other redirects apply", () => {
+test("malformed redirects are reported with their line number, and the other redirects apply", () => {
   const content = [
     "# comment",
     "/only-one",
@@ -137,7 +137,7 @@ test("at most 2,000 static redirects, 100 dynamic redirects and 100 header rules
   assert.deepEqual([headers.rules.length, headers.faults.map(({ line }) => line)], [100, [201]]);
 });
 
-test("header rules replace headers of the server, add to each other, and remove headers", () => {
+test("rules in _headers can replace headers of the server, add to earlier rules, and remove headers", () => {
   const { rules, faults } = parseHeaders(
     [
       "/*",
@@ -172,7 +172,7 @@ test("header rules replace headers of the server, add to each other, and remove 
   assert.deepEqual(at("example.com", "/").at(-1), ["set-cookie", "a=1"]);
 });
 
-test("malformed header lines are reported with their line number, and the other lines apply", () => {
+test("malformed lines of _headers are reported with their line number, and the other lines apply", () => {
   const content = [
     "x-early: 1",
     "/a",
@@ -261,7 +261,7 @@ test("run_worker_first sends requests to the script, except for excluded paths",
   assert.equal(createDestinationChooser(false)("/"), "either");
 });
 
-test("navigation prefers assets from compatibility date 2025-04-01 on, and flags override the date", () => {
+test("browser navigation prefers assets from compatibility date 2025-04-01 on, and flags override the date", () => {
   const prefers = (compatibilityDate: string, ...compatibilityFlags: string[]) =>
     prefersAssets({ compatibilityDate, compatibilityFlags });
   assert.equal(prefers("2025-03-31"), false);

@@ -29,7 +29,7 @@ async function siteScene(t: Pick<TestContext, "after">, site: Site): Promise<Sce
 
 const navigation = { "sec-fetch-mode": "navigate" };
 
-test("assets answer first, and the script answers requests without a matching asset", async (t) => {
+test("a request is answered by a matching asset, or otherwise by the script", async (t) => {
   const scene = await siteScene(t, {});
   const server = await scene.start("serve");
   assert.equal((await server.ask("/")).text, "home");
@@ -42,7 +42,7 @@ test("assets answer first, and the script answers requests without a matching as
   assert.equal((await server.ask({ path: "/", headers: { host: "127.9999.1.1" } })).status, 400);
 });
 
-test("a navigating browser gets the not-found page, depending on the compatibility date", async (t) => {
+test("browser navigation to an unknown path gets the not-found page, or the script before 2025-04-01", async (t) => {
   const assets = 'not_found_handling = "single-page-application"';
   const scene = await siteScene(t, { assets });
   const server = await scene.start("serve");
@@ -63,7 +63,7 @@ test("run_worker_first = true sends every request to the script", async (t) => {
   assert.equal((await server.ask("/page")).text, "script: GET /page ");
 });
 
-test("run_worker_first with patterns splits paths between script and assets", async (t) => {
+test("run_worker_first with patterns sends only matching paths to the script first", async (t) => {
   const assets = 'run_worker_first = ["/api/*", "!/api/docs/*"]\nnot_found_handling = "404-page"';
   const scene = await siteScene(t, { assets });
   await scene.write("public/api/users.html", "an asset that the script hides");
@@ -78,7 +78,7 @@ test("run_worker_first with patterns splits paths between script and assets", as
   assert.deepEqual([missing.status, missing.text], [404, "not here"]);
 });
 
-test("env.ASSETS.fetch returns assets for any host and applies their rules", async (t) => {
+test("env.ASSETS.fetch returns assets for any host and follows their redirects", async (t) => {
   const script = `export default { async fetch(request, env) {
     const url = new URL(request.url);
     const { pathname, searchParams } = url;
@@ -120,7 +120,7 @@ test("env.ASSETS.fetch returns assets for any host and applies their rules", asy
   assert.deepEqual([passed.status, passed.text], [404, "not here"]);
 });
 
-test("the server's start message names the assets and their binding", async (t) => {
+test("the server's start message names the assets directory and its binding", async (t) => {
   const scene = await siteScene(t, { assets: 'binding = "ASSETS"' });
   const server = await scene.start("serve");
   const [script] = server.announced.scripts as readonly { readonly assets?: object }[];

@@ -53,7 +53,7 @@ export default {
   assert.match(refused.text, /TypeError: env\.__STATIC_CONTENT only reads/);
 });
 
-test("a script in the service-worker syntax has the site and its manifest as globals", async (t) => {
+test("a script in the service-worker syntax has the namespace of its site and its manifest as globals", async (t) => {
   const scene = await openSite(
     t,
     `${lookUp}
@@ -75,7 +75,7 @@ test("include and exclude patterns of a site have no effect, and a note names th
   assert.match(log(), /^wrangler\.toml: the script can read every file of its site: site\.include/m);
 });
 
-test("a site is not served together with assets, and a site without its folder is refused", async (t) => {
+test("a site is ignored if assets are configured, and a site with a missing folder is refused", async (t) => {
   const beside = await openSite(t, script, `${head}assets = { directory = "public" }\n${site}`);
   const { log } = await beside.start("dev");
   assert.match(log(), /its site is not served beside its assets/);

@@ -134,7 +134,7 @@ test("inline tables and dotted keys are equivalent to table headers", async (t) 
   assert.deepEqual([crons, vars], [["0 0 1 * *"], { X: { y: 1 }, Z: true }]);
 });
 
-test("the configuration of a folder is found if there is exactly one", async (t) => {
+test("the configuration file of a folder is found if the folder contains exactly one", async (t) => {
   const { directory, write } = await project(t);
   assert.throws(() => findConfig(directory), { name: "ConfigError", message: /store init/ });
   for (const name of ["store.json", "store.toml", "store.jsonc"]) {
@@ -168,7 +168,7 @@ test("a configuration file that is not UTF-8 is reported at its first invalid by
   assert.match(message, /store\.toml:1:10: The file is not UTF-8/);
 });
 
-test("the message of a configuration error has the position, the line and a mark", async (t) => {
+test("the message of a configuration error shows the position, the line and a mark under the token", async (t) => {
   const { refused, directory } = await project(t);
   const { message } = await refused("store.toml", `${least}\n[[store_bukets]]\nbinding = "PHOTOS"\n`);
   assert.equal(
@@ -273,7 +273,7 @@ test("an error found after parsing is reported at its position in the configurat
   );
 });
 
-test("a cloned configuration keeps its positions, and a missing key has the position of its table", async (t) => {
+test("a cloned configuration keeps its source positions, and a missing key has the position of its table", async (t) => {
   const { read } = await project(t);
   const copy = structuredClone(await read("store.json", JSON.stringify(json, null, 2)));
   const at = (...path: (string | number)[]) => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { nextRun, parseCron } from "../../../src/script/config/cron.ts";
 
-/** Start times of the next runs, without seconds. */
+/** Returns the start times of the next `count` runs, without seconds. */
 function runs(expression: string, after: string, count: number): string[] {
   const cron = parseCron(expression);
   const found: string[] = [];
@@ -39,7 +39,7 @@ const comes: readonly (readonly [expression: string, after: string, ...runs: str
   ["  0  12\t* nov-DEC/1 *  ", "2026-10-15T00:00", "2026-11-01T12:00"],
 ];
 
-test("a cron expression runs at the minutes that it names, in UTC", async (t) => {
+test("each cron expression matches the expected minutes in UTC", async (t) => {
   for (const [expression, after, ...expected] of comes) {
     await t.test(`"${expression}" has the expected next runs after ${after}`, () => {
       assert.deepEqual(runs(expression, after, expected.length), expected);
@@ -83,7 +83,7 @@ test("an invalid cron expression is refused with the reason", async (t) => {
   }
 });
 
-test("the next run is the first matching full minute after the given time", () => {
+test("the next run of a cron expression is the first matching full minute after the given time", () => {
   const field = (first: number, last: number) =>
     fc.oneof(
       fc.constant("*"),
@@ -104,7 +104,7 @@ test("the next run is the first matching full minute after the given time", () =
       assert.ok(next.getTime() > after.getTime());
       assert.equal(next.getTime() % 60_000, 0);
       assert.ok(cron.minutes.has(next.getUTCMinutes()) && cron.hours.has(next.getUTCHours()));
-      // From any later start before the next run, the result is the same.
+      // Any start between `after` and `next` must give the same next run.
       const between = after.getTime() + Math.floor((next.getTime() - after.getTime() - 1) / 2);
       assert.equal(nextRun(cron, new Date(between)).getTime(), next.getTime());
     }),
@@ -112,7 +112,7 @@ test("the next run is the first matching full minute after the given time", () =
   );
 });
 
-test("an invalid or the last possible date has no next run", () => {
+test("a cron expression has no next run after an invalid date or the last possible date", () => {
   const cron = parseCron("* * * * *");
   assert.throws(() => nextRun(cron, new Date(Number.NaN)), RangeError);
   assert.throws(() => nextRun(cron, new Date(8.64e15)), RangeError);

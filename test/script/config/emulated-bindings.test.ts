@@ -7,7 +7,7 @@ import { openScene } from "../scene.ts";
 
 const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
 
-test("rate limiters in both notations and datasets are parsed, with a note that data points are dropped", async (t) => {
+test("rate limiters and datasets are parsed, and a note states that data points are dropped", async (t) => {
   const { write } = await project(t);
   const text = `${least}
 ratelimits = [{ name = "LIMITER", namespace_id = "1", simple = { limit = 20, period = 60 } }]
@@ -57,7 +57,7 @@ const source = `export default {
 };
 `;
 
-test("a script can use a rate limiter and a dataset, and each binding has its class name", async (t) => {
+test("a script can use a rate limiter and a dataset, and every binding has the class name of the platform", async (t) => {
   const scene = await openScene(t);
   await scene.write("src/index.ts", source);
   await scene.write(
@@ -81,7 +81,7 @@ analytics_engine_datasets = [{ binding = "POINTS" }]
     },
     tag: "[object R2Bucket]",
   });
-  // At most one period can end during the three requests.
+  // The limit is 1. At most one period can end meanwhile, so one of the requests must be refused.
   const statuses = [first.status, (await server.ask("/")).status, (await server.ask("/")).status];
   assert.ok(statuses.includes(429), String(statuses));
 });

@@ -224,6 +224,6 @@ const jsonRows: readonly Row[] = [
   { what: "an empty variable name", text: object(', "vars": { "": 1 }'), at: "4:49", says: ['called "".'] },
 ];
 
-test("each error in a JSON configuration is reported in the terms of JSON", async (t) => {
+test("errors in a JSON configuration are described with JSON terms and examples, not with TOML", async (t) => {
   await refusals(t, await project(t), "store.json", jsonRows);
 });

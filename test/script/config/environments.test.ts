@@ -109,7 +109,7 @@ test("each mistake in the environments of a store file is reported at its positi
   await refusals(t, await project(t), "store.toml", rows);
 });
 
-test("a wrangler file with bindings only in environments gets a note that names them", async (t) => {
+test("a wrangler file whose bindings are all in environments gets a note that names the environments", async (t) => {
   const text = `${least}[[env.live.r2_buckets]]\nbinding = "A"\nbucket_name = "aaa"\n`;
   const { notes } = await read(await project(t), "wrangler.toml", text);
   assert.deepEqual(notes, [

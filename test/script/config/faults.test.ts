@@ -178,7 +178,7 @@ test("each error in a top-level key is reported with position, reason and fix", 
   await refusals(t, await project(t), "store.toml", rows);
 });
 
-test("names of Object.prototype are not accepted as keys", async (t) => {
+test("property names of Object.prototype are refused as configuration keys", async (t) => {
   const { refused } = await project(t);
   for (const key of ["constructor", "toString", "hasOwnProperty", "__proto__"]) {
     const { faults } = await refused("store.toml", `${least}"${key}" = 1\n`);

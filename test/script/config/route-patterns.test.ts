@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { nearest } from "../../../src/model/did-you-mean.ts";
 import { parseRoute } from "../../../src/script/config/route-patterns.ts";
 
-test("a route pattern has a host and a path, with * only at the start or end", () => {
+test("a route pattern consists of a host and a path, with * only at the start of the host or end of the path", () => {
   const host = (name: string, below = false) => ({ name, below });
   const rows = [
     ["photos.example.com/*", host("photos.example.com"), { prefix: "/", open: true }],

@@ -20,12 +20,12 @@ const cases: readonly [date: string, flags: readonly string[], expected: object]
 ];
 
 for (const [compatibilityDate, compatibilityFlags, expected] of cases) {
-  test(`compatibility date ${compatibilityDate} with ${compatibilityFlags.join(" and ") || "no flag"} sets the runtime`, () => {
+  test(`compatibility date ${compatibilityDate} with ${compatibilityFlags.join(" and ") || "no flag"} sets the expected process.env and timer behaviour`, () => {
     assert.deepEqual(runtimeBehaviour({ kind: "store", compatibilityDate, compatibilityFlags }), expected);
   });
 }
 
-test("a project with a wrangler file uses the platform workers", () => {
+test("the runtime platform is workers for a wrangler file and store for a store file", () => {
   const behaviour = (kind: ConfigKind) =>
     runtimeBehaviour({ kind, compatibilityDate: "2026-11-01", compatibilityFlags: [] });
   assert.equal(behaviour("store").platform, "store");

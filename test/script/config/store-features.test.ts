@@ -154,6 +154,6 @@ const rows: readonly Row[] = [
   },
 ];
 
-test("each mistake in KV namespaces, assets and bundling is reported with position and correction", async (t) => {
+test("each mistake in KV namespaces, assets and bundling settings is reported with position and correction", async (t) => {
   await refusals(t, await project(t), "store.toml", rows);
 });

@@ -170,7 +170,7 @@ export default {
 } satisfies StoreScript<Env>;
 `;
 
-test("a secret that is named twice or like a variable is declared once in Env", async (t) => {
+test("a secret that is listed twice, or that has the name of a variable, is declared once in Env", async (t) => {
   const { read } = await project(t);
   const text = envTypes(await read("store.toml", config), ["TOKEN", "LIMIT", "TOKEN"]);
   assert.deepEqual(text.match(/ (TOKEN|LIMIT): \w+;/g), [" LIMIT: number;", " TOKEN: string;"]);

@@ -1,4 +1,4 @@
-// Prints the CPU time of one request with our fetch classes and with Node's. Run it by hand.
+// Prints the CPU time of one request with Store's fetch classes and with Node's. Run it by hand.
 import { describeResponse } from "../../../src/script/globals/fetch/response.ts";
 import { incoming, node, script } from "./installed.ts";
 
@@ -41,7 +41,7 @@ function nodes(): number {
   return length;
 }
 
-/** CPU time per call in microseconds, the minimum of all rounds. */
+/** Returns the CPU time per call in microseconds: the minimum of all rounds. */
 function cost(call: () => number, calls: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round++) {

@@ -8,7 +8,7 @@ import { script, streamOf } from "./installed.ts";
 const { DigestStream, subtle } = script.crypto;
 const hex = (digest: ArrayBuffer) => Buffer.from(digest).toString("hex");
 
-test("the digest of a stream is the digest of its bytes, for any chunking", async () => {
+test("DigestStream computes the digest of all written bytes, for any chunk sizes", async () => {
   const algorithm = fc.constantFrom("MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512", "sha-256");
   await fc.assert(
     fc.asyncProperty(algorithm, fc.array(fc.uint8Array({ maxLength: 40 })), async (name, pieces) => {
@@ -44,7 +44,7 @@ test("a DigestStream accepts bytes and text, piped or written directly, and coun
   assert.equal(hex(await mixed.digest), expected);
 });
 
-test("the digest of an aborted or failed stream rejects", async () => {
+test("the digest promise of an aborted or failed DigestStream rejects", async () => {
   const aborted = new DigestStream("SHA-1");
   await aborted.abort(new Error("enough"));
   await assert.rejects(aborted.digest, /enough/);
@@ -57,7 +57,7 @@ test("a DigestStream of an unknown algorithm is refused with a list of the suppo
   assert.throws(() => new DigestStream("SHA-3"), { name: "NotSupportedError", message: /SHA-3.*SHA-256/ });
 });
 
-test("timingSafeEqual compares bytes", () => {
+test("timingSafeEqual returns whether two byte sequences are equal", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   assert.equal(subtle.timingSafeEqual(bytes("secret"), bytes("secret")), true);
   assert.equal(subtle.timingSafeEqual(bytes("secret").buffer, bytes("secreT")), false);
@@ -65,19 +65,19 @@ test("timingSafeEqual compares bytes", () => {
   assert.equal(subtle.timingSafeEqual(new DataView(bytes("xabx").buffer, 1, 2), bytes("ab")), true);
 });
 
-test("timingSafeEqual of different lengths, or of anything but bytes, throws a TypeError", () => {
+test("timingSafeEqual throws a TypeError for different lengths and for values that are not bytes", () => {
   assert.throws(() => subtle.timingSafeEqual(new Uint8Array(1), new Uint8Array(2)), TypeError);
   assert.throws(() => subtle.timingSafeEqual("a", "a"), TypeError);
   assert.throws(() => subtle.timingSafeEqual(undefined, new Uint8Array()), TypeError);
 });
 
-test("the other members of crypto work as in Node", async () => {
+test("the standard members of crypto work as in Node", async () => {
   const digest = await crypto.subtle.digest("SHA-256", Buffer.from("x"));
   assert.equal(hex(digest), createHash("sha256").update("x").digest("hex"));
   assert.equal(crypto.randomUUID().length, 36);
 });
 
-test("subtle.digest supports MD5, as a name and as an object", async () => {
+test("subtle.digest supports MD5, given as a string or as an object with a name", async () => {
   const digest = subtle.digest.bind(subtle) as (algorithm: unknown, data: unknown) => Promise<ArrayBuffer>;
   const expected = createHash("md5").update("hello").digest("hex");
   const bytes = new TextEncoder().encode("hello");

@@ -1,11 +1,11 @@
-// The global scope of scripts.
+// Tests the global scope of scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/open.ts";
 import { describeResponse } from "../../../src/script/globals/fetch/response.ts";
 import { incoming, script, streamOf } from "./installed.ts";
 
-test("every expected global is defined and not enumerable", () => {
+test("the globals of scripts are defined, writable and not enumerable", () => {
   const names = ["Cache", "CacheStorage", "FixedLengthStream", "HTMLRewriter", "Headers"];
   for (const name of [...names, "IdentityTransformStream", "Request", "Response"]) {
     const descriptor = Object.getOwnPropertyDescriptor(globalThis, name)!;
@@ -54,7 +54,7 @@ test("a FixedLengthStream fails when more or fewer bytes than announced are writ
   await reading;
 });
 
-test("a WebAssembly module is compiled from a response", async () => {
+test("WebAssembly modules can be compiled from a response", async () => {
   const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
   const response = new script.Response(bytes, { headers: { "content-type": "application/wasm" } });
   assert.ok((await script.WebAssembly.compileStreaming(response)) instanceof script.WebAssembly.Module);

@@ -16,7 +16,7 @@ export const node = {
   Response: globalThis.Response,
 } as const;
 
-/** The clock of the caches. */
+/** The current time for the caches; tests can change it. */
 export const clock = { now: Date.parse("2026-01-01T00:00:00Z") };
 
 export const cacheBytes = 100_000;
@@ -47,7 +47,7 @@ export interface ScriptGlobals {
 
 export const script = globalThis as unknown as ScriptGlobals;
 
-/** A request as the host passes it to a script. */
+/** Creates a request as the host passes it to a script. */
 export function incoming(given: Partial<IncomingRequest> = {}): Request & Pick<ScriptRequest, "cf"> {
   return createRequest({
     method: "GET",
@@ -58,7 +58,7 @@ export function incoming(given: Partial<IncomingRequest> = {}): Request & Pick<S
   }) as Request & Pick<ScriptRequest, "cf">;
 }
 
-/** A stream that returns one of these pieces per read. */
+/** Creates a stream whose reads return one of `pieces` each. */
 export function streamOf(...pieces: (string | Uint8Array)[]): ReadableStream<Uint8Array> {
   const left = pieces.map((piece) => new Uint8Array(Buffer.from(piece as string)));
   return new ReadableStream({

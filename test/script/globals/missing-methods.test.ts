@@ -1,4 +1,5 @@
-// JavaScript methods that older Node versions lack. On newer versions the tests run on Node's own.
+// JavaScript methods that older Node versions lack. Newer versions are tested with their own
+// methods.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./installed.ts";
@@ -17,7 +18,7 @@ const lazy = (values: Iterator<unknown>) =>
   values as unknown as Record<string, (...given: unknown[]) => Chain>;
 interface Chain extends Record<string, (...given: unknown[]) => Chain> {}
 
-test("iterator methods are lazy, chain, and close their source", () => {
+test("iterator methods are lazy, can be chained, and close their source", () => {
   const log: string[] = [];
   const even = lazy(naturals(log)).filter!((value: unknown) => (value as number) % 2 === 0);
   const chained = even.map!((value: unknown, index: unknown) => [value, index]).drop!(1).take!(2);
@@ -102,7 +103,7 @@ test("Object.groupBy and Map.groupBy group values, and Array.fromAsync reads asy
   assert.deepEqual(await statics(Array).fromAsync!({ length: 1, 0: "x" }), ["x"]);
 });
 
-test("bytes are converted to base64 and hex, and back", () => {
+test("Uint8Array converts bytes to base64 and hex, and back", () => {
   const bytes = new Uint8Array([251, 255, 0, 1]);
   const methods = bytes as unknown as Methods;
   assert.deepEqual([methods.toBase64!(), methods.toHex!()], ["+/8AAQ==", "fbff0001"]);

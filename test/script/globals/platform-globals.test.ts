@@ -34,7 +34,7 @@ test("self is the global scope, and the documented classes are defined", () => {
   assert.equal(Object.keys(globalThis).includes("self"), false, "not enumerable");
 });
 
-test("scheduler.wait waits, and rejects with the reason of its signal", async () => {
+test("scheduler.wait resolves after the delay, or rejects with the reason of an aborted signal", async () => {
   const started = performance.now();
   assert.equal(await scope.scheduler.wait(20), undefined);
   assert.ok(performance.now() - started >= 19);
@@ -46,7 +46,7 @@ test("scheduler.wait waits, and rejects with the reason of its signal", async ()
   await assert.rejects(scope.scheduler.wait(1, { signal: abort.signal }), /^Error: enough$/);
 });
 
-test("events of any type can be listened for, dispatched and removed", () => {
+test("listeners for events of any type can be added, called and removed", () => {
   const seen: string[] = [];
   const listener = ({ type }: Event) => seen.push(type);
   scope.addEventListener("custom", listener);
@@ -58,7 +58,7 @@ test("events of any type can be listened for, dispatched and removed", () => {
   assert.throws(() => scope.addEventListener("fetch", 1), /takes a function or an object with a handleEvent/);
 });
 
-test("fetch listeners support once and signal, and are not added twice", () => {
+test("addEventListener for fetch supports once and signal, and adds each listener only once", () => {
   const seen: string[] = [];
   const abort = new AbortController();
   const twice = () => seen.push("kept");
@@ -95,13 +95,13 @@ test("URLPattern matches URLs", () => {
   assert.equal(scope.URLPattern, scope.URLPattern);
 });
 
-test("navigator describes the machine and the server", () => {
+test("navigator has the user agent Store, a language and the number of cores", () => {
   const { userAgent, hardwareConcurrency, language } = scope.navigator;
   assert.deepEqual([userAgent, language], ["Store", "en"]);
   assert.ok(hardwareConcurrency >= 1);
   assert.equal(typeof scope.navigator.sendBeacon, "function");
 });
 
-test("a WebSocketPair is refused with a message that names it", () => {
+test("constructing a WebSocketPair throws an error that names it", () => {
   assert.throws(() => new scope.WebSocketPair(), /Store does not support WebSocketPair/);
 });

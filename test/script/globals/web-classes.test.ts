@@ -30,7 +30,7 @@ test("compression streams support every format, and their output can be decompre
   assert.deepEqual(Buffer.from(unpacked), large);
 });
 
-test("decompressing truncated, damaged or trailing data fails with a TypeError", async () => {
+test("DecompressionStream fails with a TypeError on truncated, damaged or trailing data", async () => {
   const packed = gzipSync("hello");
   for (const bytes of [
     packed.subarray(0, -3),
@@ -55,7 +55,7 @@ test("a cancelled or aborted compression stream reports no unhandled error", asy
   await assert.rejects(aborted.readable.getReader().read(), /enough/);
 });
 
-test("decompression applies backpressure", async () => {
+test("DecompressionStream applies backpressure", async () => {
   const { readable, writable } = new DecompressionStream("gzip");
   const writer = writable.getWriter();
   const reader = readable.getReader();
@@ -69,7 +69,7 @@ test("decompression applies backpressure", async () => {
   await writing.catch(() => {});
 });
 
-test("single-byte encodings are decoded as in the standard", () => {
+test("TextDecoder decodes single-byte encodings as the standard requires", () => {
   const decode = (label: string, ...bytes: number[]) => new TextDecoder(label).decode(Uint8Array.from(bytes));
   assert.equal(decode("windows-1252", 0x80, 0x93, 0xe9), "€“é");
   assert.equal(decode("latin1", 0x80), "€");

@@ -50,7 +50,7 @@ export default {
 const large = sampleBytes(20_000_000);
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: a client that disconnects leaks nothing`, async (t) => {
+  test(`store ${mode}: a client that disconnects leaves no open file and no partial object`, async (t) => {
     const scene = await scriptScene(t, source);
     const { ask, port, told } = await scene.start(mode);
     const data = realpathSync(join(scene.directory, ".store"));

@@ -19,7 +19,7 @@ LIST = [1, "two", { three = 3 }]
 deep = { deeper = [true] }
 `;
 
-test("env has buckets, variables with their types, and secrets", async (t) => {
+test("env has the buckets, variables with their types, and secrets of the script", async (t) => {
   const source = `
     export default {
       async fetch(request, env) {
@@ -51,7 +51,7 @@ test("env has buckets, variables with their types, and secrets", async (t) => {
   assert.doesNotMatch(log(), /s3cr3t/, "the value of a secret is never logged");
 });
 
-test("env can be changed and copied: copies keep their buckets, and changes persist", async (t) => {
+test("a copy of env has working buckets, and changes to env are visible to later requests", async (t) => {
   const source = `
     export default {
       async fetch(request, env) {

@@ -55,7 +55,7 @@ export function fail(message: string): never {
 `;
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: an error in a script is a 500 and a log line, and later requests are served`, async (t) => {
+  test(`store ${mode}: an error in a script is answered with 500 and logged, and later requests are served`, async (t) => {
     const scene = await scriptScene(t, faulty);
     await scene.write("src/fail.ts", failing);
     const { ask, told } = await scene.start(mode);
@@ -91,7 +91,8 @@ for (const mode of ["dev", "serve"] as const) {
         assert.equal((await ask(path)).text, "answered");
         await told(words);
       }
-      // With several processes, the kernel decides which of them accepts a connection.
+      // The kernel chooses which process accepts a connection, so poll until the same process
+      // answers.
       await until(async () => (await ask("/")).text === pid, "the process answers again");
     });
     await t.test("a body that fails while it is sent aborts the response and is logged", async () => {
@@ -147,7 +148,7 @@ for (const [what, source, says] of starts) {
   });
 }
 
-test("loading a script that never finishes is aborted after a deadline", async (t) => {
+test("starting a script that never finishes loading is aborted after a deadline", async (t) => {
   const scene = await scriptScene(t, "await new Promise(() => {});\nexport default {};\n");
   assert.match(await refused(scene, "dev"), /Script "script" did not finish loading in time/);
 });

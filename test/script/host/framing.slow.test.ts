@@ -79,7 +79,7 @@ function target(path: string, headers: Readonly<Record<string, string>>, status 
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: the server frames every response`, async (t) => {
+  test(`store ${mode}: the server sends every response with its true length, whatever headers the script sets`, async (t) => {
     const scene = await scriptScene(t, source);
     const server = await scene.start(mode);
     // One connection for all requests: a response with a wrong length would corrupt the next one.
@@ -99,7 +99,7 @@ for (const mode of ["dev", "serve"] as const) {
       { "Content-Length": "500", "Transfer-Encoding": "chunked" },
     ];
     for (const headers of wrong) {
-      await t.test(`a body is complete with ${JSON.stringify(headers)} set by the script`, async () => {
+      await t.test(`a body is sent completely if the script sets ${JSON.stringify(headers)}`, async () => {
         for (const path of ["/text", "/fixed"]) {
           const answer = await ask({ path: target(path, headers) });
           assert.deepEqual([answer.status, answer.text], [200, "hello"], path);
@@ -113,7 +113,7 @@ for (const mode of ["dev", "serve"] as const) {
         assert.deepEqual(framingOf(empty), ["0", undefined]);
       });
 
-      await t.test(`204 and 304 have no length with ${JSON.stringify(headers)} set`, async () => {
+      await t.test(`204 and 304 have no length if the script sets ${JSON.stringify(headers)}`, async () => {
         for (const status of [204, 304]) {
           const answer = await ask({ path: target("/null", headers, status) });
           assert.deepEqual([answer.status, answer.text], [status, ""]);
@@ -136,27 +136,27 @@ for (const mode of ["dev", "serve"] as const) {
       assert.equal(answer.headers["x-first"], "kept");
     });
 
-    await t.test("a text that is longer than its copied Content-Length is sent completely", async () => {
+    await t.test("a text body that is longer than a copied Content-Length is sent completely", async () => {
       const answer = await ask({ path: "/longer" });
       assert.equal(answer.text, "hello, world");
       assert.deepEqual(framingOf(answer), ["12", undefined]);
     });
 
-    await t.test("a range with the Content-Length of the object is sent with its own length", async () => {
+    await t.test("a range with the whole object's Content-Length is sent with its own length", async () => {
       const answer = await ask({ path: "/range" });
       assert.deepEqual([answer.status, answer.text], [206, "world"]);
       assert.deepEqual(framingOf(answer), ["5", undefined]);
       assert.equal(answer.headers["content-range"], "bytes 7-11/12");
     });
 
-    await t.test("a stored gzip body is sent with its stored length", async () => {
+    await t.test("a stored gzip object is sent with its stored length", async () => {
       const answer = await ask({ path: "/gzip" });
       assert.equal(answer.headers["content-encoding"], "gzip");
       assert.equal(answer.headers["content-length"], String(answer.bytes.length));
       assert.equal(gunzipSync(answer.bytes).toString(), "hello");
     });
 
-    await t.test("HEAD without a body keeps a valid Content-Length and drops an invalid one", async () => {
+    await t.test("HEAD keeps a valid Content-Length of the script and drops an invalid one", async () => {
       const head = (headers: Readonly<Record<string, string>>, path = "/null") =>
         ask({ method: "HEAD", path: target(path, headers) });
       assert.deepEqual(framingOf(await head({ "Content-Length": "500" })), ["500", undefined]);
@@ -191,7 +191,7 @@ for (const mode of ["dev", "serve"] as const) {
       }
     });
 
-    await t.test("a stream that differs from its announced length is not sent as complete", async () => {
+    await t.test("a stream shorter or longer than its declared length is cut off", async () => {
       for (const path of ["/too-short", "/too-long"]) {
         const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ""];
         const received = await restOf(await converse(server.port, ...lines)).catch(() => "");

@@ -1,4 +1,4 @@
-// The forms in which a script may define its handlers.
+// Tests the forms in which a script may define its handlers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScriptEvents } from "../../../src/script/globals/events.ts";
@@ -33,7 +33,7 @@ test("a class that extends WorkerEntrypoint is instantiated for each event", asy
   assert.throws(() => handlers.scheduled!({} as never, env, context()), /class has no scheduled handler/);
 });
 
-test("a plain class receives context and env in its constructor", async () => {
+test("an exported class without a base class receives context and env in its constructor", async () => {
   class Plain {
     readonly env: unknown;
     constructor(_: unknown, given: typeof env) {
@@ -44,7 +44,7 @@ test("a plain class receives context and env in its constructor", async () => {
   assert.equal(await fetchText(Plain), "value");
 });
 
-test("objects, instances and functions with a fetch property keep their this", async () => {
+test("fetch of an exported object, class instance or function is called with the export as this", async () => {
   class App {
     readonly #name = "private";
     fetch() {
@@ -126,7 +126,7 @@ test("an error thrown by a fetch listener reaches the caller", () => {
   assert.throws(() => failing.fetch!(request, env, context()), /^RangeError: thrown$/);
 });
 
-test("a scheduled event ends after all promises passed to waitUntil", async () => {
+test("a scheduled event ends only after all promises passed to waitUntil have settled", async () => {
   const seen: unknown[] = [];
   const handlers = listening({
     scheduled: [
@@ -143,7 +143,7 @@ test("a scheduled event ends after all promises passed to waitUntil", async () =
   await assert.rejects(Promise.resolve(failing.scheduled!(event, env, context())), /^Error: failed$/);
 });
 
-test("each event has its own context", () => {
+test("each event gets its own execution context", () => {
   const pending = createPendingWork();
   const [one, other] = [pending.createContext(), pending.createContext()];
   one.props.user = "a";

@@ -118,7 +118,7 @@ for (const mode of ["dev", "serve"] as const) {
       assert.match(await restOf(socket), /^HTTP\/1\.1 200 /);
     });
 
-    await t.test("HEAD has the headers of GET, and without a body no Content-Length", async () => {
+    await t.test("HEAD has the headers of GET, and no Content-Length if there is no body", async () => {
       const stored = sampleBytes(100_000);
       await ask({ method: "PUT", path: "/put", body: stored });
       const { headers, bytes } = await ask({ method: "HEAD", path: "/stored" });
@@ -129,14 +129,14 @@ for (const mode of ["dev", "serve"] as const) {
       assert.equal(none.headers["transfer-encoding"], undefined);
     });
 
-    await t.test("204 with an empty string as body is sent without body and length", async () => {
+    await t.test("204 with an empty string as body is sent without body and Content-Length", async () => {
       const { status, headers, text } = await ask("/empty");
       assert.deepEqual([status, text], [204, ""]);
       assert.equal(headers["content-length"], undefined);
       assert.equal(headers["transfer-encoding"], undefined);
     });
 
-    await t.test("status and reason phrase are those of the script", async () => {
+    await t.test("a response has the status and reason phrase that the script set", async () => {
       const socket = await converse(port, "GET /status?is=418 HTTP/1.1", "Host: a", "Connection: close", "");
       assert.match(await restOf(socket), /^HTTP\/1\.1 418 As You Wish\r\n/);
       assert.equal((await ask("/status?is=599")).status, 599);
@@ -144,7 +144,7 @@ for (const mode of ["dev", "serve"] as const) {
 
     for (const as of ["text", "bytes"]) {
       for (const size of [1, 100_000]) {
-        await t.test(`header values are UTF-8 in both directions before ${size} of ${as}`, async () => {
+        await t.test(`header values are UTF-8 with a ${as} body of size ${size}`, async () => {
           const given = Buffer.from("käse ✓").toString("latin1");
           const { headers, bytes } = await ask({
             path: `/utf-8?as=${as}&size=${size}`,
@@ -173,7 +173,7 @@ for (const mode of ["dev", "serve"] as const) {
       assert.ok(echoed.bytes.equals(packed), "the request body is unchanged");
     });
 
-    await t.test("standard headers without a value are not sent", async () => {
+    await t.test("empty response headers are not sent if the standard requires a value", async () => {
       const { headers } = await ask("/headers");
       const standard = ["content-type", "cache-control", "content-language", "etag"];
       for (const name of [
@@ -188,13 +188,13 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual([headers.allow, headers["x-empty"]], ["", ""], "other headers are sent");
     });
 
-    await t.test("several values of a header are joined, but Set-Cookie values are not", async () => {
+    await t.test("values of one header are joined, but each Set-Cookie is sent separately", async () => {
       const { headers } = await ask("/cookies");
       assert.equal(headers.vary, "a, b");
       assert.deepEqual(headers["set-cookie"], ["a=1; Path=/", "b=2, 3"]);
     });
 
-    await t.test("a stored object is sent with its length, an unknown length is sent chunked", async () => {
+    await t.test("a stored object is sent with its length, a stream of unknown length chunked", async () => {
       const { size } = { size: 70_000 };
       await ask({ method: "PUT", path: "/put", body: sampleBytes(size) });
       const { headers } = await ask("/stored");

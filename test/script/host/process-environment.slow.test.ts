@@ -11,7 +11,7 @@ export default {
 
 const key = "5f".repeat(32);
 
-/** Every value contains "hidden" or is the key above, except for STORE_READS. */
+/** Variables of the server. The script must see neither `key` nor "hidden" in any value. */
 const secrets = {
   STORE_SECRET_KEY: key,
   STORE_READS: "usual",

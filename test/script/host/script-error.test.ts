@@ -27,12 +27,12 @@ export default {
 /** Removes columns, which differ between Node versions. */
 const withoutColumn = (line: string) => line.replace(/:\d+\)$/, ")");
 
-test("the stack of an uncaught error has only frames of the script", async (t) => {
+test("the logged stack trace of an uncaught error contains only frames of the script", async (t) => {
   const scene = await scriptScene(t, source);
   const { ask, told } = await scene.start("dev");
   const script = `${scene.directory}/src/index.ts`;
 
-  await t.test("an error thrown by the script has only frames of the script", async () => {
+  await t.test("the stack of an error thrown by a script contains only frames of the script", async () => {
     const lines = (await ask("/sync")).text.trimEnd().split("\n");
     assert.match(lines[0]!, /^TypeError: Cannot read properties of undefined/);
     assert.deepEqual(lines.slice(1).map(withoutColumn), [
@@ -41,7 +41,7 @@ test("the stack of an uncaught error has only frames of the script", async (t) =
     ]);
     await told(/^If this is a binding: env holds BUCKET\./m);
   });
-  await t.test("an error of a bucket has the frame where the script called the bucket", async () => {
+  await t.test("the stack of a bucket's error contains the frame where the script called it", async () => {
     const lines = (await ask("/range")).text.trimEnd().split("\n");
     assert.deepEqual(lines.map(withoutColumn), [
       "StoreError: get: The requested range is not satisfiable (10039)",
@@ -49,11 +49,11 @@ test("the stack of an uncaught error has only frames of the script", async (t) =
       `    at async Object.fetch (${script}:15)`,
     ]);
   });
-  await t.test("an error of a promise passed to waitUntil has only frames of the script", async () => {
+  await t.test("the stack of a rejected waitUntil promise contains only frames of the script", async () => {
     assert.equal((await ask("/later")).text, "answered");
     await told(/A promise given to waitUntil failed: StoreError: get: .*\n +at async read \(.*index\.ts:2:/);
   });
-  await t.test("a handler that returns nothing is reported without frames", async () => {
+  await t.test("a handler that returns no response is reported without a stack trace", async () => {
     assert.equal(
       (await ask("/nothing")).text,
       "TypeError: The script's fetch handler must return a Response, not undefined.\n",
@@ -61,7 +61,7 @@ test("the stack of an uncaught error has only frames of the script", async (t) =
   });
 });
 
-test("an error of a missing binding lists the names in env, and never their values", () => {
+test("the error about a missing binding lists the names in env, but never their values", () => {
   const env = { FILES: {}, TOKEN: "secret" };
   const hint = (message: string) => missingBindingHint(new TypeError(message), env);
   assert.match(hint("Cannot read properties of undefined (reading 'put')")!, /env holds FILES, TOKEN\./);
@@ -71,7 +71,7 @@ test("an error of a missing binding lists the names in env, and never their valu
   assert.equal(missingBindingHint("text", env), undefined);
 });
 
-test("stacks without script frames and values that are not errors stay unchanged", () => {
+test("stack traces without script frames, and thrown values that are not errors, stay unchanged", () => {
   const error = new Error("a");
   error.stack = "Error: a\n    at emit (node:events:1:2)";
   trimStack(error);
@@ -80,7 +80,7 @@ test("stacks without script frames and values that are not errors stay unchanged
   trimStack(Object.freeze(new Error("frozen")));
 });
 
-test("the stacks of causes are trimmed, also if the causes form a cycle", () => {
+test("stack traces of error causes are trimmed too, even if the causes form a cycle", () => {
   const outer = new Error("outer");
   const inner = new Error("inner", { cause: outer });
   outer.cause = inner;

@@ -42,7 +42,7 @@ test("a script in the service-worker syntax has its bindings as globals", async 
   assert.match(text, /No fetch listener called event\.respondWith\(\)/);
 });
 
-test("a binding of a service worker that would replace a global is refused", async (t) => {
+test("a binding of a script in the service-worker syntax is refused if it has the name of a global", async (t) => {
   const scene = await scriptScene(t, 'addEventListener("fetch", () => {});', '[vars]\nURL = "hello"');
   const stderr = await scene.shell.fails(1, ["dev", "--create-buckets", "--port", "0", "--s3-port", "0"]);
   assert.match(stderr, /"URL" is a global already: rename the binding/);
@@ -71,7 +71,7 @@ const entry = `
 `;
 const variables = '[vars]\nGREETING = "hello"\nCOUNT = 42\nTABLE = { a = 1 }';
 
-test("a class with Node compatibility has env, and variables and secrets in process.env", async (t) => {
+test("a class script with Node compatibility has variables and secrets in env and in process.env", async (t) => {
   const scene = await scriptScene(t, entry, variables);
   await scene.secret("API_KEY", "s3cr3t");
   const { ask } = await scene.start("serve");
@@ -85,7 +85,7 @@ test("a class with Node compatibility has env, and variables and secrets in proc
   });
 });
 
-test("without Node compatibility process.env has no variables or secrets, and timers are numbers", async (t) => {
+test("without Node compatibility, process.env has no variables or secrets, and setTimeout returns numbers", async (t) => {
   const scene = await scriptScene(t, entry, `compatibility_flags = ["no_nodejs_compat"]\n${variables}`);
   await scene.secret("API_KEY", "s3cr3t");
   const { ask } = await scene.start("dev");

@@ -1,4 +1,4 @@
-// Configuration settings that change the bundle.
+// Tests configuration settings that change the bundle.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -55,7 +55,7 @@ globs = ["src/*.dat"]
   });
 });
 
-test("a glob matches files in any folder, in one folder, or by alternatives", () => {
+test("globs of bundling rules support **, * and alternatives in braces", () => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ["**/*.md", "a.md", true],
     ["**/*.md", "x/y/a.md", true],

@@ -30,7 +30,7 @@ async function bundle(t: TestContext, files: Files, options: Partial<BundlerOpti
   return bundler.build();
 }
 
-/** The default export of the bundle. */
+/** Runs the bundle and returns its default export. */
 async function run(built: Bundle): Promise<unknown> {
   const { file, remove } = await built.writeToFile();
   try {
@@ -114,7 +114,7 @@ test("process.env.NODE_ENV is replaced while bundling", async (t) => {
   assert.equal(await run(await bundle(t, files, { nodeEnv: "development" })), "development");
 });
 
-test("timers are numbers or objects, and can be cleared either way", async (t) => {
+test("setTimeout returns a number or an object as configured, and clearTimeout accepts both", async (t) => {
   installNumberTimers();
   const files = {
     "index.ts": `
@@ -127,7 +127,7 @@ test("timers are numbers or objects, and can be cleared either way", async (t) =
   assert.deepEqual(await run(await bundle(t, files, { timers: "objects" })), ["object", "object"]);
 });
 
-test("a script without a default export is a service worker, and one without imports runs in sloppy mode", async (t) => {
+test("a script without a default export is a service worker, and without imports it runs in sloppy mode", async (t) => {
   const listening = "counter = 1; globalThis.seen = [typeof require, counter];";
   const script = await bundle(t, { "index.ts": listening });
   assert.equal(script.format, "service-worker");

@@ -39,7 +39,7 @@ async function get({ port }: Server): Promise<number> {
   return length;
 }
 
-/** The largest memory increase of any of the processes during `work`. */
+/** Returns the largest memory increase of one of the processes during `work`, in bytes. */
 async function riseOf(pids: readonly number[], work: () => Promise<unknown>): Promise<number> {
   const start = pids.map(residentMemory);
   let rise = 0;
@@ -52,7 +52,7 @@ async function riseOf(pids: readonly number[], work: () => Promise<unknown>): Pr
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: 512 MiB through a script raise the memory of every process by at most 64 MiB`, async (t) => {
+  test(`store ${mode}: streaming 512 MiB through a script raises the memory of every process by at most 64 MiB`, async (t) => {
     const scene = await scriptScene(t, source);
     const server = await scene.start(mode);
     // Warm up, so that code and buffer pools are not counted.

@@ -26,7 +26,10 @@ async function takenIn(
   return { clock: Date.now() - began, log: Number(milliseconds) };
 }
 
-/** Waits for the reason in the log. A change may be detected twice, first as an incomplete file. */
+/**
+ * Applies a broken change and waits until the log shows `reason`. A change may be detected twice,
+ * first as an incomplete file.
+ */
 async function notTakenIn(server: Server, change: () => Promise<unknown>, reason: RegExp): Promise<void> {
   const from = server.log().length;
   await change();
@@ -39,7 +42,7 @@ async function serves(server: Server, text: string, host = "a.example"): Promise
   await until(async () => (await server.ask({ headers: { host } })).text === text, `${text} is served`);
 }
 
-test("a source change is served within the time in the log, and requests in flight finish on the old code", async (t) => {
+test("a source change is served after the logged reload time, and requests in flight finish on the old code", async (t) => {
   const slow = "await new Promise((resolve) => setTimeout(() => resolve('old'), 1000))";
   const scene = await scriptScene(t, answering(`request.url.endsWith("/slow") ? ${slow} : "first"`));
   const server = await scene.start("dev");
@@ -142,7 +145,7 @@ test("a change that does not build or load is logged, and the previous version k
     await serves(server, "repaired");
   });
 
-  await t.test("an error at the top level is logged with its position, and its process ends", async () => {
+  await t.test("an error while a script loads is logged with its position and ends its process", async () => {
     for (let i = 0; i < 3; i++) {
       const reason = new RegExp(`Error: at load ${i}\\n +at .*src/index\\.ts:2:7`);
       await notTakenIn(server, write("src/index.ts", `\nthrow new Error("at load ${i}");`), reason);
@@ -154,7 +157,7 @@ test("a change that does not build or load is logged, and the previous version k
   });
 });
 
-test("a changed configuration is reloaded", async (t) => {
+test("store dev reloads a changed configuration", async (t) => {
   const scene = await scriptScene(t, answering("JSON.stringify([env.GREETING, Object.keys(env).sort()])"));
   const server = await scene.start("dev");
   const configure =
@@ -166,7 +169,7 @@ test("a changed configuration is reloaded", async (t) => {
     await takenIn(server, configure('[vars]\nGREETING = "hello"'));
     await serves(server, '["hello",["BUCKET","GREETING"]]');
   });
-  await t.test("new buckets are reloaded, and created with --create-buckets", async () => {
+  await t.test("new bucket bindings are reloaded, and --create-buckets creates their buckets", async () => {
     await takenIn(server, configure('[[store_buckets]]\nbinding = "NEW"\nbucket_name = "new-one"'));
     await serves(server, '[null,["BUCKET","NEW"]]');
     assert.match(await scene.shell.store("bucket", "list"), /new-one/);
@@ -181,7 +184,7 @@ test("a changed configuration is reloaded", async (t) => {
     await serves(server, "No script is configured for this address.\n");
     await serves(server, '[null,["BUCKET"]]', "b.example");
   });
-  await t.test("a changed main is reloaded", async () => {
+  await t.test("a changed main file name is reloaded", async () => {
     await scene.write("other/main.ts", answering('"another file"'));
     const text = configText("script", "").replace("src/index.ts", "other/main.ts");
     await takenIn(server, () => scene.write("store.toml", text));

@@ -8,7 +8,7 @@ import { isAlive, scriptProcesses, until } from "../inside.ts";
 import { openScene, type Scene, scriptScene, writeScript } from "../scene.ts";
 import type { Server } from "../server.ts";
 
-/** Longer than a busy machine needs. A request that waits for a blocked process is cut off. */
+/** Timeout of a request in milliseconds: longer than a busy machine needs to answer. */
 const patience = 30_000;
 
 const source = `
@@ -70,7 +70,7 @@ async function start(t: TestContext, mode: "dev" | "serve"): Promise<{ scene: Sc
   return { scene, server: await scene.start(mode, { args: ["--script-memory", "64"] }) };
 }
 
-/** Sends a request that disturbs the process; resolves with its status or error code. */
+/** Sends a request that makes the process misbehave; resolves with its status or error code. */
 function trouble({ ask }: Server, path: string): Promise<string> {
   return ask(path).then(
     ({ status }) => String(status),
@@ -79,11 +79,11 @@ function trouble({ ask }: Server, path: string): Promise<string> {
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: a process that a script blocks is replaced, and finally killed`, async (t) => {
+  test(`store ${mode}: a process whose event loop is blocked by a script is replaced, and finally killed`, async (t) => {
     const { server } = await start(t, mode);
     const before = await stillServes(server, 4);
     const blocked = trouble(server, "/block");
-    // A connection that the process accepts before it blocks would wait too.
+    // Wait until the process blocks: a connection that it accepts earlier would never be answered.
     await server.told(/blocking now/);
     const after = await stillServes(server, 8);
     assert.ok([...after].some((pid) => !before.has(pid)) || mode === "serve");
@@ -100,7 +100,7 @@ for (const mode of ["dev", "serve"] as const) {
     assert.match(server.log(), /did not recover: its blocked process is ended/);
   });
 
-  test(`store ${mode}: a script that exits, leaks or throws is served by a new process`, async (t) => {
+  test(`store ${mode}: after a script exits, exceeds its memory limit or throws, later requests are served`, async (t) => {
     const { server } = await start(t, mode);
     let pids = await stillServes(server, 4);
     const replaced = async (t: TestContext) => {
@@ -131,7 +131,7 @@ for (const mode of ["dev", "serve"] as const) {
       await replaced(t);
       await server.told(/Script "script" ended \(signal SIGABRT\)/);
     });
-    await t.test("a busy process is replaced meanwhile, and its response is not lost", async (t) => {
+    await t.test("a process that is busy for long is replaced and still sends its response", async (t) => {
       const work = server.ask("/work");
       await server.told(/has blocked its event loop/);
       await replaced(t);
@@ -144,7 +144,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("a process without CPU time is not replaced: others accept meanwhile, then it serves again", async (t) => {
+test("a process that gets no CPU time is not replaced, and serves again when it continues", async (t) => {
   const { server } = await start(t, "serve");
   const pids = [...(await stillServes(server, 4))].map(Number);
   const [stopped] = pids;
@@ -152,7 +152,7 @@ test("a process without CPU time is not replaced: others accept meanwhile, then 
   t.after(() => isAlive(stopped!) && process.kill(stopped!, "SIGCONT"));
   const served = await stillServes(server, 8);
   assert.ok(!served.has(String(stopped)));
-  // Longer than the time after which a process that uses the CPU would be replaced.
+  // Wait longer than the supervisor tolerates a blocked process that uses the CPU.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   process.kill(stopped!, "SIGCONT");
   await until(
@@ -162,7 +162,7 @@ test("a process without CPU time is not replaced: others accept meanwhile, then 
   assert.doesNotMatch(server.log(), /another process takes over/);
 });
 
-test("a request that a script has started is not run twice", async (t) => {
+test("a request whose process dies while a script handles it is not retried", async (t) => {
   const { server } = await start(t, "dev");
   assert.equal((await server.ask("/count")).status, 503);
   assert.equal((await server.ask("/count")).text, "2");

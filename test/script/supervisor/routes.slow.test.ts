@@ -18,7 +18,7 @@ function script(name: string, routes: readonly string[]) {
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: the most specific route receives the request, and a script without routes the rest`, async (t) => {
+  test(`store ${mode}: the script with the most specific route gets the request, or otherwise the script without routes`, async (t) => {
     const scene = await openScene(t);
     const configs = [
       await writeScript(scene, script("below", ["*.example.com/*"])),
@@ -62,7 +62,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("a host without a route is a 404 when every script has routes", async (t) => {
+test("a request to a host without a route gets 404 if every script has routes", async (t) => {
   const scene = await openScene(t);
   const configs = [
     await writeScript(scene, script("one", ["one.example/*"])),

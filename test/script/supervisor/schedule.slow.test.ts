@@ -16,7 +16,7 @@ export default {
   },
 };`;
 
-test("/__scheduled runs the scheduled handler immediately, with the given expression or the first", async (t) => {
+test("/__scheduled runs the scheduled handler immediately, with the given or the first cron expression", async (t) => {
   const scene = await scriptScene(t, source, '[triggers]\ncrons = ["*/5 * * * *", "0 0 1 1 *"]');
   const { ask, told } = await scene.start("dev");
   assert.equal((await ask("/")).text, "never");

@@ -40,7 +40,7 @@ export default {
   },
 };`;
 
-/** Temporary files of the server that are left in the scene's folder. */
+/** Returns the temporary files that the server left in the scene's folder. */
 function leftBehind({ directory }: Scene): string[] {
   return readdirSync(directory).filter((name) => !["src", "store.toml", ".store"].includes(name));
 }

@@ -52,7 +52,7 @@ export function flipByte({ path, offset, mask }: Omit<Flip, "bit"> & { readonly 
 
 export type Outcome = "right" | "refused" | "missing";
 
-/** Outcome of a get. Wrong bytes and any error except a StoreError fail the test. */
+/** Returns the outcome of a get. Wrong bytes and any error except a StoreError fail the test. */
 export async function read(
   bucket: StoreBucket,
   { key, value, ssecKey }: Stored,

@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Entries that the process created, by its notes, and that are not known to be durable. */
+/** Returns entries that the process created, by its notes, and that are not known to be durable. */
 export function unsyncedEntries(notes: string): string[] {
   const unsynced = new Set<string>();
   /** Entries covered by each sync in flight, by directory, in the order in which syncs started. */

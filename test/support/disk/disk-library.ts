@@ -5,13 +5,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface DiskLibrary {
-  /** Environment of a process whose calls fail as the control file says. */
+  /** Returns the environment of a process whose calls fail as the control file says. */
   faultsBy(control: string): Readonly<Record<string, string>>;
-  /** Environment of a process whose created and synced entries are written to the notes file. */
+  /** Returns the environment of a process that notes its created and synced entries in the file. */
   notesBy(notes: string): Readonly<Record<string, string>>;
 }
 
-/** Returns undefined when this machine has no C compiler. */
+/** Compiles the library; returns undefined if this machine has no C compiler. */
 export function buildDiskLibrary(directory: string): DiskLibrary | undefined {
   if (spawnSync("cc", ["--version"]).status !== 0) return undefined;
   const sourceFile = join(directory, "disk.c");

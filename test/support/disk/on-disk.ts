@@ -76,7 +76,10 @@ export function bucketIds(directory: string): ReadonlyMap<string, string> {
   return new Map(rows.map(({ name, id }) => [String(name), String(id)]));
 }
 
-/** Must hold after every crash, once the directory was opened, swept and closed again. */
+/**
+ * Asserts that no file is left over. This must hold after every crash, once the directory was
+ * opened, swept and closed again.
+ */
 export function assertNothingLeftOver(directory: string): void {
   const layout = dataLayout(directory);
   const kept = ["buckets", "processes", "registry.db", "trash"];
@@ -185,14 +188,14 @@ function assertSegments(paths: BucketPaths, named: readonly string[]): void {
   }
 }
 
-/** Names in the folder, without SQLite's -wal and -shm files, which may exist or not. */
+/** Returns the names in the folder without SQLite's -wal and -shm files, which may exist or not. */
 function namesIn(directory: string): string[] {
   return readdirSync(directory)
     .filter((name) => !/\.db-(wal|shm)$/.test(name))
     .sort();
 }
 
-/** Blob folders without a blob. */
+/** Returns the blob folders without a blob. */
 export function emptyFolders(directory: string): string[] {
   const layout = dataLayout(directory);
   return readdirSync(layout.buckets).flatMap((bucketId) => {
@@ -201,7 +204,7 @@ export function emptyFolders(directory: string): string[] {
   });
 }
 
-/** Number of uploads in all buckets, including ended uploads that still have a record. */
+/** Returns the number of uploads in all buckets, including ended uploads that have a record. */
 export function countUploads(directory: string): number {
   const layout = dataLayout(directory);
   return readdirSync(layout.buckets)

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** The secret in every encoding in which it might be written. */
+/** Returns the secret in every encoding in which it might be written. */
 export function writtenForms(secret: Uint8Array): Buffer[] {
   const bytes = Buffer.from(secret);
   const texts = [

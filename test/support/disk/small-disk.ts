@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 export interface SmallDisk {
   readonly directory: string;
-  /** False for a plain folder on a large disk, which cannot be filled. */
+  /** Whether the disk is small; a plain folder on a large disk cannot be filled. */
   readonly isSmall: boolean;
   /** Fills the disk until about this many bytes are left. */
   fill(left: number): void;
@@ -35,7 +35,8 @@ export function mountSmallDisk(folder: string, size = usualBytes): SmallDisk {
     fill(left) {
       const file = openSync(ballast, "w");
       try {
-        // Small writes: other processes write at the same time, and only the last write may fail.
+        // Use small writes: other processes write at the same time, and only the last write may
+        // fail.
         for (;;) {
           const { bavail, bsize } = statfsSync(directory);
           const bytes = Math.min(bavail * bsize - left, 1024 * 1024);

@@ -17,18 +17,18 @@ export interface Client {
   remove(keys: readonly string[]): Promise<void>;
   /** Writes only if the key does not exist; other clients may write the same key concurrently. */
   create(key: string, value: Value): Promise<void>;
-  /** Conditional writes to a key of this client alone, so that their result is known. */
+  /** Makes conditional writes to a key of this client alone, so that their result is known. */
   createKnown(turn: Turn): Promise<void>;
   replaceKnown(turn: Turn): Promise<void>;
   putParts(turn: Turn): Promise<void>;
   /** Starts an upload that is never completed and sometimes not aborted either. */
   abandonUpload(turn: Turn): Promise<void>;
-  /** A put whose stream fails must leave the previous object unchanged. */
+  /** Puts a stream that fails, which must leave the previous object unchanged. */
   failStream(turn: Turn): Promise<void>;
 }
 
 export function createClient(bucket: StoreBucket, name: string, nextId: () => number): Client {
-  /** `write` returns null when its condition fails. */
+  /** Reports a write before and after it runs. `write` returns null when its condition fails. */
   async function reporting(keys: readonly string[], value: Value | null, write: () => Promise<unknown>) {
     const report = { id: nextId(), bucket: name, keys, value };
     say({ said: "trying", ...report } satisfies WriteReport);

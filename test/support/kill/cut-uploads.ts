@@ -7,7 +7,7 @@ import type { UploadReport } from "./object-writer.ts";
 
 export interface CutUploads {
   learn(report: UploadReport): void;
-  /** Completes or aborts each upload that was not being ended; returns the completed ones. */
+  /** Completes or aborts each upload whose end had not begun; returns the completed uploads. */
   end(store: Store): Promise<Completed[]>;
 }
 

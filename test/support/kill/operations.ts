@@ -6,7 +6,7 @@ import { createRandom } from "../random.ts";
 import { createClient, type Turn } from "./client.ts";
 import type { WriterTask } from "./object-writer.ts";
 
-/** Number of keys that only one client writes, and of keys that all clients write. */
+/** Number of keys per client that only this client writes, and of keys that all clients write. */
 const keysEach = 4;
 const sharedKeys = 3;
 const clients = 12;
@@ -37,7 +37,7 @@ export function createTurns(
   });
 }
 
-/** Other clients write the same key concurrently, so any of the writes may be the last. */
+/** Writes a key that other clients write concurrently, so any of the writes may be the last. */
 async function writeShared({ client, random, key, value }: Turn): Promise<void> {
   switch (random.below(4)) {
     case 0:

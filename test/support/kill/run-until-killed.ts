@@ -29,7 +29,7 @@ export interface Killing {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Returns all reports that the program sent before it was killed. */
+/** Runs the program until it is killed; returns all reports it sent before. */
 export async function runUntilKilled<T>(killing: Killing): Promise<T[]> {
   const { before, inDoubt, ended } = await runUntilCut<T>(killing, () => {});
   assert.equal(ended, "SIGKILL", `the program ended by itself with ${ended}`);

@@ -16,7 +16,7 @@ interface Write {
   /** Writes that had ended before this write started, so its acknowledgement replaces them. */
   readonly replaces: readonly Write[];
   acknowledged: boolean;
-  /** Acknowledged or failed: in both cases, every later write replaces this one. */
+  /** Whether the write was acknowledged or failed: in both cases, every later write replaces it. */
   ended: boolean;
 }
 
@@ -46,7 +46,10 @@ export function createLedger(buckets: readonly string[]): Ledger {
     return said === "done" ? 1 : 0;
   }
 
-  /** Keys that certainly existed before each interrupted batch delete, which is all or nothing. */
+  /**
+   * Returns the keys that certainly existed before each interrupted batch delete, which must be
+   * deleted all or not at all.
+   */
   function cutBatches(): string[][] {
     return [...batches.values()].map(({ bucket, keys, id }) =>
       keys

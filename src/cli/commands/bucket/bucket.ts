@@ -29,7 +29,7 @@ const createCommand: Command = {
     const { parameters, options, output } = invocation;
     const [bucket = ""] = parameters;
     const storageClass = options.text("storage-class") ?? "Standard";
-    // Checked first, so that an invalid name does not create a data directory.
+    // Check the name first, so that an invalid name does not create a data directory.
     withCommandErrors({ bucket }, () => {
       checkBucketName(bucket);
       checkStorageClass(storageClass);
@@ -122,7 +122,7 @@ export const bucketCommands: CommandGroup = {
   commands: [createCommand, listCommand, infoCommand, publicCommand, notifyCommand, deleteCommand],
 };
 
-/** Not a failure if it does not work: grants are bound to the deleted bucket and have no effect. */
+/** An error is only a warning: grants are bound to the deleted bucket and have no effect. */
 async function dropGrants(data: Data, bucket: BucketRecord, output: Output): Promise<void> {
   try {
     await createCredentials(data.documents, data.secretKey, Date.now).dropGrants(bucket);
@@ -136,7 +136,7 @@ function bucketJson({ name, created, storageClass }: BucketRecord) {
   return { name, created: new Date(created).toISOString(), storageClass };
 }
 
-/** Asks only on a terminal: a program that passes --force means it. */
+/** Asks for confirmation only on a terminal; in a program, --force is the confirmation. */
 async function confirm({ output }: Invocation, engine: Engine, bucket: string): Promise<void> {
   const { objects, bytes } = await engine.totals(bucket);
   if (objects === 0 || !process.stdin.isTTY) return;
@@ -145,7 +145,7 @@ async function confirm({ output }: Invocation, engine: Engine, bucket: string): 
   if (typed !== bucket) throw new CommandError("The name does not match; nothing was deleted.");
 }
 
-/** Attempts to empty a bucket while others write to it. */
+/** Maximum number of attempts to empty a bucket while other processes write to it. */
 const maxRounds = 10;
 
 async function deleteWithObjects(engine: Engine, bucket: string): Promise<number> {

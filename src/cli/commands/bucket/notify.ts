@@ -219,7 +219,7 @@ function failureText(output: Output, { lastFailure, dropped }: ListedRule["progr
   return dropped === 0 ? failure : `${failure}; ${formatCount(dropped, "event")} dropped`;
 }
 
-/** Leaves out the encrypted secret. */
+/** Converts a rule for --json, without its encrypted secret. */
 function ruleJson({ target, keep, ...rule }: NotificationRule) {
   const { kind } = target;
   const shown = kind === "webhook" ? { webhook: target.url } : { script: target.name };

@@ -18,7 +18,7 @@ const kvDeleteCommand: Command = {
     const { parameters, output } = invocation;
     const [namespace = "", key = ""] = parameters;
     await withData(invocation, { absent: "refuse", subject: { namespace, key } }, async (data) => {
-      // Deleting a missing key succeeds in a script; a person who mistyped the key should know.
+      // The engine deletes a missing key without an error, but a user should notice a typo.
       const found = await data.engine.kv.get(namespace, key);
       if (found === undefined) throw new StoreError("NoSuchKey");
       await found.bytes.cancel();

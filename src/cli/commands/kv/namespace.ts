@@ -43,7 +43,7 @@ const verbs = { create, list, delete: remove };
 
 async function create(invocation: Invocation, namespace: string): Promise<void> {
   const { output } = invocation;
-  // Checked first, so that an invalid name does not create a data directory.
+  // Check the name first, so that an invalid name does not create a data directory.
   withCommandErrors({ namespace }, () => {
     if (!isNamespaceName(namespace)) throw new StoreError("InvalidBucketName");
   });
@@ -90,7 +90,7 @@ function namespaceJson({ name, created }: NamespaceRecord) {
   return { name, created: new Date(created).toISOString() };
 }
 
-/** Asks only on a terminal: a program that passes --force means it. */
+/** Asks for confirmation only on a terminal; in a program, --force is the confirmation. */
 async function confirm({ output }: Invocation, kv: KeyValues, namespace: string): Promise<void> {
   const { objects, bytes } = await kv.totals(namespace);
   if (objects === 0 || !process.stdin.isTTY) return;
@@ -99,7 +99,7 @@ async function confirm({ output }: Invocation, kv: KeyValues, namespace: string)
   if (typed !== namespace) throw new CommandError("The name does not match; nothing was deleted.");
 }
 
-/** Attempts to empty a namespace while others write to it. */
+/** Maximum number of attempts to empty a namespace while other processes write to it. */
 const maxRounds = 10;
 
 async function deleteWithKeys(kv: KeyValues, namespace: string): Promise<number> {

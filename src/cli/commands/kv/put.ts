@@ -36,7 +36,7 @@ export const kvPutCommand: Command = {
     try {
       await withData(invocation, { absent: "refuse", subject }, async (data) => {
         const { kv } = data.engine;
-        // Checked before stdin is read, because a user may be typing it.
+        // Check the namespace before reading stdin: a user may be about to type the value.
         if ((await kv.namespace(namespace)) === undefined) throw new StoreError("NoSuchBucket");
         await kv.put(namespace, key, value.source, write);
       });

@@ -1,4 +1,4 @@
-// `store object list`: prints the objects below a prefix, holding one page in memory at a time.
+// `store object list`: prints the objects below a prefix, with one page in memory at a time.
 import { StoreObject } from "../../../binding/object.ts";
 import type { Listing } from "../../../engine/engine.ts";
 import { compareKeys } from "../../../model/key.ts";
@@ -56,7 +56,7 @@ function parseLimit(text: string | undefined): number {
 
 type Entry = { readonly key: string; readonly record?: ObjectRecord };
 
-/** Merges objects and groups in key order. */
+/** Merges objects and common prefixes in key order. */
 function toEntries({ objects, prefixes }: Listing): Entry[] {
   const entries: Entry[] = [
     ...objects.map((record) => ({ key: record.key, record })),

@@ -44,7 +44,7 @@ const deleteCommand: Command = {
     const { parameters, output } = invocation;
     const { bucket, key } = objectAddress(parameters[0]!);
     await withData(invocation, { absent: "refuse", subject: { bucket, key } }, async (data) => {
-      // The engine accepts the deletion of a missing key, but a user who mistyped it should know.
+      // The engine deletes a missing key without an error, but a user should notice a typo.
       if ((await data.engine.head(bucket, key)) === undefined) throw new StoreError("NoSuchKey");
       await data.engine.delete(bucket, [key]);
       await data.tidy();

@@ -68,7 +68,7 @@ interface Put {
 }
 
 async function putWithProgress({ engine, tidy }: Data, { to, input, write, output, signal }: Put) {
-  // Checked before stdin is read, because a user may be typing it.
+  // Check the bucket before reading stdin: a user may be about to type the object.
   if ((await engine.bucket(to.bucket)) === undefined) throw new StoreError("NoSuchBucket");
   let leavesGarbage = (await engine.head(to.bucket, to.key)) !== undefined;
   const label = escapeControls(`${to.bucket}/${to.key}`);

@@ -1,5 +1,5 @@
-// Imports objects with their metadata, etag and parts, and verifies the source's checksums before an
-// object is stored. Unchanged objects are skipped, so an interrupted import can be resumed.
+// Imports objects with their metadata, etag and parts. The source's checksums are verified before
+// an object is stored. Unchanged objects are skipped, so an interrupted import can be resumed.
 import { forEachLimit } from "../../../async/for-each-limit.ts";
 import type { WriteOptions } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
@@ -54,7 +54,7 @@ export async function importObjects(options: ImportOptions, counts: ImportCounts
   });
 }
 
-/** Returns the size of the object; undefined when it is already in the bucket. */
+/** Returns the size of the object; undefined if the bucket already contains the same object. */
 async function importOne(
   options: ImportOptions,
   counts: ImportCounts,
@@ -81,7 +81,7 @@ async function importOne(
   return object.size;
 }
 
-/** The comparison when the etag is not a hash of the bytes. */
+/** Compares size and time, for objects whose etag is not a hash of the bytes. */
 function isNotOlder(record: ObjectRecord | undefined, object: SourceObject): boolean {
   return record !== undefined && record.size === object.size && record.uploaded >= object.written;
 }
@@ -112,7 +112,7 @@ async function putWhole(
   if (result.outcome !== "stored") throw new Error("A put without a condition was refused.");
 }
 
-/** Uploads the original parts, so that the etag must match the source's; this verifies the bytes. */
+/** Uploads the same parts as in the source. The bytes are intact if the etag is the same, too. */
 async function putParts(
   options: ImportOptions,
   key: Key,
@@ -132,7 +132,7 @@ async function putParts(
     await engine.completeUpload(bucket, { key, id }, parts, { partSizes: "s3" });
   } catch (error) {
     await engine.abortUpload(bucket, { key, id }).catch(() => {
-      // Report why the upload failed. Its parts expire after seven days.
+      // The error of the upload is more useful: ignore this one. The parts expire after seven days.
     });
     throw error;
   }

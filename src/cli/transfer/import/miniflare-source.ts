@@ -18,11 +18,11 @@ import {
 } from "./source.ts";
 
 const databases = "miniflare-R2BucketObject";
-/** Relative to the folder of the project, of wrangler's state, or of the buckets. */
+/** Paths of the buckets below the project's folder, wrangler's state folder, or its subfolders. */
 const subfolders = ["", "r2", "v3/r2", "state/v3/r2", ".wrangler/state/v3/r2"];
 
 export interface MiniflareOptions {
-  /** As typed by the user, for messages. */
+  /** The folder as typed by the user, for messages. */
   readonly folder: string;
   readonly directory: string;
   readonly bucket: string;
@@ -102,7 +102,7 @@ interface ObjectRow extends BlobRow {
   readonly custom_metadata: string;
 }
 
-/** The id that workerd assigns to a durable object of this name. */
+/** Computes the id that workerd assigns to a durable object of this name. */
 function durableObjectId(bucket: string): string {
   const key = createHash("sha256").update(databases).digest();
   const half = (bytes: string | Buffer) => createHmac("sha256", key).update(bytes).digest().subarray(0, 16);
@@ -110,7 +110,7 @@ function durableObjectId(bucket: string): string {
   return Buffer.concat([name, half(name)]).toString("hex");
 }
 
-/** Checksums that were uploaded with the object and are stored with it again. */
+/** Parses the checksums that were uploaded with the object; the import stores them again. */
 function parseHashes(text: string) {
   const given = JSON.parse(text) as Partial<Record<"sha1" | "sha256" | "sha384" | "sha512", string>>;
   return (["sha1", "sha256", "sha384", "sha512"] as const).flatMap((algorithm) => {

@@ -21,7 +21,7 @@ import {
 
 export interface S3SourceOptions {
   readonly endpoint: S3Endpoint;
-  /** For temporary credentials. */
+  /** Session token of temporary credentials. */
   readonly sessionToken?: string | undefined;
   readonly times?: Partial<S3Times>;
 }
@@ -68,7 +68,7 @@ export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOpt
   return { objects, close: () => client.close() };
 }
 
-/** The message contains the service and its answer, never an access key. */
+/** The message contains the host and the service's answer, but never an access key. */
 function toSourceError(error: unknown, host: string): unknown {
   if (!(error instanceof Error) || error instanceof CommandError) return error;
   const isRefusal = error instanceof S3Refusal;
@@ -131,7 +131,7 @@ function startGet({ client, headers, key, etag }: ObjectRef, query: Query, range
   );
 }
 
-/** Resumes when a connection breaks. */
+/** Opens a body that resumes with a new request when the connection breaks. */
 function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
   const { client } = ref;
   const span = /^bytes (\d+)-(\d+)\/\d+$/.exec(answer.headers["content-range"] ?? "");
@@ -162,7 +162,7 @@ function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
 
 const checksumAlgorithms = ["crc64nvme", "crc32c", "crc32", "sha256", "sha1"] as const;
 
-/** Checksums of the whole object. Checksums of part checksums end in a dash and a part count. */
+/** Parses checksums of the whole object; skips composite checksums, which end in `-<parts>`. */
 function wholeChecksums(header: (name: string) => string | null): ExpectedChecksum[] {
   return checksumAlgorithms.flatMap((algorithm) => {
     const value = Buffer.from(header(`x-amz-checksum-${algorithm}`) ?? "", "base64");

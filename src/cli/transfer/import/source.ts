@@ -14,7 +14,7 @@ export interface SourceObject {
   readonly size: number;
   /** Without quotes; empty if unknown. */
   readonly etag: string;
-  /** When it was last written, in milliseconds since the epoch. */
+  /** Time of the last write, in milliseconds since the epoch. */
   readonly written: number;
   read(): Promise<SourceContent>;
 }
@@ -25,7 +25,7 @@ export interface SourceContent {
   readonly storageClass: StorageClass | undefined;
   /** Checksums of the whole object; empty if unknown. */
   readonly checksums: readonly ExpectedChecksum[];
-  /** Number of parts of a multipart upload, if the etag is made of their hashes. */
+  /** Number of parts of a multipart upload, if the etag is computed from the parts' hashes. */
   readonly parts: number | undefined;
   /** Opens the whole object, or one part of it. */
   openBody(part?: number): Promise<SourceBody>;
@@ -43,13 +43,13 @@ export interface SourceBody {
 /** The source is unavailable, so all further objects would fail too. */
 export class SourceUnavailable extends CommandError {}
 
-/** The part count in the etag of a multipart upload; undefined for other etags. */
+/** Returns the part count in the etag of a multipart upload; undefined for other etags. */
 export function parsePartCount(etag: string): number | undefined {
   const count = /^[0-9a-f]{32}-(\d{1,5})$/.exec(etag)?.[1];
   return count === undefined ? undefined : Number(count);
 }
 
-/** Parses an etag that has the form of an MD5. */
+/** Returns the etag as an MD5 checksum; undefined if it does not have that form. */
 export function parseMd5Etag(etag: string): ExpectedChecksum | undefined {
   return /^[0-9a-f]{32}$/.test(etag) ? { algorithm: "md5", value: Buffer.from(etag, "hex") } : undefined;
 }

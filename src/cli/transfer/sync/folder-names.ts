@@ -1,11 +1,11 @@
-// Checks whether a key can be a file path. Keys that are not valid paths, are ambiguous, or would lie
-// outside the folder are reported and never written.
+// Checks whether a key can be a file path. Keys that are ambiguous, are not valid paths, or would
+// be outside the folder are reported and never written.
 import type { ObjectRecord } from "../../../model/object.ts";
 
-/** Limit of common file systems. */
+/** Maximum length of a file name in common file systems. */
 const maxNameBytes = 255;
 
-/** Why the part of a key after the prefix is not a valid path; undefined when it is. */
+/** Returns why the part of a key after the prefix is not a valid path; undefined if it is valid. */
 export function nameProblem(name: string): string | undefined {
   if (name === "") return "nothing follows the prefix";
   if (name.includes("\0")) return "a file name cannot contain a zero byte";
@@ -21,12 +21,12 @@ export function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** An empty object that other tools create to mark a folder. */
+/** Whether the object is empty and marks a folder, as some tools create it. */
 export function isFolderMark({ key, size }: Pick<ObjectRecord, "key" | "size">): boolean {
   return size === 0 && key.endsWith("/");
 }
 
-/** The temporary name of a file while it is written; see download.ts. */
+/** Whether the name is that of a temporary file; see download.ts. */
 export function isPartialName(name: string): boolean {
   return /^\.store-[0-9a-f]{16}\.part$/.test(name);
 }

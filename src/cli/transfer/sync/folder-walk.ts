@@ -1,6 +1,5 @@
-// Walks a folder in key order, with one folder in memory at a time. Symbolic links are not followed,
-// so no file outside the folder is read and none is read twice.
-
+// Walks a folder in key order, with one list of entries per level in memory. Symbolic links are not
+// followed, so no file outside the folder is read and no file is read twice.
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { compareKeys, type Key } from "../../../model/key.ts";
@@ -23,7 +22,7 @@ export async function* walkFolder(
   try {
     entries = await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    // Deleted since it was listed, or not created yet.
+    // The folder was deleted since it was listed, or is not created yet.
     if (systemCode(error) === "ENOENT") return;
     yield { kind: "failed", key: prefix.slice(0, -1), error: fileError(error, "read the folder", folder) };
     return;
@@ -52,7 +51,7 @@ export async function* walkFolder(
   }
 }
 
-/** Node decodes names; one that is not UTF-8 becomes a name that does not exist. */
+/** False for a name that is not UTF-8: Node decodes it to a name that does not exist. */
 async function isThere(path: string): Promise<boolean> {
   try {
     await lstat(path);

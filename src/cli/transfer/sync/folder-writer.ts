@@ -1,6 +1,5 @@
-// Writes and removes files in a folder, never through a symbolic link and never outside it. A file
-// appears complete or not at all; all changes are on disk when `finish` returns.
-
+// Writes and removes files in a folder, never outside it and never through a symbolic link. A file
+// appears complete or not at all. All changes are on disk when `finish` resolves.
 import { constants, type Stats } from "node:fs";
 import { link, lstat, mkdir, open, realpath, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -9,14 +8,14 @@ import { fileError, systemCode } from "../../framework/failures.ts";
 import { writeBeside } from "../download.ts";
 import type { SyncOptions } from "./sync.ts";
 
-/** A folder has the name of a file to be written; it may still be deleted by the sync. */
+/** A file cannot be written because a folder has its name. The sync may delete the folder later. */
 export class FolderInTheWay extends CommandError {}
 
 export interface FolderWriter {
   /** `name` is a relative path that `nameProblem` has accepted. */
   write(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Removes the folders that removals have emptied. */
+  /** Removes folders that became empty when files were removed. */
   prune(): Promise<void>;
   finish(): Promise<void>;
 }

@@ -1,6 +1,5 @@
-// Reads a file for an upload and compares it with an object. The file is read through one handle, and
-// the read fails if the file changes meanwhile.
-
+// Reads a file for an upload and compares it with an object. All reads use one handle and fail if
+// the file has changed since it was opened.
 import { createHash, type Hash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -63,7 +62,7 @@ export interface Comparison extends Pick<SyncOptions, "engine" | "bucket" | "siz
   readonly file: LocalFile;
 }
 
-/** Compares sizes, then the MD5 of the object or of its parts, from which the etag was made. */
+/** Compares the sizes, then the MD5 of the object or of its parts. */
 export async function hasSameBytes({ engine, bucket, record, file, sizeOnly }: Comparison): Promise<boolean> {
   if (record.encryption !== undefined) {
     throw new CommandError(
@@ -83,7 +82,7 @@ export async function hasSameBytes({ engine, bucket, record, file, sizeOnly }: C
   return multipartEtag(await md5s(file, sizes)) === record.etag;
 }
 
-/** Hex MD5 of each piece, for pieces of these sizes. */
+/** Splits the file into pieces of these sizes and returns the hex MD5 of each piece. */
 async function md5s(file: LocalFile, sizes: readonly number[]): Promise<string[]> {
   const found: string[] = [];
   let hash: Hash = createHash("md5");

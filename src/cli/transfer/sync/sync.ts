@@ -1,5 +1,5 @@
-// Syncs a folder and the keys of a bucket below a prefix. Both are walked in key order, so neither is
-// in memory as a whole. A failed key is reported, and the others continue.
+// Syncs a folder and the keys of a bucket below a prefix. Both are walked in key order, so memory
+// use does not depend on their size. A failed key is reported, and the sync continues.
 import { forEachLimit } from "../../../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../../../async/merge-join.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -33,14 +33,14 @@ export interface SyncOptions extends TransferOptions {
   readonly except: string | undefined;
   readonly to: "bucket" | "folder";
   readonly deletes: boolean;
-  /** Treat files and objects of the same size as equal. */
+  /** Whether files and objects of the same size count as equal. */
   readonly sizeOnly: boolean;
-  /** Read each file again after the upload and compare it with the stored object. */
+  /** Whether each file is read again after its upload and compared with the stored object. */
   readonly verifies?: boolean;
 }
 
 export type TransferEvent =
-  /** Copied, or would be copied in a dry run. */
+  /** The key was copied, or would be copied in a dry run. */
   | { readonly kind: "copy"; readonly key: Key; readonly size: number }
   | { readonly kind: "delete"; readonly key: Key }
   | { readonly kind: "passed"; readonly key: Key; readonly why: string }
@@ -72,7 +72,7 @@ export interface SyncPair {
 
 /** The side that the sync writes to. */
 export interface SyncTarget {
-  /** Returns the number of bytes copied, or to be copied; undefined when both sides are equal. */
+  /** Returns the bytes copied, or to copy in a dry run; undefined when both sides are equal. */
   copy(pair: SyncPair): Promise<number | undefined>;
   remove(key: Key): Promise<void>;
   /** Removes emptied folders whose names are needed for files. */
@@ -84,7 +84,7 @@ const concurrency = 8;
 
 export async function sync(options: SyncOptions, counts: SyncCounts): Promise<void> {
   const target = options.to === "bucket" ? createBucketTarget(options) : createFolderTarget(options);
-  /** Files whose name is still a folder; retried after the folder was removed. Usually few. */
+  /** Files that wait until a folder of the same name is removed. */
   const waiting: SyncPair[] = [];
 
   async function copy(pair: SyncPair): Promise<void> {
@@ -134,7 +134,7 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
   }
 }
 
-/** Errors that would repeat for every other key. */
+/** Whether the error would occur for every other key too. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof StoreError) {
     return ["InsufficientStorage", "ServiceUnavailable", "NoSuchBucket"].includes(error.reason);
@@ -143,7 +143,7 @@ export function isFatal(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].includes(systemCode(cause ?? error) ?? "");
 }
 
-/** Yields pairs to compare. Keys that only the target has are removed on the way. */
+/** Yields pairs to compare. Removes keys that exist only in the target. */
 async function* selectPairs(
   options: SyncOptions,
   counts: SyncCounts,
@@ -204,7 +204,7 @@ export async function* listObjects(
   } while (cursor !== undefined);
 }
 
-/** Keys below a skipped or unreadable folder must not be deleted. Key order keeps the list short. */
+/** Protects keys below skipped and unreadable folders from deletion. Call it in key order. */
 function createProtectedKeys() {
   let below: string[] = [];
   return {
@@ -212,7 +212,7 @@ function createProtectedKeys() {
       below.push(key);
     },
     has(key: Key): boolean {
-      // "0" is the character after "/", so from `${name}0` on no key lies below the name.
+      // "0" is the character after "/", so no key from `${name}0` on is below the folder `name`.
       below = below.filter((name) => name === "" || compareKeys(key, `${name}0`) < 0);
       return below.some((name) => name === "" || key.startsWith(`${name}/`));
     },

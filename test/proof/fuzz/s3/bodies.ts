@@ -60,7 +60,7 @@ function chunkedTarget(form: string, framing: Framing): Target {
   const payload = `STREAMING-${form}`;
   const head = `PUT /bucket/a\nhost: h${framing.hasTrailer ? `\nx-amz-trailer: ${trailer}` : ""}`;
   const whole = readRequest(httpRequest(head));
-  /** Reads the body in pieces whose size follows from `measure`; returns the body or error. */
+  /** Reads the body in pieces whose sizes follow from `measure`; returns the body or the error. */
   async function read(
     bytes: Buffer,
     measure: number,

@@ -81,7 +81,7 @@ const remove = documents({
   tokens: ["<Object><Key>", "</Key></Object>", "<Quiet>", "<Size>", "<ETag>"],
 });
 
-/** Settings can add headers to a GetObject response, so the response must still be sendable. */
+/** Reads an object: headers that bucket settings add must be sendable. */
 async function readObject(world: World): Promise<void> {
   await callOperation("GET /bucket/small/%C3%BC\nhost: h", world);
 }
@@ -139,7 +139,7 @@ const create = documents({
   tokens: ["<LocationConstraint>", "us-east-1", "<Location>"],
 });
 
-/** The XML reader alone: accepted text must survive writing and reading again. */
+/** Tests the XML reader alone: accepted text must survive writing and reading again. */
 const reader: Target = {
   name: "XML: reader",
   form: "bytes",

@@ -23,7 +23,7 @@ import { holds, isClear, type Runner, Violation } from "../target.ts";
 export const fixedNow = Date.UTC(2026, 10, 15, 12);
 export const domains = ["s3.example.com"];
 
-/** Node keeps only the first of these headers and ignores duplicates. */
+/** Matches headers of which Node keeps only the first and ignores duplicates. */
 const single =
   /^(?:authorization|content-(?:length|type)|etag|expires|from|host|if-(?:un)?modified-since|last-modified|location)$/;
 
@@ -101,7 +101,7 @@ async function openWorld(engine: Engine): Promise<World> {
   return { engine, uploadId: id };
 }
 
-/** Inputs per world: data they leave must not accumulate. */
+/** Inputs until the world is reset, so that stored data does not accumulate. */
 const inputsAWorld = 250;
 
 export async function worldRunner(run: (input: string, world: World) => Promise<string>): Promise<Runner> {
@@ -141,7 +141,7 @@ export const unsigned: SigningContext = {
   signature: "0".repeat(64),
 };
 
-/** A memory budget large enough for any document of one request. */
+/** Returns a memory budget large enough for any document of one request. */
 export function share(kind: "document" | "form" = "document"): BudgetShare {
   return createDocumentBudget().open(kind);
 }
@@ -161,7 +161,7 @@ export async function callOperation(input: string, { engine, uploadId }: World):
   return `${operation.name} ${response.status}`;
 }
 
-/** Headers the store generates; other headers return metadata stored by an earlier input. */
+/** Matches headers that the store generates; other headers contain metadata of an earlier input. */
 const ours = /^(?:content-(?:length|range)|last-modified|etag|expires|x-amz-(?!meta-).*)$/;
 
 /** Checks that headers are valid, the body has its declared length and XML is readable. */

@@ -49,10 +49,10 @@ function textOf({ method, path, query = [], headers = {} }: Raw): string {
   );
 }
 
-/** The signed parts of a request, computed independently of the product's canonical form. */
+/** Returns the signed parts of a request, independently of the product's canonical form. */
 function essenceOf({ method, path, query, http, header }: S3Request): string {
   const claims = (header("authorization") ?? "").replace(/^\S+\s/, "").split(",");
-  // If SignedHeaders is given twice, the last one counts.
+  // If SignedHeaders is given twice, the last value counts.
   const claim = claims.map((one) => /^\s*SignedHeaders\s*=(.*)$/s.exec(one)?.[1]?.trim()).filter(Boolean);
   const names = (claim.at(-1) ?? query.get("X-Amz-SignedHeaders") ?? "").split(";");
   const values = new Map<string, string[]>(names.map((name) => [name, []]));

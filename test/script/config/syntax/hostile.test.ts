@@ -7,7 +7,7 @@ import { project } from "../../../support/projects.ts";
 
 const head = 'name = "photos"\nmain = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
 
-test("nesting beyond the limit is reported with its position in TOML, JSON and JSONC", async (t) => {
+test("a configuration in TOML, JSON or JSONC with too deep nesting is refused with the position", async (t) => {
   const { refused } = await project(t);
   const rows: [string, string, string][] = [
     ["store.json", "[".repeat(100_000), "1:65"],
@@ -31,7 +31,7 @@ test("a configuration with nesting up to the limit is accepted", async (t) => {
   assert.equal(JSON.stringify(vars), `{"A":${list}}`);
 });
 
-test("of very many configuration errors the first are reported, with a note that there are more", async (t) => {
+test("a configuration with very many errors is refused with the first errors and a note that there are more", async (t) => {
   const { refused } = await project(t);
   const keys = Array.from({ length: 5000 }, (_, i) => `k${i} = 1`).join("\n");
   const { message, faults } = await refused("store.toml", keys);
@@ -41,7 +41,7 @@ test("of very many configuration errors the first are reported, with a note that
   assert.equal(twice.faults.length, maxFaults);
 });
 
-test("long runs of spaces and very long words are parsed quickly", async (t) => {
+test("a configuration with very long words or runs of spaces is parsed quickly", async (t) => {
   const { refused } = await project(t);
   const spaces = " ".repeat(200_000);
   for (const text of [

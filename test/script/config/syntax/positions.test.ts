@@ -31,7 +31,7 @@ function check(text: string, rows: readonly Row[]): void {
   }
 }
 
-test("positions of keys and values in every notation are found", () => {
+test("the position of each TOML key and value is found in every notation", () => {
   const text = `# a comment = 1
 name = "photos"   # behind "it"
   indented=true
@@ -65,7 +65,7 @@ end = nan`;
   ]);
 });
 
-test("positions of tables, arrays of tables and nested tables are found", () => {
+test("the position of each TOML table, array of tables and nested table is found", () => {
   const text = `[vars]
 A = 1
 [ vars . "deep er" ]
@@ -105,7 +105,7 @@ y = 2`;
   ]);
 });
 
-test("positions in inline tables and arrays are found, over several lines and with comments", () => {
+test("positions in TOML inline tables and arrays are found, also over several lines and with comments", () => {
   const text = `routes = [ # all of them
   "a,b]", 'c',  # with , and ]
   [1,2], { x = { y.z = "}" }, w = [ ] },
@@ -125,7 +125,7 @@ last = { a = 1, b = 2 }`;
   ]);
 });
 
-test("a missing key has the position of its table", () => {
+test("a key that is missing in TOML has the position of its table", () => {
   const text = 'a = 1\n[[b]]\nc = "x"\n';
   const places = scanTomlPositions(text);
   assert.equal(shown(text, places.find(["b", 0, "none"]).value), "2:1 [[b]]");

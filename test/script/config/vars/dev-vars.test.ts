@@ -80,7 +80,7 @@ vars = { TITLE = "x" }
 [env.staging]
 `;
 
-test("store dev reads .dev.vars or that of the environment, and .env only if neither exists", async (t) => {
+test("store dev reads .dev.vars.<environment> or .dev.vars, and .env only if neither exists", async (t) => {
   const { write, directory } = await project(t);
   const file = await write("wrangler.toml", wrangler);
   const read = (options: ReadOptions = {}) => readConfig(file, { now, mode: "dev", ...options });
@@ -108,7 +108,7 @@ test("with a store file, .dev.vars is read and .env is not", async (t) => {
   assert.deepEqual(readConfig(file, { now, mode: "dev" }).devVars, { B: "dev" });
 });
 
-test("if the configuration declares secrets, only those and its variables are read from .dev.vars", async (t) => {
+test("if the configuration declares secrets, .dev.vars can set only declared secrets and variables", async (t) => {
   const { write } = await project(t);
   const text = wrangler.replace("[env", '[secrets]\nrequired = ["KEY"]\n[env');
   await write(".dev.vars", "KEY=1\nTITLE=2\nOTHER=3\n");

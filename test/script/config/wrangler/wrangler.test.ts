@@ -50,7 +50,7 @@ test("a wrangler file in JSON, JSONC or TOML defines buckets, namespaces, variab
   assert.deepEqual([toml.buckets, toml.vars], [[{ binding: "IMAGES", bucketName: "images" }], { MAX: 5 }]);
 });
 
-test("a wrangler file sets store_delimited_prefixes_keep_delimiter, and r2_list_honor_include is mapped", async (t) => {
+test("R2 flags of a wrangler file are renamed to Store's, and the flag for delimited prefixes is added", async (t) => {
   const files = await project(t);
   const text = `${least}compatibility_flags = ["r2_list_honor_include", "nodejs_compat"]\n`;
   assert.deepEqual((await readToml(files, text)).compatibilityFlags, [
@@ -72,7 +72,7 @@ test("a flag that blocks fetch to private addresses gets a note that it is not e
   ]);
 });
 
-test("a missing name and date are replaced, with a note for each", async (t) => {
+test("a missing name and compatibility date of a wrangler file get defaults, with a note for each", async (t) => {
   const files = await project(t);
   const file = await files.write("my_site/wrangler.toml", 'main = "index.ts"\n');
   await files.write("my_site/index.ts", "");
@@ -84,7 +84,7 @@ test("a missing name and date are replaced, with a note for each", async (t) => 
   ]);
 });
 
-test("placeholders in names are replaced by the names of the bindings", async (t) => {
+test("bucket and namespace names that are placeholders are replaced by names derived from the bindings", async (t) => {
   const text = `name = "<YOUR_NAME>"
 main = "src/index.ts"
 compatibility_date = "YYYY-MM-DD"
@@ -113,7 +113,7 @@ kv_namespaces = [{ binding = "CACHE", id = "<YOUR_ID>" }, { binding = "OTHER" }]
   ]);
 });
 
-test("a binding in a wrangler file need not be an identifier", async (t) => {
+test("the name of a binding in a wrangler file need not be a JavaScript identifier", async (t) => {
   const text = `${least}r2_buckets = [{ binding = "my-files", bucket_name = "files" }]\n`;
   assert.equal((await readToml(await project(t), text)).buckets[0]!.binding, "my-files");
 });
@@ -133,7 +133,7 @@ const routeRows: readonly (readonly [string, readonly string[]])[] = [
   ['route = ""', []],
 ];
 
-test("routes may be strings or tables, with a scheme, without a path or for custom domains", async (t) => {
+test("routes of a wrangler file may be strings or tables, with a scheme, without a path or for custom domains", async (t) => {
   const files = await project(t);
   for (const [text, routes] of routeRows) {
     assert.deepEqual((await readToml(files, `${least}${text}\n`)).routes, routes, text);
@@ -152,7 +152,7 @@ test("an unusable route is omitted with a note by store dev, and refused by stor
   );
 });
 
-test("keys that have no effect are named together in one note", async (t) => {
+test("keys of a wrangler file that have no effect are named together in one note", async (t) => {
   const text = `${least}account_id = "1"
 workers_dev = true
 [observability]
@@ -171,7 +171,7 @@ queue = "q"
   ]);
 });
 
-test("bindings that Store does not support are listed, and named in one note", async (t) => {
+test("bindings of a wrangler file that Store does not support are named together in one note", async (t) => {
   const text = `${least}
 d1_databases = [{ binding = "DB", database_name = "x", database_id = "y" }]
 services = [{ binding = "AUTH", service = "auth" }]
@@ -246,7 +246,7 @@ test("assets, also those of a Pages project, may be served without a script", as
   assert.deepEqual([advanced.assets?.binding, advanced.assets?.runWorkerFirst], ["ASSETS", true]);
 });
 
-test("a store file is preferred to a wrangler file, and json to jsonc to toml", async (t) => {
+test("a store file is preferred to a wrangler file, and wrangler.json to wrangler.jsonc to wrangler.toml", async (t) => {
   const { write, directory } = await project(t);
   await write("wrangler.toml", "");
   assert.equal(findConfig(directory), join(directory, "wrangler.toml"));

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await cache.delete(url);
 });
 
-test("a cached response is matched repeatedly, by URL and by request", async () => {
+test("cache.match returns a stored response repeatedly, by URL and by Request", async () => {
   assert.equal(await cache.match(url), undefined);
   assert.equal(await cache.put(url, kept("hello", { "x-a": "1" })), undefined);
   for (const request of [url, new URL(url), get(), `${url}#part`]) {
@@ -38,7 +38,7 @@ test("an incoming request matches by host, ignoring case, and by its path exactl
   assert.equal(await (await matched("https://example.com/"))!.text(), "root");
 });
 
-test("responses with streams, with bytes and of Node's own Response class are cached", async () => {
+test("cache.put accepts responses with streams or bytes, and responses of Node's own class", async () => {
   for (const body of [streamOf("a", "b"), Buffer.from("ab"), new Blob(["ab"])]) {
     await cache.put(url, kept(body));
     assert.equal(await (await cache.match(url))!.text(), "ab");
@@ -47,7 +47,7 @@ test("responses with streams, with bytes and of Node's own Response class are ca
   assert.equal(await (await cache.match(url))!.text(), "own");
 });
 
-test("changes to a matched response do not reach the cache", async () => {
+test("changing a response that cache.match returned does not change the cached response", async () => {
   await cache.put(url, kept(new Uint8Array([1, 2, 3])));
   const first = await cache.match(url);
   assert.throws(() => first!.headers.set("a", "b"), TypeError);
@@ -65,7 +65,7 @@ test("cache.put consumes the body of the response", async () => {
   await assert.rejects(cache.put(url, response), TypeError);
 });
 
-test("a cached response expires", async () => {
+test("a cached response expires at the time given by Cache-Control, Age or Expires", async () => {
   const lifetimes: [Record<string, string>, number][] = [
     [{ "cache-control": "max-age=60" }, 60],
     [{ "cache-control": "max-age=60, s-maxage=5" }, 5],
@@ -127,7 +127,7 @@ test("a response to a request with Authorization is cached only if its headers a
   assert.equal(await (await cache.match(url))!.text(), "x");
 });
 
-test("responses without caching headers are cached by the default of their status", async () => {
+test("the status determines whether a response without caching headers is cached", async () => {
   for (const [status, isKept] of [
     [200, true],
     [301, true],
@@ -143,7 +143,7 @@ test("responses without caching headers are cached by the default of their statu
   assert.equal((await cache.match(url))!.status, 500);
 });
 
-test("cache.put of a 206, of a method other than GET, or with Vary: * throws a TypeError", async () => {
+test("cache.put of a 206 response, of a request other than GET, or of Vary: * throws a TypeError", async () => {
   const post = new script.Request(url, { method: "POST" });
   await assert.rejects(cache.put(post, kept()), TypeError);
   await assert.rejects(cache.put(url, kept("x", {}, 206)), TypeError);
@@ -155,7 +155,7 @@ test("cache.put of a 206, of a method other than GET, or with Vary: * throws a T
   assert.equal(await cache.match(url), undefined);
 });
 
-test("cache.match of a method other than GET finds nothing unless ignoreMethod is set", async () => {
+test("cache.match of a request other than GET returns undefined unless ignoreMethod is set", async () => {
   await cache.put(url, kept());
   const head = new script.Request(url, { method: "HEAD" });
   assert.equal(await cache.match(head), undefined);
@@ -171,7 +171,7 @@ test("a response with Vary matches only requests with the same header values", a
   assert.equal(await cache.match(url), undefined);
 });
 
-test("cache.delete returns whether there was an entry", async () => {
+test("cache.delete returns whether an entry was deleted", async () => {
   assert.equal(await cache.delete(url), false);
   await cache.put(url, kept());
   assert.equal(await cache.delete(url), true);

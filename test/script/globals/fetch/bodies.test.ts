@@ -1,5 +1,5 @@
-// Every kind of body in every way in which scripts pass it on: read, wrapped, cloned, split, piped
-// and stored.
+// Tests that every kind of body stays complete when scripts read, wrap, clone, split, pipe or store
+// it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -11,7 +11,7 @@ import { node, script, streamOf } from "../installed.ts";
 const text = "hello, wörld";
 const bytes = () => new Uint8Array(Buffer.from(text));
 
-/** Each function creates a value that reads as `text`. */
+/** Kinds of bodies. Each function creates a body that reads as `text`. */
 const kinds: Readonly<Record<string, () => unknown>> = {
   "a string": () => text,
   "a Uint8Array": bytes,
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, () => unknown>> = {
   "a stream of known length": () => fixed(bytes()),
   "the body of a Response": () => new script.Response(text).body,
   "the body of a Request": () => new script.Request("http://a/", { method: "POST", body: text }).body,
-  "the body of a Response of Node's own": () => new node.Response(text).body,
+  "the body of Node's own Response": () => new node.Response(text).body,
 };
 
 function fixed(value: Uint8Array): ReadableStream<Uint8Array> {
@@ -36,9 +36,9 @@ function post(body: unknown): Request {
   return new script.Request("http://a.example/", { method: "POST", body });
 }
 
-/** Each function passes the body of a message on to another message, as scripts do. */
+/** Ways in which scripts pass a body on. Each function returns a message with the same body. */
 const ways: Readonly<Record<string, (message: Request | Response) => Request | Response>> = {
-  "as it is": (message) => message,
+  "not wrapped": (message) => message,
   "wrapped by a Response": (message) => new script.Response(message.body, { headers: message.headers }),
   "wrapped twice": (message) => new script.Response(new script.Response(message.body).body),
   "wrapped by a Request": (message) => post(message.body),
@@ -48,7 +48,7 @@ const ways: Readonly<Record<string, (message: Request | Response) => Request | R
     assert.ok(message.body instanceof ReadableStream);
     return message.clone();
   },
-  "the original of a clone": (message) => {
+  "read after it was cloned": (message) => {
     void message.clone();
     return message;
   },
@@ -74,7 +74,7 @@ after(() => store.close());
 
 for (const [kind, value] of Object.entries(kinds)) {
   for (const [way, take] of Object.entries(ways)) {
-    test(`a body from ${kind}, ${way}, is complete when it is read, stored and sent`, async () => {
+    test(`a body made from ${kind} and ${way} is complete when it is read, stored and sent`, async () => {
       for (const make of [() => new script.Response(value()), () => post(value())]) {
         assert.equal(await take(make()).text(), text);
         const object = await bucket.put("key", take(make()).body);
@@ -88,7 +88,7 @@ for (const [kind, value] of Object.entries(kinds)) {
   }
 }
 
-test("forms and query parameters are complete when they are wrapped and stored", async () => {
+test("a body made from FormData or URLSearchParams is complete when it is wrapped and stored", async () => {
   const form = new FormData();
   form.set("name", "wörld");
   form.set("file", new Blob([text]), "file.txt");
@@ -102,7 +102,7 @@ test("forms and query parameters are complete when they are wrapped and stored",
   assert.equal((await new script.Response(query.body, query).formData()).get("name"), "a b");
 });
 
-test("a body made of text, bytes or a blob keeps its length when it is wrapped", () => {
+test("a body made from text, bytes or a Blob keeps its length when another message wraps it", () => {
   for (const value of [text, bytes(), new Blob([text])]) {
     const { body } = describeResponse(new script.Response(new script.Response(value).body));
     assert.equal(declaredLength(body as ReadableStream), Buffer.byteLength(text));
@@ -135,7 +135,7 @@ test("the rest of a partially read body can be stored", async () => {
   assert.equal((await bucket.put("whole", source)).size, Buffer.byteLength(text));
 });
 
-test("an empty body stays empty when it is wrapped and stored, and is allowed with status 204", async () => {
+test("an empty body stays empty when another message wraps it, and is allowed with status 204", async () => {
   for (const value of ["", new Uint8Array(), new Blob([])]) {
     const first = new script.Response(value);
     assert.equal(await new script.Response(first.body, first).text(), "");

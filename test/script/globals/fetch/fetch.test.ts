@@ -53,7 +53,7 @@ after(() => {
   server.close();
 });
 
-test("fetch returns our own Response with immutable headers", async () => {
+test("a script's fetch returns an instance of Store's Response class with immutable headers", async () => {
   const response = await script.fetch(`${origin}/a`);
   assert.ok(response instanceof Response && response instanceof node.Response);
   assert.equal(response.url, `${origin}/a`);
@@ -64,7 +64,7 @@ test("fetch returns our own Response with immutable headers", async () => {
   assert.equal(seen.method, "GET");
 });
 
-test("a received body keeps its Content-Length unless it was decompressed", async () => {
+test("a response from fetch keeps its Content-Length unless its body was decompressed", async () => {
   for (const [path, length] of [
     ["/length", 6],
     ["/gzip", undefined],
@@ -77,7 +77,7 @@ test("a received body keeps its Content-Length unless it was decompressed", asyn
   }
 });
 
-test("fetch sends text, streams and UTF-8 headers", async () => {
+test("fetch sends text bodies, stream bodies and UTF-8 header values", async () => {
   await script.fetch(origin, { method: "POST", body: "grüße", headers: { "x-text": "日本" } });
   assert.equal(seen.body, "grüße");
   assert.equal(seen.headers["content-length"], "7");
@@ -87,7 +87,7 @@ test("fetch sends text, streams and UTF-8 headers", async () => {
   assert.equal(seen.headers["transfer-encoding"], "chunked");
 });
 
-test("a stream of known length is sent with Content-Length", async () => {
+test("fetch sends a stream body of known length with Content-Length", async () => {
   const { readable, writable } = new script.FixedLengthStream(4);
   const writer = writable.getWriter();
   const writing = Promise.all([writer.write(Buffer.from("abcd")), writer.close()]);
@@ -97,12 +97,12 @@ test("a stream of known length is sent with Content-Length", async () => {
   assert.equal(seen.body, "abcd");
 });
 
-test("fetch accepts unusual methods", async () => {
+test("fetch can send any HTTP method, such as PROPFIND", async () => {
   await script.fetch(new script.Request(`${origin}/dav`, { method: "PROPFIND", body: "<x/>" }));
   assert.deepEqual([seen.method, seen.url, seen.body], ["PROPFIND", "/dav", "<x/>"]);
 });
 
-test("an incoming request can be forwarded to another origin unchanged", async () => {
+test("fetch forwards an incoming request to another origin unchanged", async () => {
   const request = incoming({
     method: "PUT",
     rawHeaders: ["Host", "photos.example.com", "Connection", "keep-alive", "Keep-Alive", "timeout=5"].concat([
@@ -122,7 +122,7 @@ test("an incoming request can be forwarded to another origin unchanged", async (
   assert.equal(seen.body, "bytes");
 });
 
-test("fetch follows redirects, except for a forwarded client request", async () => {
+test("fetch follows redirects, but returns them for a forwarded incoming request", async () => {
   const followed = await script.fetch(`${origin}/away`);
   assert.equal(followed.redirected, true);
   assert.equal(await followed.text(), "answer");
@@ -131,7 +131,7 @@ test("fetch follows redirects, except for a forwarded client request", async () 
   await passedOn.body?.cancel();
 });
 
-test("a response that was received compressed can be returned without its Content-Encoding", async () => {
+test("a compressed response from fetch is decompressed and has no Content-Encoding or length", async () => {
   const response = await script.fetch(`${origin}/gzip`);
   assert.equal(response.headers.get("content-encoding"), null);
   assert.equal(response.headers.get("content-type"), "text/plain");
@@ -141,7 +141,7 @@ test("a response that was received compressed can be returned without its Conten
   assert.equal(await new node.Response(body).text(), "squeezed");
 });
 
-test("a body that the script compressed is sent unchanged", async () => {
+test("a response body that the script compressed is sent unchanged", async () => {
   const zipped = gzipSync("squeezed");
   const { body, headers } = describeResponse(
     new script.Response(zipped, { headers: { "content-encoding": "gzip" } }),
@@ -150,7 +150,7 @@ test("a body that the script compressed is sent unchanged", async () => {
   assert.equal(gunzipSync(body as Uint8Array).toString(), "squeezed");
 });
 
-test("an abort signal aborts the fetch", async () => {
+test("aborting the signal passed to fetch rejects the fetch", async () => {
   await assert.rejects(script.fetch(origin, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
 });
 
@@ -169,7 +169,7 @@ test("fetch consumes the body of the request", async () => {
   assert.equal(seen.body, "x");
 });
 
-test("reading a response that was aborted fails with the reason of the signal, each time", async () => {
+test("each read of an aborted response fails with the reason of the abort signal", async () => {
   const controller = new AbortController();
   const response = await script.fetch(`${origin}/`, { signal: controller.signal });
   const clone = response.clone();
@@ -179,7 +179,7 @@ test("reading a response that was aborted fails with the reason of the signal, e
   await assert.rejects(clone.blob(), /enough/);
 });
 
-test("a request fails if its stream body has chunks other than bytes", async () => {
+test("fetch rejects if the stream body of a request contains chunks that are not bytes", async () => {
   for (const chunk of ["text", new ArrayBuffer(1), null]) {
     const body = new ReadableStream({
       start(stream) {

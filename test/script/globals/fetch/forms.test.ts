@@ -24,7 +24,7 @@ async function checkForm(form: FormData): Promise<void> {
   assert.deepEqual(new Uint8Array(await second!.arrayBuffer()), new Uint8Array([0, 255]));
 }
 
-test("a form is sent with its boundary and length, and is read back complete", async () => {
+test("a FormData body is sent with its boundary and length, and is read back complete", async () => {
   const response = new Response(sampleForm());
   assert.match(response.headers.get("content-type")!, /^multipart\/form-data; boundary=\S+$/);
   const length = declaredLength(response.body!);
@@ -34,7 +34,7 @@ test("a form is sent with its boundary and length, and is read back complete", a
   await checkForm(await new Request("http://a/", { method: "POST", body: sampleForm() }).formData());
 });
 
-test("Node's own classes read forms written by ours, and the reverse", async () => {
+test("forms written by Store's classes are readable by Node's classes, and vice versa", async () => {
   const ours = new Response(sampleForm());
   const headers = { "content-type": ours.headers.get("content-type")! };
   await checkForm(await new node.Response(await ours.arrayBuffer(), { headers }).formData());
@@ -42,7 +42,7 @@ test("Node's own classes read forms written by ours, and the reverse", async () 
   await checkForm(await new Response(theirs.body, { headers: theirs.headers }).formData());
 });
 
-test("query parameters are sent and read as a form", async () => {
+test("a URLSearchParams body is sent as a form and is readable with formData", async () => {
   const request = new Request("http://a/", {
     method: "POST",
     body: new URLSearchParams({ a: "1 2", b: "ü" }),
@@ -57,7 +57,7 @@ test("query parameters are sent and read as a form", async () => {
   );
 });
 
-test("a blob as body sets content type and length, and is read back with the content type", async () => {
+test("a Blob body sets content type and length, and blob() returns it with its content type", async () => {
   const response = new Response(new File(["abc"], "a.css", { type: "text/css" }));
   assert.equal(response.headers.get("content-type"), "text/css");
   assert.equal(declaredLength(response.body!), 3);
@@ -88,7 +88,7 @@ test("a stream of fixed length keeps its length in a request and a response", ()
   }
 });
 
-test("textStream returns text in chunks as it arrives", async () => {
+test("textStream decodes a body and yields its text in chunks as they arrive", async () => {
   const bytes = Buffer.from("grüße");
   const body = new Blob([bytes.subarray(0, 3), bytes.subarray(3)]);
   const response = new Response(body) as Response & { textStream(): ReadableStream<string> };

@@ -1,4 +1,4 @@
-// The Headers class of scripts.
+// Tests the Headers class of scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -50,7 +50,7 @@ test("changing a copy of Headers does not change the original", () => {
   assert.deepEqual(first.getSetCookie(), ["x=1"]);
 });
 
-test("header names ignore case, and values of one name are joined", () => {
+test("Headers ignore the case of names and join several values of one name", () => {
   const headers = new script.Headers();
   headers.append("Accept", "a");
   headers.append("ACCEPT", "b");
@@ -78,7 +78,7 @@ test("Headers do not join Set-Cookie values", () => {
   assert.equal(headers.has("set-cookie"), false);
 });
 
-test("invalid header names and values throw a TypeError that names them", () => {
+test("Headers methods throw a TypeError that quotes an invalid name or value", () => {
   const headers = new script.Headers();
   for (const name of ["", "a b", "ä", "a:", "a\n"]) assert.throws(() => headers.set(name, "x"), TypeError);
   for (const value of ["a\nb", "a\r\nb", "\0"]) assert.throws(() => headers.set("x", value), TypeError);
@@ -105,14 +105,14 @@ test("a header value may be any text and is read back unchanged", () => {
   assert.equal(new script.Headers({ x: "café" }).get("x"), "café");
 });
 
-test("header bytes are read as UTF-8 when valid, and as Latin-1 otherwise", () => {
+test("received header bytes are decoded as UTF-8 if they are valid UTF-8, and as Latin-1 otherwise", () => {
   const name = Buffer.from("日本.txt").toString("latin1");
   const { headers } = incoming({ rawHeaders: ["X-Name", name, "X-Old", "caf\xe9"] });
   assert.equal(headers.get("x-name"), "日本.txt");
   assert.equal(headers.get("x-old"), "café");
 });
 
-test("an iteration over headers includes changes made meanwhile, and has the iterator helpers", () => {
+test("iterating over Headers includes changes made during the iteration, and iterators have helper methods", () => {
   const headers = new script.Headers({ b: "2", d: "4" });
   const seen: string[] = [];
   for (const [name] of headers) {
@@ -143,7 +143,7 @@ test("members of Headers are enumerable, as in Node's class", () => {
   assert.equal(Object.getPrototypeOf(script.Headers.prototype), Object.prototype);
 });
 
-test("headers of an incoming request are immutable, and a copy is not", () => {
+test("headers of an incoming request are immutable, and a copy of them can be changed", () => {
   const { headers } = incoming({ rawHeaders: ["A", "1"] });
   assert.throws(() => headers.set("a", "2"), TypeError);
   assert.throws(() => headers.append("a", "2"), TypeError);
@@ -172,7 +172,7 @@ test("forEach, keys, values, entries and inspection list headers sorted by name"
   assert.equal(inspect(headers), "Headers { a: '1', b: '2' }");
 });
 
-test("our Headers and Node's Headers are instances of each other, but not of derived classes", () => {
+test("instanceof accepts Store's Headers and Node's Headers for each other, but not for derived classes", () => {
   assert.ok(new script.Headers() instanceof Headers);
   assert.ok(new script.Headers() instanceof node.Headers);
   assert.ok(new node.Headers() instanceof Headers);
@@ -185,7 +185,7 @@ test("our Headers and Node's Headers are instances of each other, but not of der
   assert.equal(Object.prototype.toString.call(new script.Headers()), "[object Headers]");
 });
 
-test("random operations on headers give the same result as Node's Headers", () => {
+test("random operations on Store's Headers give the same results as on Node's Headers", () => {
   const name = fc.constantFrom("a", "A", "b", "Set-Cookie", "content-type");
   const value = fc.string({ unit: fc.constantFrom("x", " ", ",", "=", "\t"), maxLength: 4 });
   const step = fc.oneof(

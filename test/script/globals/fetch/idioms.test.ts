@@ -16,7 +16,7 @@ test("new Response(r.body, r) keeps body, status and headers, and the copy can b
   assert.equal(await copy.text(), "hello");
 });
 
-test("headers of a cached response are immutable, and those of a copy are not", async () => {
+test("headers of a cached response are immutable, and headers of its copy can be changed", async () => {
   const url = "https://photos.example.com/kept";
   await script.caches.default.put(url, new Response("kept", { headers: { "cache-control": "max-age=60" } }));
   const cached = await script.caches.default.match(url);
@@ -26,7 +26,7 @@ test("headers of a cached response are immutable, and those of a copy are not", 
   assert.equal(await copy.text(), "kept");
 });
 
-test("headers of Response.redirect are immutable, and those of a copy are not", () => {
+test("headers of Response.redirect are immutable, and headers of its copy can be changed", () => {
   const redirect = Response.redirect("https://example.com/a b", 301);
   assert.equal(redirect.headers.get("location"), "https://example.com/a%20b");
   assert.throws(() => redirect.headers.append("set-cookie", "a=1"), TypeError);

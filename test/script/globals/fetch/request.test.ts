@@ -1,4 +1,4 @@
-// The Request class of scripts, for incoming and constructed requests.
+// Tests the Request class of scripts, for incoming and constructed requests.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -18,7 +18,7 @@ test("an incoming request has its method, URL and headers as received", () => {
   assert.equal(request.bodyUsed, false);
 });
 
-test("every method reaches the script, and a copy of the request keeps it", () => {
+test("an incoming request may have any HTTP method, and a copy of the request has the same method", () => {
   for (const method of [
     "PROPFIND",
     "MKCOL",
@@ -36,7 +36,7 @@ test("every method reaches the script, and a copy of the request keeps it", () =
   }
 });
 
-test("an incoming request is an instance of our Request class and of Node's", () => {
+test("an incoming request is an instance of Store's and of Node's Request class", () => {
   assert.ok(incoming() instanceof Request);
   assert.ok(incoming() instanceof node.Request);
   assert.ok(new node.Request("http://a") instanceof Request);
@@ -45,7 +45,7 @@ test("an incoming request is an instance of our Request class and of Node's", ()
   assert.match(inspect(incoming()), /^Request \{\n {2}method: 'GET'/);
 });
 
-test("the body of an incoming request is not opened before the script reads it", async () => {
+test("the body stream of an incoming request is not opened before the script accesses it", async () => {
   let opened = 0;
   const request = incoming({
     method: "PUT",
@@ -61,7 +61,7 @@ test("the body of an incoming request is not opened before the script reads it",
   assert.ok(request.bodyUsed);
 });
 
-test("request.body is the stream of the connection itself on every access", () => {
+test("request.body returns the connection's own stream, unwrapped, on every access", () => {
   const stream = streamOf("x");
   const request = incoming({ method: "PUT", body: () => stream });
   assert.equal(request.body, stream);
@@ -124,7 +124,7 @@ test("a clone of a request has the same bytes, and both can be read", async () =
   assert.equal(clone.url, request.url);
 });
 
-test("a request can be built from another with changes, and takes over its body", async () => {
+test("new Request(request, changes) applies the changes and takes over the body", async () => {
   const first = incoming({ method: "PUT", rawHeaders: ["A", "1"], body: () => streamOf("bytes") });
   const second = new script.Request(first, { method: "POST", headers: { b: "2" } });
   assert.equal(second.method, "POST");
@@ -135,7 +135,7 @@ test("a request can be built from another with changes, and takes over its body"
   assert.equal(await second.text(), "bytes");
 });
 
-test("a request as second argument provides everything but the URL", async () => {
+test("new Request(url, request) copies everything but the URL from the request", async () => {
   const first = incoming({ method: "PATCH", rawHeaders: ["A", "1"], body: () => streamOf("bytes") });
   const second = new script.Request("https://origin.example.com/x", first);
   assert.equal(second.url, "https://origin.example.com/x");
@@ -178,7 +178,7 @@ test("the body of a request sets Content-Type unless the headers have one", () =
   assert.equal(typeOf("x", { "Content-Type": "text/html" }), "text/html");
 });
 
-test("request methods are validated, and only the six of the standard are uppercased", () => {
+test("request methods are validated, and only the six that the standard normalizes are uppercased", () => {
   const methodOf = (method: string) => new script.Request("http://a/", { method }).method;
   assert.equal(methodOf("get"), "GET");
   assert.equal(methodOf("Delete"), "DELETE");
@@ -187,7 +187,7 @@ test("request methods are validated, and only the six of the standard are upperc
   for (const method of ["", "a b", "TRACE", "connect"]) assert.throws(() => methodOf(method), TypeError);
 });
 
-test("GET and HEAD requests cannot be constructed with a body, but received ones keep theirs", async () => {
+test("GET and HEAD requests cannot be constructed with a body, but incoming ones keep their body", async () => {
   assert.throws(() => new script.Request("http://a/", { body: "x" }), TypeError);
   const put = () => incoming({ method: "PUT", body: () => streamOf("x") });
   assert.throws(() => new script.Request(put(), { method: "HEAD" }), TypeError);
@@ -202,7 +202,7 @@ test("a relative URL is refused with an error that quotes it", () => {
   assert.throws(() => new script.Request("http://user:pass@a/"), TypeError);
 });
 
-test("the signal of a request follows the given signal, and also exists without one", () => {
+test("request.signal is aborted with the given signal, and exists also if no signal was given", () => {
   const { signal, abort } = controller();
   const request = new script.Request("http://a/", { signal });
   const copy = new script.Request(request);
@@ -232,13 +232,13 @@ test("the signal of a request follows the given signal, and also exists without 
   }
 });
 
-test("cf metadata that a script passes in stays with the request", () => {
+test("the cf property that a script passes to new Request is kept", () => {
   assert.deepEqual(new script.Request("http://a/", { cf: { country: "SE" } }).cf, { country: "SE" });
   assert.equal(new script.Request("http://a/").cf, undefined);
   assert.deepEqual(new script.Request("http://b/", incoming()).cf, {});
 });
 
-test("a copy of a request follows the client's disconnection, whichever signal is read first", () => {
+test("the signal of a copied request is aborted when the client disconnects, whichever signal is read first", () => {
   let leave = () => {};
   const watched = incoming({
     onDisconnect(listener) {
@@ -251,7 +251,7 @@ test("a copy of a request follows the client's disconnection, whichever signal i
   assert.ok(copy.signal.aborted);
 });
 
-test("values of request fields that the standard does not allow throw a TypeError", () => {
+test("new Request throws a TypeError for field values that the standard does not allow", () => {
   const make = (init: object) => () => new script.Request("http://a/", init);
   for (const name of ["mode", "credentials", "cache", "redirect", "referrerPolicy", "duplex", "priority"]) {
     assert.throws(make({ [name]: "wrong" }), new RegExp(`"${name}" must be one of`));
@@ -268,7 +268,7 @@ test("values of request fields that the standard does not allow throw a TypeErro
   assert.equal(new script.Request(request, { method: "POST" }).mode, "same-origin");
 });
 
-test("a request whose body was moved to another request keeps its stream object", async () => {
+test("a request whose body was moved to another request still returns the same used stream as body", async () => {
   const first = new script.Request("http://a/", { method: "POST", body: "text" });
   const { body } = first;
   const second = new script.Request(first);
@@ -279,7 +279,7 @@ test("a request whose body was moved to another request keeps its stream object"
   assert.equal(await second.text(), "text");
 });
 
-test("the other request fields of the standard are readable", () => {
+test("a request has the standard fields cache, redirect, credentials, keepalive and mode", () => {
   const request = new script.Request("http://a/", { cache: "no-store", redirect: "error" });
   assert.equal(request.cache, "no-store");
   assert.equal(request.redirect, "error");

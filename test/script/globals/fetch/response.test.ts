@@ -1,4 +1,4 @@
-// The Response class of scripts, and its description for the host.
+// Tests the Response class of scripts and its conversion for the host, which sends it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -12,7 +12,7 @@ const described = (response: Response): ResponseDescription & { pairs: [string, 
   return { ...description, pairs: [...description.headers] };
 };
 
-test("describing a response with a text body creates no stream", () => {
+test("a text body of a response is passed to the host as text, without a stream", () => {
   const response = new script.Response("hello", { status: 201, statusText: "Made", headers: { A: "1" } });
   const { status, statusText, pairs, body } = described(response);
   assert.deepEqual([status, statusText, body], [201, "Made", "hello"]);
@@ -25,7 +25,7 @@ test("describing a response with a text body creates no stream", () => {
   );
 });
 
-test("headers of a response may be omitted, or be Headers of ours or of Node", () => {
+test("headers of a response may be omitted, Store's Headers or Node's Headers", () => {
   assert.deepEqual(described(new script.Response()).pairs, []);
   assert.deepEqual(described(new script.Response("x")).pairs, [["content-type", "text/plain;charset=UTF-8"]]);
   for (const Headers of [script.Headers, node.Headers]) {
@@ -65,7 +65,7 @@ test("response headers that are set after construction are sent", () => {
   );
 });
 
-test("the stream body of a response is sent without wrapping", () => {
+test("the stream body of a response is passed to the host unwrapped", () => {
   const stream = streamOf("x");
   assert.equal(described(new script.Response(stream)).body, stream);
   const { readable } = new script.IdentityTransformStream();
@@ -74,7 +74,7 @@ test("the stream body of a response is sent without wrapping", () => {
   assert.equal(declaredLength(described(new script.Response(fixed)).body as ReadableStream), 3);
 });
 
-test("a response sends its bytes as they were at its construction", () => {
+test("a response sends its bytes as they were at its construction, even if the buffer changes later", () => {
   const bytes = new Uint8Array([1, 2, 3, 4]);
   const responses = [
     new script.Response(bytes),
@@ -98,7 +98,7 @@ test("a response with a blob is sent with its length", async () => {
   assert.equal(await new node.Response(body).text(), "abc");
 });
 
-test("a response of Node's own class is described for the host", async () => {
+test("a response of Node's own class can be passed to the host", async () => {
   const own = new node.Response("hi", {
     status: 404,
     headers: [
@@ -113,7 +113,7 @@ test("a response of Node's own class is described for the host", async () => {
   assert.equal(described(new node.Response(null)).body, null);
 });
 
-test("describing a response that cannot be sent throws a TypeError", async () => {
+test("a response that cannot be sent is refused with a TypeError", async () => {
   const read = new script.Response("x");
   await read.text();
   assert.throws(() => describeResponse(read), TypeError);
@@ -130,7 +130,7 @@ test("describing a response that cannot be sent throws a TypeError", async () =>
   }
 });
 
-test("statuses without a body accept only an empty body", () => {
+test("a response with a status that forbids a body can be constructed only with an empty body", () => {
   for (const status of [204, 205, 304]) {
     for (const body of [
       "",
@@ -161,7 +161,7 @@ test("an invalid status throws a RangeError, and invalid headers or status texts
   assert.throws(() => new script.Response(null, 5), TypeError);
 });
 
-test("status, ok and the other properties of a response follow the standard", () => {
+test("status, ok and the other properties of a response have the values of the standard", () => {
   const response = new script.Response("x", { status: 299 });
   assert.ok(response.ok);
   assert.equal(new script.Response("x", { status: 300 }).ok, false);
@@ -220,7 +220,7 @@ test("changing bytes that were read from a response does not change its body", a
   assert.deepEqual([...(described(response).body as Uint8Array)], [1, 2, 3]);
 });
 
-test("a response can be constructed from another response", async () => {
+test("new Response(body, response) copies status and headers of the other response", async () => {
   const first = new script.Response("x", { status: 404, statusText: "Gone", headers: { a: "1" } });
   const second = new script.Response(first.body, first);
   second.headers.set("a", "2");

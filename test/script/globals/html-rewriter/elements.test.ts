@@ -34,7 +34,7 @@ test("attributes of an element are read as written in the document", async () =>
   ]);
 });
 
-test("an attribute is set in place, and the rest of the tag stays unchanged", async () => {
+test("setAttribute changes the attribute in place and leaves the rest of the tag unchanged", async () => {
   const set = (html: string, name: string, value: string) =>
     each(html, (element) => assert.equal(element.setAttribute(name, value), element));
   assert.equal(await set("<X  A=1   b='2' >", "a", "3"), `<X  A="3"   b='2' >`);
@@ -45,7 +45,7 @@ test("an attribute is set in place, and the rest of the tag stays unchanged", as
   assert.equal(await set("<x a='1'b>", "a", "3"), `<x a="3" b>`);
 });
 
-test("an attribute is removed with the space before it", async () => {
+test("removeAttribute removes the attribute and the space before it", async () => {
   const remove = (html: string, name: string) => each(html, (element) => element.removeAttribute(name));
   assert.equal(await remove(`<x a="1" b="2" c>`, "B"), `<x a="1" c>`);
   assert.equal(await remove(`<x a=1 b="2"/>`, "b"), "<x a=1 />");
@@ -109,7 +109,7 @@ test("the content of an element is replaced, with or without its tags", async ()
   assert.equal(await each(html, (element) => element.removeAndKeepContent()), "ab<i>c</i>d");
 });
 
-test("content before and after an element stays when the element is removed", async () => {
+test("content inserted before and after an element stays when the element is removed", async () => {
   const html = await each("<x>y</x>", (element) => {
     assert.equal(element.removed, false);
     element.before("1").after("2").prepend("no").append("no").remove();
@@ -198,7 +198,7 @@ test("nested elements with the same name are handled separately", async () => {
   assert.equal(html, "<x><x>2</x>!1</x>!");
 });
 
-test("an element is valid only while its handler runs", async () => {
+test("using an element after its handler has ended throws an error", async () => {
   let kept: Element;
   await each("<x>", (element) => {
     kept = element;
@@ -207,7 +207,7 @@ test("an element is valid only while its handler runs", async () => {
   assert.throws(() => kept.setAttribute("a", "b"), TypeError);
 });
 
-test("content that is not a string is refused with a correction", async () => {
+test("inserting content that is not a string fails with a message that suggests response.text()", async () => {
   const stream = each("<x>", (element) => element.append(new ReadableStream() as never));
   await assert.rejects(stream, /await response\.text\(\)/);
 });

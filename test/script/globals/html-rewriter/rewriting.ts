@@ -51,7 +51,7 @@ export async function found(html: string, selector: string): Promise<string> {
   return names.join(" ");
 }
 
-/** A stream of these bytes with chunk boundaries at these offsets. */
+/** Returns a stream of `bytes` with chunk boundaries at the offsets in `cuts`. */
 export function cutStream(bytes: Uint8Array, cuts: readonly number[]): ReadableStream<Uint8Array> {
   const places = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])];
   places.sort((a, b) => a - b);

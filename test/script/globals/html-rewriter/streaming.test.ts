@@ -41,7 +41,7 @@ const anyBytes = fc.oneof(
 );
 const anyCuts = fc.array(fc.nat(1000), { maxLength: 20 });
 
-/** A rewriter with handlers for everything that change nothing. */
+/** Returns a rewriter with handlers of every kind, none of which changes anything. */
 function looking() {
   const look = {
     element: (element: Element) => [...element.attributes],
@@ -54,7 +54,7 @@ function looking() {
     .onDocument({ ...look, doctype() {}, end() {} });
 }
 
-test("a rewriter without handlers changes no byte, for any input and any chunk boundaries", async () => {
+test("an HTMLRewriter without handlers changes no byte, for any input and any chunk boundaries", async () => {
   await fc.assert(
     fc.asyncProperty(anyBytes, anyCuts, async (bytes, cuts) => {
       const response = new script.HTMLRewriter().transform(new script.Response(cutStream(bytes, cuts)));
@@ -111,7 +111,7 @@ test("a rewritten response keeps status and headers, except for Content-Length",
   assert.throws(() => new script.HTMLRewriter().transform("<p>" as never), TypeError);
 });
 
-test("HTMLRewriter reads nothing before its result is read", async () => {
+test("HTMLRewriter does not read its source before its output is read", async () => {
   let pulled = 0;
   let handled = 0;
   const source = new ReadableStream(
@@ -225,7 +225,7 @@ test("cancelling a rewritten response cancels its source stream", async () => {
   assert.equal(cancelled, "enough");
 });
 
-test("a rewriter can be reused, also on the output of another", async () => {
+test("an HTMLRewriter can be used several times, also on the output of another HTMLRewriter", async () => {
   const rewriter = new script.HTMLRewriter().on("p", { element: (element: Element) => element.append("!") });
   const once = () => rewriter.transform(new script.Response(streamOf("<p>", "a</p>")));
   assert.deepEqual(await Promise.all([once().text(), once().text()]), ["<p>a!</p>", "<p>a!</p>"]);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { script } from "../installed.ts";
 import { type Element, found, onElements, rewrite, type Text } from "./rewriting.ts";
 
-/** The text inside of elements that match the selector, as text handlers receive it. */
+/** Returns the text inside elements that match the selector, as text handlers receive it. */
 async function textIn(html: string, selector: string): Promise<string> {
   let seen = "";
   const text = (piece: Text) => {
@@ -14,7 +14,7 @@ async function textIn(html: string, selector: string): Promise<string> {
   return seen;
 }
 
-test("markup inside text-only elements is text", async () => {
+test("markup inside elements that contain only text, such as script and title, is not parsed", async () => {
   for (const name of [
     "script",
     "style",
@@ -96,7 +96,7 @@ test("a self-closing slash closes an SVG element, but not an HTML element", asyn
   assert.equal(closed, "<svg><g/>x</svg>");
 });
 
-test("SVG and MathML elements have their own namespace, and HTML inside of them has HTML's", async () => {
+test("SVG and MathML elements have their own namespaces, and HTML elements inside them the HTML namespace", async () => {
   const names = new Map<string, string>();
   const html =
     "<svg><a id=a></a><foreignObject><title><b></title><div id=div></div></foreignObject><g id=g></g></svg>" +
@@ -125,7 +125,7 @@ test("text that resembles a tag stays text", async () => {
   assert.equal(await found("<p>a <b id=b>c<1 id=no>", "[id]"), "b");
 });
 
-test("tags are parsed in every valid notation", async () => {
+test("tags are parsed in every notation that the HTML standard allows", async () => {
   const html = `<x\n\tA\n=\r"1>2"\f/ b='<y>'c / =d="e" f==g/>`;
   let attributes: [string, string][] = [];
   await onElements(html, "x", (element) => {

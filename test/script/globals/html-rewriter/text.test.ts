@@ -16,7 +16,7 @@ test("a text node ends with an empty chunk that has lastInTextNode set", async (
   assert.deepEqual(seen, ["b &amp; c", "|", "d", "|"]);
 });
 
-test("text handlers receive chunks without partial characters", async () => {
+test("text handlers never receive a chunk that ends within a UTF-8 character", async () => {
   const { seen, text } = pieces();
   const bytes = Buffer.from("<x>aé🎉b</x>");
   const parts = [...bytes].map((byte) => Buffer.from([byte]));
@@ -49,7 +49,7 @@ test("text chunks can be replaced, removed and extended", async () => {
   });
 });
 
-test("chunks of a text node can be collected and written at its end", async () => {
+test("a text handler can collect the chunks of a text node and write the result at its end", async () => {
   let gathered = "";
   const response = new script.HTMLRewriter()
     .on("title", {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { AnalyticsDataset } from "../../../../src/script/host/platform/analytics-dataset.ts";
 import { RateLimiter } from "../../../../src/script/host/platform/rate-limiter.ts";
 
-test("a rate limiter allows each key up to the limit in each period, counted separately", async () => {
+test("a rate limiter counts each key separately and allows it up to the limit in each period", async () => {
   let now = 60_000;
   const limiter = new RateLimiter({ limit: 2, periodSeconds: 10 }, () => now);
   const isAllowed = async (key: string) => (await limiter.limit({ key })).success;
@@ -23,7 +23,7 @@ test("a rate limiter with more than 100,000 keys drops the oldest key", async ()
   assert.deepEqual(await limiter.limit({ key: "k0" }), { success: true });
 });
 
-test("limit with a key that is not a string rejects with a TypeError", async () => {
+test("calling limit of a rate limiter with a key that is not a string rejects with a TypeError", async () => {
   const limiter = new RateLimiter({ limit: 1, periodSeconds: 10 });
   for (const options of [undefined, {}, { key: 1 }]) {
     await assert.rejects(limiter.limit(options as { key: string }), {

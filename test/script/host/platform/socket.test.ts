@@ -16,7 +16,7 @@ async function listening(t: TestContext, onSocket: (socket: Socket) => void): Pr
 
 const text = (value: string) => new TextEncoder().encode(value);
 
-test("a socket sends and receives bytes, and the peer's end closes the stream", async (t) => {
+test("a TCP socket sends and receives bytes, and its stream ends when the peer ends the connection", async (t) => {
   const port = await listening(t, (socket) => {
     socket.once("data", (data) => socket.end(`got ${data}`));
   });
@@ -28,14 +28,14 @@ test("a socket sends and receives bytes, and the peer's end closes the stream", 
   await socket.close();
 });
 
-test("a failed connection rejects opened, closed and the streams", async () => {
+test("a failed TCP connection rejects the socket's opened and closed promises and its streams", async () => {
   const refused = connect("127.0.0.1:1");
   await assert.rejects(refused.opened, { code: "ECONNREFUSED" });
   await assert.rejects(refused.closed, { code: "ECONNREFUSED" });
   await assert.rejects(refused.readable.getReader().read(), { code: "ECONNREFUSED" });
 });
 
-test("close ends a connection with unread data", async (t) => {
+test("close ends a TCP connection even if received data is unread", async (t) => {
   let ended: Promise<unknown> | undefined;
   const port = await listening(t, (socket) => {
     socket.on("error", () => {});
@@ -49,7 +49,7 @@ test("close ends a connection with unread data", async (t) => {
   await ended;
 });
 
-test("startTls starts TLS on a plain connection", async (t) => {
+test("startTls starts TLS on a plain TCP connection", async (t) => {
   const { certificate, key } = makeCertificate();
   const port = await listening(t, (socket) => {
     socket.once("data", () => {
@@ -73,7 +73,7 @@ test("startTls starts TLS on a plain connection", async (t) => {
   assert.throws(() => secured.startTls(), /secureTransport: "starttls"/);
 });
 
-test("sockets refuse addresses without a port, and text instead of bytes", async (t) => {
+test("TCP sockets refuse an address without a port, and text instead of bytes", async (t) => {
   for (const address of ["localhost", "localhost:0", "localhost:99999", "http://a:80/"]) {
     assert.throws(() => connect(address), TypeError, address);
   }
