@@ -85,11 +85,19 @@ async function conditionChecks(context: Context, bucket: string, keys: readonly 
   const checks: Check[] = [];
   for (const key of keys) {
     const record = await context.records.object(bucket, key);
-    if (record !== undefined && findFailedClause(condition, record) !== undefined)
-      throw new StoreError("PreconditionFailed");
+    checkDeleteCondition(condition, record);
     checks.push({ kind: "object", key, version: record?.version });
   }
   return checks;
+}
+
+/** A missing object can be deleted, unless the condition names its etag: then the caller expects one. */
+function checkDeleteCondition(condition: Condition, record: ObjectRecord | undefined): void {
+  if (record !== undefined) {
+    if (findFailedClause(condition, record) !== undefined) throw new StoreError("PreconditionFailed");
+  } else if (condition.etagMatches !== undefined) {
+    throw new StoreError(condition.etagMatches === "*" ? "PreconditionFailed" : "NoSuchKey");
+  }
 }
 
 async function get(context: Context, bucket: string, key: Key, options: GetOptions): Promise<GetOutcome> {

@@ -77,7 +77,7 @@ function findRefusal({ key, version }: KeyToDelete): Refusal | undefined {
 function toRefusal(key: string, error: unknown): Refusal {
   if (!(error instanceof StoreError)) throw error;
   const code = errorCodeByReason[error.reason];
-  if (code !== "PreconditionFailed" && code !== "KeyTooLongError") throw error;
+  if (!["PreconditionFailed", "NoSuchKey", "KeyTooLongError"].includes(code)) throw error;
   return { key, code, message: error.detail };
 }
 

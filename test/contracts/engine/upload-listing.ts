@@ -85,4 +85,13 @@ export const uploadListing: Chapter = async (t, shared) => {
     await engine.delete(bucket, ["a"], matching(put.record.etag));
     assert.equal(await engine.head(bucket, "a"), undefined);
   });
+
+  await t.test("a delete that names an etag is refused if the object does not exist", async () => {
+    const { engine } = await emptied(shared);
+    const named = { condition: { etagMatches: [{ value: "x", weak: false }] } };
+    await assert.rejects(engine.delete(bucket, ["a"], named), failsWith("NoSuchKey"));
+    const any = { condition: { etagMatches: "*" as const } };
+    await assert.rejects(engine.delete(bucket, ["a"], any), failsWith("PreconditionFailed"));
+    await engine.delete(bucket, ["a"]);
+  });
 };
