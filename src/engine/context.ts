@@ -30,7 +30,12 @@ export interface IngestState {
   readonly spareBuffers: SpareBuffers;
 }
 
-/** Returns a new version or upload id: 32 random hex digits, which have no order. */
+/** Returns a new version id: 32 random hex digits, which have no order. */
 export function newId(context: Context): string {
   return context.randomBytes(16).toString("hex");
+}
+
+/** Returns a new upload id of 32 hex digits. Ids sort by time, as S3 lists the uploads of a key. */
+export function newUploadId(context: Context, created: number): string {
+  return Math.floor(created).toString(16).padStart(12, "0") + context.randomBytes(10).toString("hex");
 }

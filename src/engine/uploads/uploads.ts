@@ -8,7 +8,7 @@ import type { Checksums } from "../../model/object.ts";
 import { endUpload, type PartRecord, type UploadRecord } from "../../model/upload.ts";
 import { isSameKey, openKey, sealNewKey } from "../bytes/encryption.ts";
 import { checkDeclaredLength, ingest } from "../bytes/ingest.ts";
-import { type Context, newId } from "../context.ts";
+import { type Context, newUploadId } from "../context.ts";
 import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
 import type { StoredUpload } from "../records.ts";
 import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
@@ -29,9 +29,9 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
       checkKey(key);
       const metadata = resolveMetadata(options, await requireBucket(context, bucket));
       await openUploads.admit(bucket);
-      const id = newId(context);
       const { customerKey } = options;
       const created = context.now();
+      const id = newUploadId(context, created);
       const record: UploadRecord = {
         ...metadata,
         ...(customerKey === undefined ? {} : sealedFor(context, customerKey, bucket, key, id)),

@@ -36,6 +36,20 @@ export const uploadListing: Chapter = async (t, shared) => {
     }
   });
 
+  await t.test("uploads of one key are listed by the time of their creation", async () => {
+    const { engine, time } = await emptied(shared);
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      ids.push((await engine.createUpload(bucket, "a")).id);
+      time.time++;
+    }
+    const { uploads } = await engine.listUploads(bucket);
+    assert.deepEqual(
+      uploads.map(({ id }) => id),
+      ids,
+    );
+  });
+
   await t.test("parts of an upload are listed by number, in pages", async () => {
     const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "a");
