@@ -136,7 +136,7 @@ test("malformed S3 requests get the right S3 error, and the server keeps running
       400,
       "BadDigest",
     );
-    await fails({ ...put, headers: { "x-amz-storage-class": "GLACIER" } }, 400, "InvalidStorageClass");
+    await fails({ ...put, headers: { "x-amz-storage-class": "FROZEN" } }, 400, "InvalidStorageClass");
     await fails({ ...put, headers: { "x-amz-server-side-encryption": "aws:kms" } }, 501, "NotImplemented");
     await fails({ ...put, headers: { "x-amz-tagging": "a=b" } }, 501, "NotImplemented");
     await fails({ method: "GET", path: "/bucket", query: [["inventory", ""]] }, 501, "NotImplemented");

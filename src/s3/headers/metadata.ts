@@ -100,13 +100,25 @@ const classNames: Readonly<Record<StorageClass, string>> = {
   InfrequentAccess: "STANDARD_IA",
 };
 
+/** Classes of AWS. Those that Store does not have are mapped to the nearest class. */
+const classByName = new Map<string, StorageClass>([
+  ["STANDARD", "Standard"],
+  ["REDUCED_REDUNDANCY", "Standard"],
+  ["STANDARD_IA", "InfrequentAccess"],
+  ["ONEZONE_IA", "InfrequentAccess"],
+  ["INTELLIGENT_TIERING", "InfrequentAccess"],
+  ["GLACIER_IR", "InfrequentAccess"],
+  ["GLACIER", "InfrequentAccess"],
+  ["DEEP_ARCHIVE", "InfrequentAccess"],
+]);
+
 export function formatStorageClass(storageClass: StorageClass): string {
   return classNames[storageClass];
 }
 
 export function parseStorageClass(text: string | undefined): StorageClass | undefined {
   if (text === undefined) return undefined;
-  const found = (["Standard", "InfrequentAccess"] as const).find((name) => classNames[name] === text);
+  const found = classByName.get(text);
   if (found === undefined) throw new S3Error("InvalidStorageClass");
   return found;
 }

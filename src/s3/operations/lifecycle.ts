@@ -7,6 +7,7 @@ import { childText, findChild, findChildren, readXml, type XmlNode } from "../bo
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
+import { parseStorageClass } from "../headers/metadata.ts";
 
 export async function getBucketLifecycle({ bucket }: Call): Promise<S3Response> {
   const lifecycle = bucket?.settings.lifecycle ?? defaultLifecycle;
@@ -82,7 +83,7 @@ function readExpiration(node: XmlNode | undefined): When | undefined {
 function readTransition(nodes: readonly XmlNode[]): When | undefined {
   const [node] = nodes;
   if (node === undefined) return undefined;
-  if (nodes.length > 1 || childText(node, "StorageClass")?.trim() !== "STANDARD_IA") {
+  if (nodes.length > 1 || parseStorageClass(childText(node, "StorageClass")?.trim()) !== "InfrequentAccess") {
     throw new S3Error("InvalidStorageClass", { message: "Objects can only be moved to STANDARD_IA." });
   }
   return readWhen(node);

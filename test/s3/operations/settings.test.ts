@@ -147,7 +147,7 @@ test("lifecycle rules are stored unchanged, and invalid rules are refused", asyn
     400,
   );
   await refused(
-    put({ ...rule, Transitions: [{ Days: 1, StorageClass: "GLACIER" }] }),
+    put({ ...rule, Transitions: [{ Days: 1, StorageClass: "REDUCED_REDUNDANCY" as "GLACIER" }] }),
     "InvalidStorageClass",
     400,
   );
