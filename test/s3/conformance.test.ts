@@ -173,6 +173,28 @@ test("details of the S3 protocol that clients rely on are implemented", async (t
     assert.equal((await post("dog.txt")).status, 403);
   });
 
+  await t.test("a POST form with a field of an unsupported feature is refused", async () => {
+    for (const [field, value] of [
+      ["tagging", "<Tagging><TagSet></TagSet></Tagging>"],
+      ["x-amz-object-lock-mode", "GOVERNANCE"],
+      ["x-amz-server-side-encryption", "aws:kms"],
+      ["x-amz-website-redirect-location", "/other"],
+    ] as const) {
+      const { url, fields } = await createPresignedPost(client, {
+        Bucket,
+        Key: "refused",
+        Fields: { [field]: value },
+      });
+      const form = new FormData();
+      for (const entry of Object.entries(fields)) form.append(...entry);
+      form.append("file", new Blob(["meow"]), "cat.txt");
+      const response = await fetch(url, { method: "POST", body: form });
+      assert.equal(response.status, 501, field);
+      assert.match(await response.text(), new RegExp(`<Code>NotImplemented<.*<Field>${field}<`));
+    }
+    await refused(client.send(new HeadObjectCommand({ Bucket, Key: "refused" })), "NotFound", 404);
+  });
+
   await t.test("GetObjectAttributes lists parts without checksums", async () => {
     const Key = "described";
     const plain = s3.client(s3.key, { requestChecksumCalculation: "WHEN_REQUIRED" });

@@ -23,10 +23,21 @@ export function checkRefusedHeaders(request: S3Request): void {
     const name = rawHeaders[i]!.toLowerCase();
     // SDKs and Terraform send the value `false` with every CreateBucket; it needs no support.
     if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
-    if (name.startsWith("x-amz-") && refusedHeaders.some((pattern) => pattern.test(name))) {
-      throw new S3Error("NotImplemented", { details: { Header: name } });
+    if (isRefused(name)) throw new S3Error("NotImplemented", { details: { Header: name } });
+  }
+}
+
+/** Fields of a form stand for headers. Tags have a field with another name. */
+export function checkRefusedFields(names: Iterable<string>): void {
+  for (const name of names) {
+    if (name === "tagging" || isRefused(name)) {
+      throw new S3Error("NotImplemented", { details: { Field: name } });
     }
   }
+}
+
+function isRefused(name: string): boolean {
+  return name.startsWith("x-amz-") && refusedHeaders.some((pattern) => pattern.test(name));
 }
 
 export function readMetadata(request: S3Request): GivenMetadata {

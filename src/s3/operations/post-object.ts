@@ -18,7 +18,7 @@ import { xmlDocument } from "../body/xml-writer.ts";
 import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { readCustomerKey } from "../headers/customer-key.ts";
-import { parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
+import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
 import type { Operation } from "../operation.ts";
 import type { S3Request } from "../request.ts";
@@ -54,6 +54,7 @@ export async function postObject(
     new Map([...fields, ["key", key]]),
     options.now(),
   );
+  checkRefusedFields(fields.keys());
   const formRequest = withFieldsAsHeaders(request, fields);
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
     event: "s3:ObjectCreated:Post",
