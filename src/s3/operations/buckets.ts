@@ -2,7 +2,7 @@
 import { StoreError } from "../../model/errors.ts";
 import { canSeeBucket } from "../auth/authorize.ts";
 import { readWholePayload } from "../body/payload.ts";
-import { childText, readXml } from "../body/xml-reader.ts";
+import { childText, findChild, readXml } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, ownerElements, type S3Response } from "../call.ts";
 import { type ErrorCode, S3Error } from "../errors.ts";
@@ -43,8 +43,9 @@ export async function listBuckets({ engine, caller, request, region }: Call): Pr
 export async function createBucket(call: Call): Promise<S3Response> {
   const { engine, operation, caller, payload, region } = call;
   const { bucket: name } = operation;
+  checkOwnership(call.request.header("x-amz-object-ownership"));
   const document = await readWholePayload(payload, 65_536);
-  if (document.length > 0) checkLocation(document, region);
+  if (document.length > 0) checkConfiguration(document, region);
   try {
     await engine.createBucket(name, { account: caller.account });
   } catch (error) {
@@ -54,8 +55,22 @@ export async function createBucket(call: Call): Promise<S3Response> {
   return answer(200, [["location", `/${name}`]]);
 }
 
-function checkLocation(document: Uint8Array, region: string): void {
+/** Without ACLs, which Store does not have, all kinds of ownership are the same. */
+const ownerships = ["BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter"];
+
+function checkOwnership(given: string | undefined): void {
+  if (given === undefined || ownerships.includes(given)) return;
+  throw new S3Error("InvalidArgument", {
+    message: `Invalid x-amz-object-ownership header: use one of ${ownerships.join(", ")}.`,
+  });
+}
+
+function checkConfiguration(document: Uint8Array, region: string): void {
   const configuration = readXml(document, "CreateBucketConfiguration");
+  const unsupported = ["Tags", "Location", "Bucket"].find(
+    (name) => (findChild(configuration, name)?.children.length ?? 0) > 0,
+  );
+  if (unsupported !== undefined) throw new S3Error("NotImplemented", { details: { Element: unsupported } });
   const location = childText(configuration, "LocationConstraint")?.trim() ?? "";
   if (!["", region, "auto", "us-east-1"].includes(location)) throw new S3Error("InvalidLocationConstraint");
 }

@@ -1,5 +1,6 @@
 // Multipart uploads: create, upload parts, complete, abort and list parts.
 import type { CompletedUpload, PartName, UploadName } from "../../engine/engine.ts";
+import { parseHttpDate } from "../../http/headers.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -143,7 +144,20 @@ function readParts(bytes: Uint8Array): PartName[] {
 }
 
 export async function abortMultipartUpload(call: Call): Promise<S3Response> {
-  await call.engine.abortUpload(call.operation.bucket, readUploadName(call));
+  const { engine, operation, request } = call;
+  const upload = readUploadName(call);
+  const initiated = request.header("x-amz-if-match-initiated-time");
+  if (initiated !== undefined) {
+    const expected = parseHttpDate(initiated);
+    if (expected === undefined)
+      throw new S3Error("InvalidArgument", { message: "x-amz-if-match-initiated-time is not a date." });
+    // The creation time of an upload never changes, so it need not be checked with the abort.
+    const { upload: found } = await engine.listParts(operation.bucket, upload, { limit: 1 });
+    if (Math.floor(found.created / 1000) !== Math.floor(expected / 1000)) {
+      throw new S3Error("PreconditionFailed", { details: { Condition: "x-amz-if-match-initiated-time" } });
+    }
+  }
+  await engine.abortUpload(operation.bucket, upload);
   return answer(204);
 }
 

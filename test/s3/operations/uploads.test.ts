@@ -111,6 +111,20 @@ test("the AWS SDK can create, list and complete multipart uploads", async (t) =>
     },
   );
 
+  await t.test("an abort with another initiation time is refused, and the upload stays active", async () => {
+    const Key = "initiated";
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
+    const initiated = Uploads![0]!.Initiated!;
+    const abort = (IfMatchInitiatedTime: Date) =>
+      client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId, IfMatchInitiatedTime }));
+    await refused(abort(new Date(initiated.getTime() - 5000)), "PreconditionFailed", 412);
+    await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" }));
+    await abort(initiated);
+    const again = new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" });
+    await refused(client.send(again), "NoSuchUpload", 404);
+  });
+
   await t.test(
     "a completed upload has a COMPOSITE or FULL_OBJECT checksum computed from its parts' checksums",
     async () => {
