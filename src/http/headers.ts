@@ -57,7 +57,7 @@ export function parseHttpDate(value: string | null): number | undefined {
 
 /** Parses one range. A malformed range or several ranges are ignored (RFC 9110 14.2). */
 export function rangeFromHeader(value: string | null): RangeRequest | undefined {
-  const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(value?.trim() ?? "");
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(value?.trim() ?? "");
   if (match === null) return undefined;
   const [, first, last] = match;
   if (first === "") return last === "" ? undefined : { suffix: Number(last) };
