@@ -202,6 +202,8 @@ export interface CompleteOptions {
   readonly partSizes?: "uniform" | "s3";
   readonly condition?: Condition | undefined;
   readonly checksum?: ExpectedChecksum | undefined;
+  /** Must be that of the upload. */
+  readonly checksumOf?: UploadChecksum["of"] | undefined;
   /** Optional. If given, must be the upload's key. */
   readonly customerKey?: Uint8Array | undefined;
   /** Expected size of the object, if the caller knows it. */

@@ -87,7 +87,7 @@ async function tryComplete(
     httpMetadata,
     customMetadata,
     storageClass,
-    ...wholeChecksum(upload, parts, options.checksum),
+    ...wholeChecksum(upload, parts, options),
     ...(encryption === undefined ? {} : { encryption }),
   };
   if (object.size > limits.objectBytes) throw new StoreError("EntityTooLarge");
@@ -131,10 +131,12 @@ function chooseParts(stored: readonly PartRecord[], requested: readonly PartName
   return chosen.sort((a, b) => a.number - b.number);
 }
 
+/** A checksum that the part does not have cannot be verified, so the part is not the expected one. */
 function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | undefined): boolean {
-  const actual = expected === undefined ? undefined : checksums?.[expected.algorithm];
-  if (expected === undefined || actual === undefined) return true;
-  return expected.value instanceof Uint8Array && Buffer.compare(expected.value, actual) === 0;
+  if (expected === undefined) return true;
+  const actual = checksums?.[expected.algorithm];
+  if (actual === undefined || !(expected.value instanceof Uint8Array)) return false;
+  return Buffer.compare(expected.value, actual) === 0;
 }
 
 /**
@@ -143,8 +145,14 @@ function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | und
 function wholeChecksum(
   { checksum }: UploadRecord,
   parts: readonly PartRecord[],
-  expected: ExpectedChecksum | undefined,
+  { checksum: expected, checksumOf }: CompleteOptions,
 ): Pick<ObjectRecord, "checksums" | "checksumParts"> {
+  const isOther = expected !== undefined && expected.algorithm !== checksum?.algorithm;
+  if (isOther || (checksumOf !== undefined && checksumOf !== checksum?.of)) {
+    throw new StoreError("InvalidArgument", {
+      detail: "The checksum algorithm and type must be those with which the upload was created.",
+    });
+  }
   if (checksum === undefined) return { checksums: {} };
   const { algorithm } = checksum;
   const values = parts.map(({ size, checksums }) => ({ size, value: checksums![algorithm]! }));
@@ -152,7 +160,7 @@ function wholeChecksum(
   const whole = isOfParts
     ? hashBytes(algorithm, Buffer.concat(values.map(({ value }) => value)))
     : combineChecksums(algorithm, values);
-  if (expected?.algorithm === algorithm) verifyChecksum(expected, whole);
+  if (expected !== undefined) verifyChecksum(expected, whole);
   return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
 }
 

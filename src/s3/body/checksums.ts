@@ -113,6 +113,15 @@ export function completionChecksum(request: S3Request): ExpectedChecksum | undef
   };
 }
 
+/** Parses the checksum type of a CompleteMultipartUpload request. */
+export function completionChecksumOf(request: S3Request): UploadChecksum["of"] | undefined {
+  const type = request.header("x-amz-checksum-type")?.toUpperCase();
+  if (type === undefined) return undefined;
+  if (type === "COMPOSITE") return "parts";
+  if (type === "FULL_OBJECT") return "bytes";
+  throw new S3Error("InvalidRequest", { message: "Value for x-amz-checksum-type header is invalid." });
+}
+
 /** Parses the checksum settings of CreateMultipartUpload. Only CRCs support FULL_OBJECT. */
 export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
   const name = request.header("x-amz-checksum-algorithm");

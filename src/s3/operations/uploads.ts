@@ -7,6 +7,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import {
   checksumElements,
   completionChecksum,
+  completionChecksumOf,
   expectedChecksums,
   partChecksum,
   partChecksumElements,
@@ -81,6 +82,7 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
       condition,
       customerKey: readCustomerKey(request),
       checksum: completionChecksum(request),
+      checksumOf: completionChecksumOf(request),
       size: parseObjectSize(request.header("x-amz-mp-object-size")),
     });
     return completedResponse(call, record);

@@ -125,6 +125,29 @@ test("the AWS SDK can create, list and complete multipart uploads", async (t) =>
     await refused(client.send(again), "NoSuchUpload", 404);
   });
 
+  await t.test("a completion with checksums that the upload does not have is refused", async () => {
+    const Key = "checksums";
+    const plain = s3.client(s3.key, { requestChecksumCalculation: "WHEN_REQUIRED" });
+    for (const ChecksumAlgorithm of [undefined, "CRC32"] as const) {
+      const { UploadId } = await plain.send(
+        new CreateMultipartUploadCommand({ Bucket, Key, ChecksumAlgorithm }),
+      );
+      const part = { Bucket, Key, UploadId, PartNumber: 1, Body: "x", ChecksumAlgorithm };
+      const { ETag, ChecksumCRC32 } = await plain.send(new UploadPartCommand(part));
+      const complete = (checksums: Partial<CompletedPart>, type?: "COMPOSITE" | "FULL_OBJECT") =>
+        plain.send(
+          new CompleteMultipartUploadCommand({
+            ...{ Bucket, Key, UploadId, ChecksumType: type },
+            MultipartUpload: { Parts: [{ ETag, PartNumber: 1, ...checksums }] },
+          }),
+        );
+      const ChecksumSHA256 = createHash("sha256").update("x").digest("base64");
+      await refused(complete({ ChecksumSHA256 }), "InvalidPart", 400);
+      await refused(complete({ ChecksumCRC32 }, "FULL_OBJECT"), "InvalidArgument", 400);
+      await complete({ ChecksumCRC32 });
+    }
+  });
+
   await t.test(
     "a completed upload has a COMPOSITE or FULL_OBJECT checksum computed from its parts' checksums",
     async () => {
