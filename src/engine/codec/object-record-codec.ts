@@ -18,7 +18,7 @@ const commonForm = new RegExp(
 const noHttpMetadata: HttpMetadata = Object.freeze({});
 const noCustomMetadata: ReadonlyMap<string, string> = new Map();
 
-/** Returns the text that JSON.stringify would return, in a third of the time. */
+/** Encodes a common record like JSON.stringify, in a third of the time; otherwise undefined. */
 export function writeCommonObject(record: ObjectRecord): string | undefined {
   const { key, version, size, uploaded, etag, checksums, httpMetadata, customMetadata, storageClass } =
     record;

@@ -137,9 +137,7 @@ function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | und
   return expected.value instanceof Uint8Array && Buffer.compare(expected.value, actual) === 0;
 }
 
-/**
- * Computes the object's checksum from the parts' checksums and compares it with the expected value.
- */
+/** Computes the object's checksum from those of its parts, and verifies the expected value. */
 function wholeChecksum(
   { checksum }: UploadRecord,
   parts: readonly PartRecord[],
@@ -156,7 +154,7 @@ function wholeChecksum(
   return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
 }
 
-/** Evaluates the condition. The commit fails by the returned check if the version has changed. */
+/** Evaluates the condition. Returns a check that fails the commit if the version has changed. */
 async function checkReplaced(
   context: Context,
   bucket: string,
