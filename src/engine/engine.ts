@@ -52,7 +52,7 @@ export interface Engine extends Events {
     parts: readonly PartName[],
     options?: CompleteOptions,
   ): Promise<ObjectRecord>;
-  /** The result of a completed upload. Undefined if it is not completed, or not retained. */
+  /** Returns undefined if the upload is not completed or its result is no longer retained. */
   completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
   /** Returns active uploads, sorted by key, then by id. */

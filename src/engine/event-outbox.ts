@@ -35,7 +35,7 @@ export function createdEventMutations(
   return eventMutations(context, bucket, { name, key, created: { size, etag, version } });
 }
 
-/** Returns the event, then the delete: the event is appended only if the object exists. */
+/** Returns first the event, which is appended only if the object exists, then the delete. */
 export function deleteMutations(
   context: Context,
   bucket: Bucket,

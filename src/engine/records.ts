@@ -25,11 +25,11 @@ export interface Records {
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
 
-  /** Every object after the given key, in key order. A damaged record is returned as an error. */
+  /** Yields every object after the given key, in key order. A damaged record becomes an error. */
   inspect(bucket: string, after?: Key): AsyncIterable<InspectedObject>;
   /**
-   * Finds damage that `inspect` does not find: lost, misplaced and unreferenced entries. An
-   * undefined `bucket` is the registry. Depth "pages" also checks the structure of the database.
+   * Finds lost, misplaced and unreferenced entries, which `inspect` does not find. If `bucket` is
+   * undefined, checks the registry. Depth "pages" also checks the structure of the database.
    */
   checkIntegrity(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
   /** Whether a record or an entry of the garbage queue references this blob. */

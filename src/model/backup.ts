@@ -19,8 +19,8 @@ export interface BackupSummary extends BackupTotals {
 }
 
 /**
- * How a manifest was authenticated: "verified": by the given key; "own key": by the key in the
- * backup; "unverified": no key given; "missing": old version; "no key": the store had none.
+ * How a manifest was authenticated. "own key": by the key in the backup, which may be forged too.
+ * "unverified": no key was given. "missing": made by an old version. "no key": the store had none.
  */
 export type Authentication = "verified" | "own key" | "unverified" | "missing" | "no key";
 

@@ -15,7 +15,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best?.candidate ?? candidates.find((candidate) => isShortFor(given, candidate.toLowerCase()));
 }
 
-/** Whether the word is a subsequence, like `compat_date` of `compatibility_date`. */
+/** Whether the word abbreviates the candidate, like `compat_date` for `compatibility_date`. */
 function isShortFor(word: string, candidate: string): boolean {
   if (word.length < 4 || word[0] !== candidate[0]) return false;
   let at = 0;

@@ -32,7 +32,7 @@ export function isNamespaceName(name: string): boolean {
   return namespaceName.test(name);
 }
 
-/** Prefix of buckets that store namespaces. Bucket names contain no colon: no collision. */
+/** Prefix of buckets that store namespaces. Other bucket names never contain a colon. */
 const bucketPrefix = "kv:";
 
 export function namespaceBucket(namespace: string): string {

@@ -7,7 +7,7 @@ export interface LifecycleRule {
   readonly id: string;
   readonly isEnabled: boolean;
   readonly prefix: string;
-  /** Whether the prefix was given without a Filter element, and is returned without it. */
+  /** Whether the prefix is outside of a Filter element, as in older S3 documents. */
   readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;
   readonly smallerThan?: number | undefined;

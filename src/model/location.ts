@@ -24,7 +24,7 @@ const clusterFields: Readonly<Record<keyof ClusterLocation, true>> = {
 const forms =
   'a directory, "memory:", or { records: "postgres://…", blobs: "s3://…" }, where blobs may be "file:///…" too';
 
-/** Throws a TypeError without the invalid value, which may contain a password. */
+/** Checks a location. Errors do not include the value, which may contain a password. */
 export function checkLocation(value: unknown): Location {
   if (typeof value === "string") {
     if (value === "") throw new TypeError(`openStore needs ${forms}.`);

@@ -27,7 +27,7 @@ export type Checksums = { readonly [algorithm in ChecksumAlgorithm]?: Uint8Array
 
 /** Encryption of an object or upload with a customer's key. The key itself is never stored. */
 export interface Encryption {
-  /** Hex MD5 of the customer's key, to show which key is needed. It is never checked. */
+  /** Hex MD5 of the customer's key, to identify the key. Reads check the seal instead. */
   readonly keyMd5: string;
   /** The version of a single put, or the id of an upload. The sealed data key is bound to it. */
   readonly scope: string;

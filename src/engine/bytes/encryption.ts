@@ -1,5 +1,5 @@
 // Encryption with a customer's key (SSE-C), which is never stored: it seals a random data key.
-// Bytes are sealed in blocks (STREAM), so that ranges can be read and reordering is detected.
+// Bytes are sealed in blocks (STREAM): ranges can be read; truncation and reordering are detected.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Encryption } from "../../model/object.ts";

@@ -1,5 +1,5 @@
 // Etag and checksums of bytes that are encrypted with a customer's key. A hash of the plain bytes
-// would let people confirm a guess of the content, so the etag is random and checksums are sealed.
+// would help to guess the content, so the etag is random and checksums are sealed.
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";

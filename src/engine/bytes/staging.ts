@@ -6,7 +6,7 @@ import { encrypt } from "./encryption.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { toInlineBody } from "./inline.ts";
 
-/** A body in the engine's own buffers, so a script cannot change bytes that are hashed. */
+/** A body in the engine's own buffers, so a script cannot change bytes after hashing. */
 export interface BufferedBody<Chunks = AsyncIterable<Uint8Array>> {
   readonly chunks: Chunks;
   /** Whether the body is hashed in another thread. */

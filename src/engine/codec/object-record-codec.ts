@@ -18,7 +18,7 @@ const commonForm = new RegExp(
 const noHttpMetadata: HttpMetadata = Object.freeze({});
 const noCustomMetadata: ReadonlyMap<string, string> = new Map();
 
-/** Encodes a common record like JSON.stringify, in a third of the time; otherwise undefined. */
+/** Returns a common record as JSON, three times faster than JSON.stringify; otherwise undefined. */
 export function writeCommonObject(record: ObjectRecord): string | undefined {
   const { key, version, size, uploaded, etag, checksums, httpMetadata, customMetadata, storageClass } =
     record;

@@ -6,7 +6,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { ObjectBytes, Source } from "../engine.ts";
 import type { Totals } from "../records.ts";
 
-/** Methods reject with NoSuchBucket or, for an invalid argument, with a KeyValueError. */
+/** Methods reject with NoSuchBucket (no such namespace) or KeyValueError (invalid argument). */
 export interface KeyValues {
   createNamespace(name: string): Promise<NamespaceRecord>;
   namespace(name: string): Promise<NamespaceRecord | undefined>;

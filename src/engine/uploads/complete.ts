@@ -137,7 +137,7 @@ function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | und
   return expected.value instanceof Uint8Array && Buffer.compare(expected.value, actual) === 0;
 }
 
-/** Computes the object's checksum from those of its parts, and verifies the expected value. */
+/** Computes the object's checksum from its parts' checksums, and verifies the expected value. */
 function wholeChecksum(
   { checksum }: UploadRecord,
   parts: readonly PartRecord[],

@@ -189,7 +189,7 @@ function createParserFeed(message: IncomingMessage, parser: Parser): (bytes: Buf
   };
 }
 
-/** Returns 0 at the end or after an error: Node finds both when it reads next. */
+/** Returns 0 at the end or after an error: Node detects both at its next read. */
 function readNow(descriptor: number, into: Buffer): number {
   try {
     return readSync(descriptor, into, 0, into.length, null);
