@@ -42,7 +42,7 @@ export function checkType(type: string): StoreKvValueType {
   );
 }
 
-/** Refuses other objects, which would be stored as "[object Object]". */
+/** Converts a value to a source. Refuses objects that would become "[object Object]". */
 export function kvSource(value: unknown): Source {
   if (typeof value === "string") return Buffer.from(value);
   if (value instanceof ReadableStream || toBytes(value) !== undefined) return toSource(value, "put");

@@ -4,25 +4,22 @@ import type { ByteRange } from "../model/range.ts";
 
 export interface Blobs {
   /**
-   * Writes the chunks as one blob. The source must not reuse a chunk's memory until two more chunks
-   * were requested. When the promise resolves, the bytes are durable. The caller then commits a
-   * record that references the blob and calls `keep`, or calls `discard`. If the process ends
-   * before either call, recovery removes the blob unless a record references it.
+   * Writes the chunks as one durable blob. The caller commits a record and calls `keep`, or calls
+   * `discard`. The source must not reuse a chunk until two more were requested.
    */
   stage(bucket: string, chunks: AsyncIterable<Uint8Array>): Promise<StagedBlob>;
   /** Stages medium-sized bodies faster, by writing several together. */
   readonly batched?: BatchedBlobs;
   /**
-   * Opens the blobs of one body, first to last. They stay readable until they are closed, even if
-   * they are removed. `isReferenced` queries whether a record still references the blobs; if not,
-   * the result is undefined.
+   * Opens the blobs of one body, in order. They stay readable until closed, even if removed.
+   * Returns undefined if `isReferenced` reports that no record references the blobs.
    */
   open(
     bucket: string,
     blobs: readonly StoredBlob[],
     isReferenced: () => Promise<boolean>,
   ): Promise<BlobReader | undefined>;
-  /** Permanently removes the blobs of one body. False while a reader uses them: retry later. */
+  /** Permanently removes the blobs of one body. Returns false while a reader uses them. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
   /**
    * Reclaims the space of removed blobs in shared files, after the records dropped their entries.
@@ -38,9 +35,7 @@ export interface Blobs {
   hasFoundCrash?(): boolean;
   /** Removes blobs staged by dead processes that no record references. Returns their number. */
   recover(): Promise<number>;
-  /**
-   * Every blob, referenced or not. "settled" omits blobs that a running process may still commit.
-   */
+  /** Yields all blobs. "settled" omits blobs that a running process may still commit. */
   all(bucket: string, which?: "all" | "settled"): AsyncIterable<string>;
   close(): Promise<void>;
 }
@@ -61,6 +56,7 @@ export interface StoredBlob {
   readonly size: number;
 }
 
+/** Recovery removes the blob if the process ends before `keep`, unless a record references it. */
 export interface StagedBlob extends StoredBlob {
   keep(): void;
   discard(): Promise<void>;
@@ -70,9 +66,8 @@ export interface StagedBlob extends StoredBlob {
 
 export interface BlobReader {
   /**
-   * Yields the bytes of one opened blob, in order and verified: a damaged block throws and is never
-   * returned. Chunks belong to the receiver. Chunks may be views of `into` at their offset, so that
-   * a receiver of the whole range need not copy them.
+   * Yields the verified bytes of one opened blob, in order; throws at a damaged block. Chunks
+   * belong to the receiver and may be views of `into` at their offset.
    */
   read(blob: StoredBlob, range: ByteRange, into?: Uint8Array): AsyncIterable<Uint8Array>;
   /** Call this when the chunk is no longer used, so that its memory can be reused. */

@@ -124,9 +124,7 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-/**
- * Requests random bytes from the system in batches: a small request costs as much as a large one.
- */
+/** Gets random bytes in batches: a small system call costs as much as a large one. */
 function createRandomBytes(): (size: number) => Buffer {
   const poolBytes = 4096;
   let pool: Buffer = Buffer.alloc(0);

@@ -1,6 +1,5 @@
 // The engine: all rules of the service in one interface, with plain data and byte streams only.
-// Binding, S3, console and public buckets are its front ends. Outcomes that a caller expects are
-// returned as values; all others are thrown as StoreErrors.
+// Outcomes that a caller expects are returned as values; all others are thrown as StoreErrors.
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
@@ -53,7 +52,7 @@ export interface Engine extends Events {
     parts: readonly PartName[],
     options?: CompleteOptions,
   ): Promise<ObjectRecord>;
-  /** The result of a completed upload. Undefined if it is not completed, or not retained. */
+  /** Returns undefined if the upload is not completed or its result is no longer retained. */
   completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
   /** Returns active uploads, sorted by key, then by id. */
@@ -104,9 +103,7 @@ export interface DirectReader {
 /** Bytes returned by the engine. The caller must read them once or cancel them. */
 export interface ObjectBytes {
   readonly length: number;
-  /**
-   * All bytes, if they are already in memory. The caller may copy them but must not change them.
-   */
+  /** All bytes, if they are already in memory. The caller must not change them. */
   readonly inline: Uint8Array | undefined;
   /** Each chunk belongs to the receiver. Chunks may be views of `into` at their offset. */
   chunks(into?: Uint8Array): AsyncIterable<Uint8Array>;
@@ -169,9 +166,7 @@ export interface PutOptions extends WriteOptions {
 }
 
 export interface DeleteOptions {
-  /**
-   * Nothing is deleted unless the condition holds for every existing key. Missing keys are ignored.
-   */
+  /** Nothing is deleted if the condition fails for any key. Missing keys are ignored. */
   readonly condition?: Condition | undefined;
 }
 

@@ -24,9 +24,7 @@ export interface WaitingEvent {
   readonly event: ObjectEvent | undefined;
 }
 
-/**
- * Appended after the put in its commit, so that events of a key are in the order of its versions.
- */
+/** Returns the events of a put, to be appended after the put in the same commit. */
 export function createdEventMutations(
   context: Context,
   bucket: Bucket,
@@ -37,9 +35,7 @@ export function createdEventMutations(
   return eventMutations(context, bucket, { name, key, created: { size, etag, version } });
 }
 
-/**
- * A delete and its event. The event comes first, because it is appended only if the object exists.
- */
+/** Returns first the event, which is appended only if the object exists, then the delete. */
 export function deleteMutations(
   context: Context,
   bucket: Bucket,

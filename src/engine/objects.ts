@@ -80,7 +80,7 @@ export function createObjects(context: Context): Objects {
   };
 }
 
-/** Evaluates the condition. The commit fails by the returned checks if a version has changed. */
+/** Evaluates the condition. Returns checks that fail the commit if a version has changed. */
 async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
   const checks: Check[] = [];
   for (const key of keys) {
@@ -159,7 +159,7 @@ async function put(
   checkDeclaredLength(source);
   const bucketRecord = await requireBucket(context, bucket);
   const metadata = resolveMetadata(options, bucketRecord);
-  // Evaluate the condition before the body is sent: a put that is refused then needs no body. The
+  // Evaluate the condition before the body is received, so that a refused put needs no body. The
   // commit checks that the version is unchanged.
   const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
   if (early?.clause !== undefined) {
@@ -257,9 +257,7 @@ interface Evaluation {
   readonly clause: Clause | undefined;
 }
 
-/**
- * Returns the current version and the failed clause, if any. Undefined if there is no condition.
- */
+/** Returns the current version and any failed clause; undefined without a condition. */
 async function evaluate(
   context: Context,
   bucket: string,

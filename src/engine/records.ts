@@ -8,7 +8,7 @@ import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { StoredBlob } from "./blobs.ts";
 
-/** Methods with a bucket, except the first four, reject with NoSuchBucket if it is missing. */
+/** Methods after `deleteBucket` reject with NoSuchBucket if their bucket is missing. */
 export interface Records {
   /** Returns false if the name is already used. */
   createBucket(bucket: BucketRecord): Promise<boolean>;
@@ -25,12 +25,11 @@ export interface Records {
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
 
-  /** Every object after the given key, in key order. A damaged record is returned as an error. */
+  /** Yields every object after the given key, in key order. A damaged record becomes an error. */
   inspect(bucket: string, after?: Key): AsyncIterable<InspectedObject>;
   /**
-   * Finds damage in a bucket's records that `inspect` does not find, or in the registry if `bucket`
-   * is undefined: lost, misplaced and unreferenced entries. Depth "pages" also checks the structure
-   * of the database, in one long read transaction.
+   * Finds lost, misplaced and unreferenced entries, which `inspect` does not find. If `bucket` is
+   * undefined, checks the registry. Depth "pages" also checks the structure of the database.
    */
   checkIntegrity(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
   /** Whether a record or an entry of the garbage queue references this blob. */
@@ -45,9 +44,8 @@ export interface Records {
   parts(bucket: string, uploadId: string): Promise<readonly PartRecord[]>;
 
   /**
-   * Applies the whole change, durable when the promise resolves, or nothing if a check fails
-   * ("conflict"). If the outcome is unknown, rejects with an error for which `isOutcomeUnknown` is
-   * true. Any other error means that the change was not applied and will not be.
+   * Applies the whole change durably, or nothing if a check fails ("conflict"). An error also means
+   * that nothing was or will be applied, unless `isOutcomeUnknown` is true for it.
    */
   commit(bucket: string, change: Change): Promise<"committed" | "conflict">;
 
@@ -161,9 +159,7 @@ export type Mutation =
   | { readonly kind: "put upload"; readonly record: UploadRecord }
   | { readonly kind: "delete upload"; readonly key: Key; readonly id: string }
   | { readonly kind: "put part"; readonly uploadId: string; readonly part: PartRecord }
-  /**
-   * Removes the upload's parts: `taken` parts now belong to an object, all others become garbage.
-   */
+  /** Removes the upload's parts: `taken` parts belong to an object, others become garbage. */
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
   /** Appends an event for a rule. With `ifExists`, only if that object exists. */
   | { readonly kind: "append event"; readonly rule: string; readonly event: string; readonly ifExists?: Key }

@@ -15,7 +15,7 @@ export async function requireBucket(context: Context, name: string): Promise<Buc
   return bucket;
 }
 
-/** Returns the validated metadata of a write. Default storage class: that of the bucket. */
+/** Returns the validated metadata of a write. Default storage class: the bucket's. */
 export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
   const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
   checkMetadata(httpMetadata, customMetadata);

@@ -1,5 +1,5 @@
 // A lease, so that only one of several processes delivers. The holder regularly renews a document.
-// Another process takes over if the document did not change for a while by its own clock.
+// Other processes detect with their own clocks that renewals have stopped, and take over.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Documents } from "../engine/records.ts";

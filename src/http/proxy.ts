@@ -22,8 +22,8 @@ export interface Upstream {
 }
 
 /**
- * Rejects if the process ends before it responds; with NotTakenError if it has not started on the
- * request. The body is sent only after the start: until then, another process can get all of it.
+ * Rejects if the process ends before it responds, with NotTakenError if it had not started. The
+ * body is sent only after the start, so that another process can still receive all of it.
  */
 export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
@@ -37,8 +37,8 @@ export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstr
       headers: forwardedHeaders(request),
     });
     const unsubscribe = onAbandoned(() => {
-      // If the process recovers, it still reads the request. So another process gets the request
-      // only if running it twice is safe, or if its body was not sent.
+      // An abandoned process that recovers still reads the request. Let another process handle the
+      // request only if it is idempotent or its body was not sent.
       if (!isTaken && (request.hasBody || isIdempotent(request.method))) outgoing.destroy();
     });
     outgoing.on("error", (error) => {

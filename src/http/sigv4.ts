@@ -66,7 +66,7 @@ const hashBytes = 32;
 /** The key of an HMAC, combined with the inner and the outer padding (RFC 2104). */
 interface Pads {
   readonly inner: Buffer;
-  /** Followed by space for the inner hash. */
+  /** Outer padding, followed by space for the inner hash. */
   readonly outer: Buffer;
 }
 

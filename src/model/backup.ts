@@ -19,9 +19,8 @@ export interface BackupSummary extends BackupTotals {
 }
 
 /**
- * How a backup's manifest was authenticated. "verified": with the given key. "own key": with the
- * key inside the backup, which proves only that both belong together. "unverified": no key was
- * given. "missing": an earlier version made the backup. "no key": the store had no key.
+ * How a manifest was authenticated. "own key": by the key in the backup, which may be forged too.
+ * "unverified": no key was given. "missing": made by an old version. "no key": the store had none.
  */
 export type Authentication = "verified" | "own key" | "unverified" | "missing" | "no key";
 
@@ -58,7 +57,7 @@ export interface BackupWork {
 export interface BackupOptions extends BackupWork {
   /** Names of additional files in the data directory to back up, such as the key. */
   readonly companions?: readonly string[];
-  /** Names of such files that are deliberately not in the backup. */
+  /** Names of additional files that are deliberately not in the backup. */
   readonly elsewhere?: readonly string[];
   /** Returns the store's secret key. Called when the manifest is written. */
   readonly secretKey?: () => Uint8Array | undefined;

@@ -15,9 +15,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best?.candidate ?? candidates.find((candidate) => isShortFor(given, candidate.toLowerCase()));
 }
 
-/**
- * Whether the word is a subsequence of the candidate, like `compat_date` of `compatibility_date`.
- */
+/** Whether the word abbreviates the candidate, like `compat_date` for `compatibility_date`. */
 function isShortFor(word: string, candidate: string): boolean {
   if (word.length < 4 || word[0] !== candidate[0]) return false;
   let at = 0;
@@ -25,9 +23,7 @@ function isShortFor(word: string, candidate: string): boolean {
   return at === word.length;
 }
 
-/**
- * Counts the insertions, deletions, replacements and swaps of adjacent letters between two words.
- */
+/** Counts the edits between two words. A swap of adjacent letters is one edit. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

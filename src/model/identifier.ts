@@ -12,7 +12,7 @@ const reserved = new Set(
   ).split(" "),
 );
 
-/** Why a name cannot be used, as the end of a sentence. Undefined if the name is valid. */
+/** Returns why a name cannot be used, as the end of a sentence. Undefined if it is valid. */
 export function identifierFault(name: string): string | undefined {
   if (name === "") return "is empty";
   if (!shape.test(name)) return "is not a JavaScript identifier";

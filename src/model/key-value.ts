@@ -32,7 +32,7 @@ export function isNamespaceName(name: string): boolean {
   return namespaceName.test(name);
 }
 
-/** Prefix of buckets that store namespaces. Bucket names contain no colon: no collision. */
+/** Prefix of buckets that store namespaces. Other bucket names never contain a colon. */
 const bucketPrefix = "kv:";
 
 export function namespaceBucket(namespace: string): string {
@@ -43,9 +43,7 @@ export function isNamespaceBucket(bucket: string): boolean {
   return bucket.startsWith(bucketPrefix);
 }
 
-/**
- * Returns the namespace that is stored as this bucket. Undefined if the bucket is not a namespace.
- */
+/** Returns the namespace stored as this bucket; undefined if it is not a namespace. */
 export function parseNamespaceBucket(bucket: string): string | undefined {
   if (!isNamespaceBucket(bucket)) return undefined;
   const name = bucket.slice(bucketPrefix.length);
@@ -97,9 +95,7 @@ export interface ExpirationOptions {
   readonly expirationTtl?: number | undefined;
 }
 
-/**
- * Returns when a key that is put now expires, in whole seconds since the epoch. Undefined: never.
- */
+/** Returns the expiration of a key put now, in seconds since the epoch; undefined: never. */
 export function resolveExpiration(
   { expiration, expirationTtl }: ExpirationOptions,
   nowMilliseconds: number,

@@ -1,6 +1,5 @@
-// A key is a string that represents its UTF-8 bytes: it is compared and ordered as bytes, never
-// normalized and never a path. A lone surrogate has no UTF-8 encoding and is refused, so strings
-// and byte strings map one to one.
+// A key is compared and ordered by its UTF-8 bytes, never normalized and never a path. A lone
+// surrogate has no UTF-8 encoding and is refused, so strings and byte strings map one to one.
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
@@ -20,9 +19,7 @@ export function keyBytes(key: Key): Uint8Array {
   return encoder.encode(key);
 }
 
-/**
- * Orders keys by their UTF-8 bytes. The UTF-16 order of `<` differs for characters above U+FFFF.
- */
+/** Orders keys by UTF-8 bytes. The order of `<` differs for characters above U+FFFF. */
 export function compareKeys(a: Key, b: Key): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -33,7 +30,7 @@ export function compareKeys(a: Key, b: Key): number {
   return a.length - b.length;
 }
 
-/** Surrogates encode code points above all others, so they rank last. */
+/** Ranks a UTF-16 unit. Surrogates rank last: they encode the highest code points. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -7,9 +7,7 @@ export interface LifecycleRule {
   readonly id: string;
   readonly isEnabled: boolean;
   readonly prefix: string;
-  /**
-   * Whether the prefix has no filter element around it (older S3 form). Returned as it was given.
-   */
+  /** Whether the prefix is outside of a Filter element, as in older S3 documents. */
   readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;
   readonly smallerThan?: number | undefined;
@@ -47,7 +45,7 @@ export function findTransition(rules: readonly LifecycleRule[], object: AgedObje
   return earliest(rules, object, ({ transition }) => transition);
 }
 
-/** Returns when the rules abort the upload. Undefined if no rule does. */
+/** Returns the time at which the rules abort the upload. Undefined if no rule does. */
 export function findUploadAbort(
   rules: readonly LifecycleRule[],
   upload: Pick<UploadRecord, "key" | "created">,

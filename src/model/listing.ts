@@ -19,9 +19,7 @@ export interface Scan {
   readonly after?: Position | undefined;
   /** Maximum number of objects and prefixes together. */
   readonly limit: number;
-  /**
-   * The page ends early when its records contain this many bytes of metadata. Infinity: no limit.
-   */
+  /** The page ends early at this many bytes of metadata. Infinity: no limit. */
   readonly metadataBytes: number;
 }
 

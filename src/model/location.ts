@@ -8,9 +8,7 @@ export interface ClusterLocation {
   readonly records: string;
   /** Storage of the bytes: `s3://key:secret@host:port/bucket`, or `file:///shared/folder`. */
   readonly blobs: string;
-  /**
-   * "strict": every read first verifies that its server is the current primary. Default: "usual".
-   */
+  /** "strict": every read verifies that its server is the primary. Default: "usual". */
   readonly reads?: Reads;
   /** Maximum number of database connections. */
   readonly pool?: number;
@@ -26,9 +24,7 @@ const clusterFields: Readonly<Record<keyof ClusterLocation, true>> = {
 const forms =
   'a directory, "memory:", or { records: "postgres://…", blobs: "s3://…" }, where blobs may be "file:///…" too';
 
-/**
- * Throws a TypeError if the location is invalid, without the value, which may contain a password.
- */
+/** Checks a location. Errors do not include the value, which may contain a password. */
 export function checkLocation(value: unknown): Location {
   if (typeof value === "string") {
     if (value === "") throw new TypeError(`openStore needs ${forms}.`);

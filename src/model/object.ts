@@ -27,9 +27,7 @@ export type Checksums = { readonly [algorithm in ChecksumAlgorithm]?: Uint8Array
 
 /** Encryption of an object or upload with a customer's key. The key itself is never stored. */
 export interface Encryption {
-  /**
-   * Hex MD5 of the customer's key. It only shows people which key is needed and is never checked.
-   */
+  /** Hex MD5 of the customer's key, to identify the key. Reads check the seal instead. */
   readonly keyMd5: string;
   /** The version of a single put, or the id of an upload. The sealed data key is bound to it. */
   readonly scope: string;
@@ -54,8 +52,6 @@ export interface ObjectRecord extends Metadata {
   /** Milliseconds since the epoch. Never used to order versions. */
   readonly uploaded: number;
   readonly checksums: Checksums;
-  /**
-   * Number of parts, if the checksum was computed from the parts' checksums instead of the bytes.
-   */
+  /** Number of parts, if the checksum covers the parts' checksums, not the bytes. */
   readonly checksumParts?: number;
 }

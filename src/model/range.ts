@@ -11,9 +11,7 @@ export interface ByteRange {
   readonly length: number;
 }
 
-/**
- * A range that extends past the end is truncated to the object's size. An empty result is refused.
- */
+/** Truncates the requested range to the object's size. Refuses an empty result. */
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   if (request === undefined) return { offset: 0, length: size };
   const range = "suffix" in request ? resolveSuffix(request.suffix, size) : resolveSpan(request, size);

@@ -45,7 +45,7 @@ export interface OutgoingRequest {
 /** Cancels a request. Not an AbortSignal, which costs as much as a small request. */
 export interface Cancellation {
   isCancelled: boolean;
-  /** Aborts the request in flight, which sets this function. */
+  /** Aborts the request in flight. The request sets this function. */
   abort: (() => void) | undefined;
 }
 

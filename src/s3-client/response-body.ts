@@ -100,7 +100,7 @@ export interface ResumingBodyOptions {
 
 const resumePause = 40;
 
-/** Resumes a body that was cut off at the last byte received. The first request is sent at once. */
+/** Returns a body that resumes after an interruption. The first request is sent immediately. */
 export function createResumingBody(options: ResumingBodyOptions): S3Body {
   const { length, retryMilliseconds, open, isOver, mapError } = options;
   const cancellation: Cancellation = { isCancelled: false, abort: undefined };

@@ -56,7 +56,7 @@ function parseHost(
   return { hostname: v6 ?? name!, port };
 }
 
-/** Ceph's gateway accepts any region, and most other services accept this one. */
+/** Ceph's gateway accepts any region, and most other services accept us-east-1. */
 const defaultRegion = "us-east-1";
 
 interface Settings {

@@ -54,7 +54,7 @@ function parseTarget(text: string): Target {
   return { path, canonicalPath: encodePath(path), query };
 }
 
-/** Signature and framing parameters, and checksums: an SDK presigns without knowing the body. */
+/** Parameters that are not used as headers. SDKs presign checksums without knowing the body. */
 const notMovedHeader =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|trailer|decoded-content-length|(sdk-)?checksum-(?!mode$|type$|algorithm$).*|sdk-checksum-algorithm)$/;
 

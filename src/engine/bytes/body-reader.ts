@@ -1,5 +1,5 @@
-// Reads a range of a stored body. A reader that has started returns its version to the end, even if
-// the object is overwritten or deleted. If a body is not read for a minute, its file is closed.
+// Reads a range of a stored body. An open reader keeps its version, even if the object is
+// overwritten or deleted. The file of a body that is not read for a minute is closed.
 import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { BlobReader, StoredBlob } from "../blobs.ts";
@@ -17,9 +17,7 @@ export interface BodyRequest {
   readonly dataKey: Uint8Array | undefined;
   /** Whether a record still references this body. */
   readonly isReferenced: () => Promise<boolean>;
-  /**
-   * Returns the current location of this version's bytes. Undefined if the version is not current.
-   */
+  /** Returns where this version's bytes are now; undefined if the version is not current. */
   readonly currentBody: () => Promise<Body | undefined>;
 }
 
@@ -57,7 +55,7 @@ export async function openBody(
   );
 }
 
-/** Checked for every range, so that a truncated or extended body is always detected. */
+/** Throws if the body was truncated or extended. Runs for every range, to find all damage. */
 function checkLength(
   { blockBytes }: Context,
   { dataKey }: BodyRequest,
@@ -117,9 +115,7 @@ async function* readSegments(
   }
 }
 
-/**
- * Closes the reader of a body that a script dropped without reading it to its end or cancelling it.
- */
+/** Closes readers of bodies that a script dropped without reading to the end or cancelling. */
 const leakedReaders = new FinalizationRegistry<BlobReader>((reader) => {
   reader.close().catch(() => {
     // Ignored: the body was dropped, and its descriptor is closed either way.

@@ -47,7 +47,7 @@ export function allocate({ size, memory }: BufferRequest): Buffer {
   return memory === "shared" ? Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
 }
 
-/** Like `set`, which is slow for shared memory if source and target are aligned differently. */
+/** Copies bytes. `set` is slow for shared memory if source and target are aligned differently. */
 export function copyTo(target: Buffer, bytes: Uint8Array, at: number): void {
   if (!(target.buffer instanceof SharedArrayBuffer)) target.set(bytes, at);
   else if (bytes.length > 0) target.fill(bytes, at, at + bytes.length);
@@ -62,9 +62,7 @@ export interface RingRequest extends BufferRequest {
   readonly buffers: number;
 }
 
-/**
- * Returns a function that provides buffers. When the ring is full, it waits for the oldest buffer.
- */
+/** Returns a function that returns the next buffer; if the ring is full, it waits. */
 export function createRing(
   nextRequest: () => RingRequest,
   whenFree: (buffer: Buffer) => Promise<void> | undefined,
@@ -107,9 +105,7 @@ export async function* refill(
   if (block !== undefined) yield block.subarray(0, filled);
 }
 
-/**
- * Regroups chunks into blocks of one size. A block is valid until two more blocks are requested.
- */
+/** Regroups chunks into blocks of `size`. A block is valid until two more are requested. */
 export function rechunk(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const nextBuffer = createRing(
     () => ({ size, memory: "own", buffers: 2 }),

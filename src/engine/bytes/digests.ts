@@ -1,6 +1,5 @@
 // Hashes a body while it is received: MD5 always, plus the algorithms that the sender specifies.
-// Small bodies are hashed in this thread, large bodies in another, because MD5 is slower than the
-// disk.
+// Large bodies are hashed in another thread, because MD5 is slower than the disk.
 import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { hashBytes, startHash } from "../../model/hashes.ts";
@@ -15,7 +14,7 @@ export interface DigestResult {
 }
 
 export interface Digests {
-  /** When the result is undefined or resolved, the bytes are no longer needed. */
+  /** The caller may reuse the bytes when the result is undefined or its promise resolves. */
   update(bytes: Uint8Array): Promise<void> | undefined;
   /** Rejects if a checksum differs from the sender's checksum. */
   finish(): Promise<DigestResult>;

@@ -1,7 +1,5 @@
-// Encryption with a customer's key (SSE-C), which is never stored: it seals a random data key that
-// is bound to bucket, key and scope. Bytes are sealed in blocks in STREAM form (counter and final
-// flag in the nonce), so that ranges can be read, and truncation, reordering and swapping are
-// detected. Each stored stream starts with a salt, from which the key of the stream is derived.
+// Encryption with a customer's key (SSE-C), which is never stored: it seals a random data key.
+// Bytes are sealed in blocks (STREAM): ranges can be read; truncation and reordering are detected.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Encryption } from "../../model/object.ts";
@@ -13,7 +11,7 @@ const saltBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The object or upload to which a data key belongs. */
+/** The names to which a data key is bound. `scope` is an object version or an upload id. */
 export interface KeySubject {
   readonly bucket: string;
   readonly key: string;
@@ -34,9 +32,7 @@ export function sealNewKey(context: Context, customerKey: Uint8Array, subject: K
   return { encryption: { keyMd5: keyMd5(customerKey), scope: subject.scope, sealedKey }, dataKey };
 }
 
-/**
- * Throws AccessDenied if the key does not open the seal. The stored MD5 of the key is not checked.
- */
+/** Opens a sealed data key. Throws AccessDenied if the customer's key is wrong. */
 export function openKey(
   customerKey: Uint8Array,
   encryption: Encryption,
@@ -121,6 +117,7 @@ export async function* encrypt(
     const cipher = createCipheriv("aes-256-gcm", key, blockNonce(index, isLast));
     return Buffer.concat([cipher.update(block), cipher.final(), cipher.getAuthTag()]);
   };
+  // Readers derive the key of the stream from the data key and this salt.
   yield salt;
   let pending: Uint8Array | undefined;
   let index = 0;

@@ -17,7 +17,7 @@ export async function ingestInline(
   return toInlineBody(context, bytes, options);
 }
 
-/** Keeps the bytes without copying them. */
+/** Creates an inline body. The bytes are not copied. */
 export function toInlineBody(
   context: Context,
   bytes: Uint8Array,

@@ -37,13 +37,11 @@ const maxWholeStreamBytes = 16 * 1024 * 1024;
 /** Bodies of at least this size, and bodies of unknown size, are hashed in another thread. */
 const largeBytes = 512 * 1024;
 
-/**
- * From this number of streams, new streams share buffers, and older streams use smaller buffers.
- */
+/** With this many streams, new streams share buffers and older streams use smaller ones. */
 export const highConcurrency = 32;
 export const highConcurrencyBytes = 64 * 1024;
 
-/** A body of unknown length may still be stored inline if it ends within `inlineBytes`. */
+/** Chooses the strategy. A stream of unknown length may still end up inline if it is short. */
 export function planIngest(facts: BodyFacts): IngestStrategy {
   const { length, isWhole, inlineBytes, hasDirectReader } = facts;
   if (length !== undefined && length <= inlineBytes) return "inline";
@@ -74,8 +72,7 @@ export const firstBuffer: RingSize = { size: 16 * 1024, memory: "own", buffers: 
 
 /**
  * Sizes the buffers after the first; `activeStreams` includes this stream. A large body has four
- * buffers, because sender, hash and disk run at different speeds, and the last sync should not wait
- * for the hash.
+ * buffers, because sender, hash and disk run at different speeds.
  */
 export function planRing(length: number | undefined, activeStreams: number): RingSize {
   const size = activeStreams <= 4 ? 2 * 1024 * 1024 : 256 * 1024;

@@ -1,6 +1,5 @@
 // Etag and checksums of bytes that are encrypted with a customer's key. A hash of the plain bytes
-// would let anyone who can list objects or read the disk confirm a guess of the content, so the
-// etag is random, and checksums are sealed with the data key.
+// would help to guess the content, so the etag is random and checksums are sealed.
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -10,7 +9,7 @@ import type { Context } from "../context.ts";
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Has the form of an MD5, so that the etags of parts can be combined as usual. */
+/** Returns an etag in the form of an MD5, so that etags of parts can be combined as usual. */
 export function randomEtag(context: Pick<Context, "randomBytes">): string {
   return hex(context.randomBytes(16));
 }

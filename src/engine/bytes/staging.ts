@@ -6,9 +6,7 @@ import { encrypt } from "./encryption.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { toInlineBody } from "./inline.ts";
 
-/**
- * A body in the engine's own buffers, so that a script cannot change bytes after they are hashed.
- */
+/** A body in the engine's own buffers, so a script cannot change bytes after hashing. */
 export interface BufferedBody<Chunks = AsyncIterable<Uint8Array>> {
   readonly chunks: Chunks;
   /** Whether the body is hashed in another thread. */
@@ -81,7 +79,7 @@ async function* hashChunks(
 }
 
 interface FirstBytes {
-  /** Dropped after they are yielded, because the rest of the body may take hours. */
+  /** Set to undefined after use, to free memory while the rest of the body is received. */
   bytes: Uint8Array | undefined;
   readonly isComplete: boolean;
 }

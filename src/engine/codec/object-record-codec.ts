@@ -18,7 +18,7 @@ const commonForm = new RegExp(
 const noHttpMetadata: HttpMetadata = Object.freeze({});
 const noCustomMetadata: ReadonlyMap<string, string> = new Map();
 
-/** Returns the text that JSON.stringify would return, in a third of the time. */
+/** Returns a common record as JSON, three times faster than JSON.stringify; otherwise undefined. */
 export function writeCommonObject(record: ObjectRecord): string | undefined {
   const { key, version, size, uploaded, etag, checksums, httpMetadata, customMetadata, storageClass } =
     record;

@@ -1,6 +1,5 @@
-// Encodes records as text for adapters that use a database: JSON arrays that start with a format
-// number. Text is used because the drivers pass strings several times faster than buffers. Each
-// record contains its own key, so that a misplaced record is detected.
+// Encodes records as text: JSON arrays with a format number, and a key to detect misplaced records.
+// Text is used because database drivers pass strings several times faster than buffers.
 import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import {

@@ -41,7 +41,7 @@ export async function removeExpiredKeys(context: Context, bucket: string): Promi
   return removed;
 }
 
-/** Removes all in one commit, or one by one when another writer changed one of them. */
+/** Removes the versions in one commit, or one by one if another writer changed a key. */
 async function removeVersions(
   context: Context,
   bucket: string,

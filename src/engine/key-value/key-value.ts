@@ -6,9 +6,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { ObjectBytes, Source } from "../engine.ts";
 import type { Totals } from "../records.ts";
 
-/**
- * A missing namespace rejects with NoSuchBucket; an invalid argument rejects with a KeyValueError.
- */
+/** Methods reject with NoSuchBucket (no such namespace) or KeyValueError (invalid argument). */
 export interface KeyValues {
   createNamespace(name: string): Promise<NamespaceRecord>;
   namespace(name: string): Promise<NamespaceRecord | undefined>;
@@ -19,10 +17,7 @@ export interface KeyValues {
   /** Expired keys are counted until they are removed. */
   totals(namespace: string): Promise<Totals>;
 
-  /**
-   * Returns undefined if the key is missing or has expired. The caller must read or cancel the
-   * bytes.
-   */
+  /** Undefined if the key is missing or expired. The caller must read or cancel the bytes. */
   get(namespace: string, key: Key): Promise<KeyValueEntry | undefined>;
   /** Reads the source to its end, or cancels it if nothing is stored. The last commit wins. */
   put(namespace: string, key: Key, source: Source, options?: KeyValuePutOptions): Promise<void>;

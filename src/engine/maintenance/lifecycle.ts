@@ -1,6 +1,5 @@
-// Applies the lifecycle rules of buckets: expires or transitions objects and aborts uploads, by
-// age. Each change commits only if the object still has the evaluated version, so a concurrent
-// write is never lost.
+// Applies lifecycle rules: expires or transitions objects and aborts uploads, by age. A change
+// commits only if the object still has the evaluated version, so no concurrent write is lost.
 import type { LifecycleRule } from "../../model/lifecycle.ts";
 import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";
@@ -18,7 +17,7 @@ export type LifecycleCounts = {
 
 const intervalMilliseconds = 3600_000;
 
-/** Whether this process may run the rules now. Only one process gets true. */
+/** Claims the next run of the rules. Returns false if it is not due or another process has it. */
 export async function claimLifecycleRun({ records, now }: Context): Promise<boolean> {
   const last = await records.documents.get("housekeeping", "lifecycle");
   if (last !== undefined && now() - Number(last.text) < intervalMilliseconds) return false;

@@ -1,6 +1,5 @@
-// The scrub: verifies the whole store slowly in the background, once a week, so that damage is
-// found while backups still contain the data. A document records which process runs it and its
-// position. Only one process runs it; if that process ends, another process resumes it.
+// The scrub: slowly verifies the whole store, once a week, to find damage while backups still have
+// the data. One process runs it and saves its position; if that process ends, another resumes.
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
 import type { Damage } from "../engine.ts";

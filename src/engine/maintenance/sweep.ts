@@ -1,6 +1,5 @@
-// The sweep: aborts uploads that are due (spec 3: after seven days), removes ended uploads, and
-// removes garbage. Several processes can sweep concurrently, and each can be interrupted at any
-// point.
+// The sweep: aborts uploads that are due (spec 3: after seven days), and removes ended uploads and
+// garbage. Several processes can sweep concurrently. A sweep can be interrupted at any point.
 import { StoreError } from "../../model/errors.ts";
 import { isNamespaceBucket } from "../../model/key-value.ts";
 import type { Context } from "../context.ts";
@@ -11,14 +10,12 @@ import { abort } from "../uploads/uploads.ts";
 import { claimLifecycleRun, runLifecycle } from "./lifecycle.ts";
 
 const batch = 256;
-/** About as many entries as busy writers add during one commit. */
+/** Garbage entries per batch: about as many as busy writers add during one commit. */
 const garbageBatch = 512;
 
 type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
 
-/**
- * Lifecycle rules read every object, so with "in turn" only one process runs them, once an hour.
- */
+/** "in turn": only one process runs lifecycle rules, once an hour; they read every object. */
 export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
   const runsLifecycle = lifecycle === "now" || (await claimLifecycleRun(context));
   const blobsRemoved = await context.blobs.recover();
@@ -73,9 +70,7 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
   }
 }
 
-/**
- * Removes garbage and acknowledges it. Blobs that a reader still uses are left to the next sweep.
- */
+/** Removes and acknowledges garbage. Blobs that a reader uses are left to the next sweep. */
 export async function removeGarbage(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;

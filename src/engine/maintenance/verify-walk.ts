@@ -15,7 +15,7 @@ export interface Step {
   /** Number of stored bytes that were checked. */
   readonly stored: number;
   readonly damage?: Damage;
-  /** A later walk resumes after this step from this position. */
+  /** The position from which a later walk resumes after this step. */
   readonly at: WalkPosition;
 }
 
@@ -116,9 +116,7 @@ async function verifyObject(
   }
 }
 
-/**
- * Reads and verifies every stored byte. Also verifies the etag if it is a hash of the stored bytes.
- */
+/** Reads and verifies all stored bytes, and the etag if it is a hash of these bytes. */
 async function readAll(
   context: Context,
   bucket: string,

@@ -139,9 +139,7 @@ function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | und
   return Buffer.compare(expected.value, actual) === 0;
 }
 
-/**
- * Computes the object's checksum from the parts' checksums and compares it with the expected value.
- */
+/** Computes the object's checksum from its parts' checksums, and verifies the expected value. */
 function wholeChecksum(
   { checksum }: UploadRecord,
   parts: readonly PartRecord[],
@@ -164,7 +162,7 @@ function wholeChecksum(
   return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
 }
 
-/** Evaluates the condition. The commit fails by the returned check if the version has changed. */
+/** Evaluates the condition. Returns a check that fails the commit if the version has changed. */
 async function checkReplaced(
   context: Context,
   bucket: string,

@@ -43,9 +43,7 @@ export async function listUploads(
   return { uploads, prefixes, next: undefined };
 }
 
-/**
- * Yields every upload of a bucket, active or ended, or only those after `start` with the prefix.
- */
+/** Yields active and ended uploads of a bucket, in order; `start` is exclusive. */
 export async function* everyUpload(
   { records }: Pick<Context, "records">,
   bucket: string,

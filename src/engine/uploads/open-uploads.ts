@@ -1,6 +1,5 @@
-// Limits the number of open uploads per bucket. Counting reads all uploads page by page, so it is
-// done rarely: a count is reused until a fraction of the remaining uploads was created, and a full
-// bucket is counted at most once per second.
+// Limits open uploads per bucket. Counting reads all uploads, so a count is reused until a fraction
+// of the remaining uploads was created. A full bucket is counted once per second at most.
 import { StoreError } from "../../model/errors.ts";
 import { isActive } from "../../model/upload.ts";
 import type { Context } from "../context.ts";

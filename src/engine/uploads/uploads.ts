@@ -160,7 +160,7 @@ function pickChecksum(checksums: Checksums, { algorithm }: UploadChecksum): Chec
   return { [algorithm]: checksums[algorithm] };
 }
 
-/** Every part must use the upload's key, or no key if the upload has none. */
+/** Returns the data key. Every part must use the upload's key, or none if the upload has none. */
 function partKey(
   record: UploadRecord,
   customerKey: Uint8Array | undefined,

@@ -2,7 +2,7 @@
 import type { NodeInternalsSetting } from "./node-internals.ts";
 
 export interface PortLimits {
-  /** Maximum open connections. At the limit, an idle one is closed; if none is, the new one. */
+  /** Maximum connections. At the limit, an idle one is closed, or the new one if all are busy. */
   readonly connections: number;
   /** Maximum open connections of one client address. Trusted proxies are exempt. */
   readonly connectionsPerAddress: number;

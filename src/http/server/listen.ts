@@ -142,7 +142,7 @@ export async function listen(
         );
   const connections = trackConnections(server, {
     ...{ acceptor, limits, trusted },
-    // No grace period: the supervisor sends a request that was not started to another process.
+    // No grace period for internal sockets: the supervisor retries requests that were not started.
     graceMilliseconds: isInternal ? 0 : graceMilliseconds,
   });
   // At this event, Node starts to enforce the deadline for request heads.
@@ -175,13 +175,11 @@ async function start(acceptor: NetServer, address: Address): Promise<void> {
   });
 }
 
-/**
- * Called when a socket is inactive. Closes it if the client should send or read bytes.
- * A process that was not scheduled sees the timeout before bytes that arrived: read them first.
- */
+/** Closes an inactive socket if the client should send or read bytes. */
 function closeSilent(socket: Socket, stallMilliseconds: number, state: ListenerState): void {
   const { bytesRead } = socket;
   if (isAwaitingRequest(socket, state)) {
+    // If this process was suspended, the timeout precedes bytes that have arrived: read them first.
     setImmediate(() => {
       if (socket.bytesRead === bytesRead && isAwaitingRequest(socket, state)) socket.destroy();
     });

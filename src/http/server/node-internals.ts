@@ -75,7 +75,7 @@ export interface ProbedObjects {
 }
 
 export interface ProbeResult {
-  /** Whether bytes can be passed to the parser that Node did not read itself. */
+  /** Whether the parser accepts bytes that Node did not read itself. */
   readonly parser: boolean;
   /** Whether reading can be stopped at the socket handle, below the stream. */
   readonly handle: boolean;
@@ -105,7 +105,7 @@ function isFeedable(parser: Parser | null | undefined): parser is Parser {
   );
 }
 
-/** A socket without a connection is enough for Node's HTTP server to attach its parser. */
+/** Probes this Node. Its HTTP server attaches a parser even to an unconnected socket. */
 export function probeThisNode(): ProbeResult {
   const socket = new net.Socket();
   createServer().emit("connection", socket);
@@ -128,7 +128,7 @@ export function openNodeInternals(setting: NodeInternalsSetting): NodeInternals 
   };
 }
 
-/** Not `pause` of the stream, which Node may undo with a resume in the same tick. */
+/** Stops reading at the handle: Node may undo `pause` of the stream in the same tick. */
 function stopHandle({ _handle: handle }: Socket): void {
   if (handle == null || handle.reading === false) return;
   handle.reading = false;
@@ -189,7 +189,7 @@ function createParserFeed(message: IncomingMessage, parser: Parser): (bytes: Buf
   };
 }
 
-/** Returns 0 at the end or after an error: Node finds both when it reads next. */
+/** Returns 0 at the end or after an error: Node detects both at its next read. */
 function readNow(descriptor: number, into: Buffer): number {
   try {
     return readSync(descriptor, into, 0, into.length, null);
@@ -239,8 +239,8 @@ export interface BoundHandle {
 }
 
 /**
- * Binds a port without accepting connections, as node:cluster does. A number is a system error.
- * Undefined if Node cannot do this. Used even if the setting is "off": there is no documented way.
+ * Binds a port without accepting connections. Returns a number for a system error, or undefined if
+ * Node cannot do this. Used even if the setting is "off": there is no documented way.
  */
 export function bindWithoutAccepting(
   address: string,

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import type { NodeInternals } from "./node-internals.ts";
 
 export interface Pipelining {
-  /** Calls `serve` after all earlier responses. For a response without a socket. */
+  /** Calls `serve` after all earlier responses, for a response that has no socket yet. */
   enqueue(response: ServerResponse, socket: Socket, serve: () => void): void;
 }
 

@@ -38,7 +38,7 @@ export function refuse(
   response.end(response.req.method === "HEAD" ? undefined : body);
 }
 
-/** Whether a response was started: a client would take a second one for its next request's. */
+/** Whether a response was started: another would look like the response to the next request. */
 function isAnswered(socket: Socket): boolean {
   const pending = pendingResponse(socket);
   return pending === undefined ? getLastResponse(socket)?.req.complete === false : pending.headersSent;

@@ -23,7 +23,7 @@ export function readBufferedBody(
   return bytes;
 }
 
-/** Never destroys Node's stream, because that would close the connection before the response. */
+/** Yields the body. Never destroys Node's stream, which would prevent a response. */
 export async function* readBody(
   message: IncomingMessage,
   onBytes: (count: number) => void,

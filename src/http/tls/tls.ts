@@ -96,7 +96,7 @@ export function createHandshakes(
         socket.unshift(first);
         secure(socket, onSecured);
       });
-      // Accepted sockets are paused.
+      // Accepted sockets are paused: start reading.
       socket.resume();
     },
     end: unsubscribe,

@@ -122,7 +122,7 @@ interface SignedTexts {
   readonly text: string;
 }
 
-/** Cached texts of the last request with a presigned query. The signature is never cached. */
+/** Texts of the last request with each presigned query. The signature is never cached. */
 const lastTexts = new WeakMap<Query, SignedTexts>();
 const maxCachedLength = 4096;
 

@@ -48,7 +48,7 @@ export function sealCredential(key: Uint8Array, accessKeyId: string, open: OpenC
   };
 }
 
-/** Unseals the secrets. Undefined if the record has another secret key or was edited. */
+/** Unseals the secrets. Undefined if the record was edited or sealed with another secret key. */
 export function openCredential(
   key: Uint8Array,
   accessKeyId: string,

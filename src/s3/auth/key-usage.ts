@@ -37,7 +37,7 @@ export function createUseReporter(report: (uses: Uses) => void, now: () => numbe
 /** Runs in the supervisor: receives the uses that workers report, and stores them. */
 export interface KeyUses {
   record(uses: Uses): void;
-  /** Returns the last use since this server started, without the stored time. */
+  /** Returns the last use since this server started. Undefined if there was none. */
   lastUse(accessKeyId: string): number | undefined;
   /** Stores every use that is newer than the stored time. */
   close(): Promise<void>;

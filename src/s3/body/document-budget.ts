@@ -10,7 +10,7 @@ export interface BudgetShare {
 }
 
 export interface DocumentBudget {
-  /** Documents are read after authentication, but form fields must be read before it. */
+  /** Opens an empty share. Form fields are read before authentication, documents after it. */
   open(kind: "document" | "form"): BudgetShare;
   /** Returns the bytes reserved by all requests. */
   usedBytes(): number;

@@ -47,7 +47,7 @@ export function openPayload(
       message: "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING form, or a valid sha256 value.",
     });
   }
-  /** A body with a wrong hash. Reading `source` throws the error: other errors come first. */
+  /** A body with a wrong hash. Reading `source` throws the error, after all other checks. */
   let mismatched: Uint8Array | undefined;
   const body = () => (mismatched === undefined ? request.http.body() : singleChunk(mismatched));
   const bufferedBytes = () => {

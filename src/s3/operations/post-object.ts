@@ -140,7 +140,7 @@ function toLatin1(text: string | undefined): string | undefined {
   return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** Form fields take the place of headers. */
+/** Returns the request with form fields in place of its headers. */
 function withFieldsAsHeaders(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
   return { ...request, header: (name) => toLatin1(fields.get(name)) };
 }

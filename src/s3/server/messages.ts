@@ -8,7 +8,7 @@ import type { Location } from "../../model/location.ts";
 import { isFields, isList, isText } from "../../model/shape.ts";
 import type { Uses } from "../auth/key-usage.ts";
 
-/** `limits` are those of this process. */
+/** `limits` applies to this process only. */
 export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"> {
   readonly kind: "open";
   readonly location: Location;

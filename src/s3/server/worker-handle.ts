@@ -64,7 +64,7 @@ export async function startProcess(options: S3ProcessOptions, listener: SharedLi
   await child.warm;
   child.send(openMessage(options));
   await child.ready;
-  // Not earlier: a process that is still starting would delay every metrics snapshot.
+  // Join only now: a process that is still starting would delay every metrics snapshot.
   watched = watch.join((message) => child.send(message));
   void child.disconnected.then(watched.remove);
   return {

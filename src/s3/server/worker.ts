@@ -29,7 +29,7 @@ function sendToParent(message: FromS3Process): void {
 
 async function open(messageOptions: OpenS3): Promise<void> {
   const { location, domains, secretKey, observing, openUploads, ...portOptions } = messageOptions;
-  // Before any await: a "tls" message may arrive meanwhile.
+  // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
   observer = createObserver(observing, sendToParent);
