@@ -27,11 +27,9 @@ export function withAssets(settings: WithAssetsOptions): HttpHandler {
   const withPage: AnswerOptions = { notFound: notFoundHandling, otherMethods: "pass on" };
   const withoutPage: AnswerOptions = { notFound: "none", otherMethods: "pass on" };
 
-  /**
-   * Serves the not-found page before the script runs only for navigations, or if `run_worker_first`
-   * has patterns: then paths of the script are already excluded.
-   */
+  /** Options for trying assets before the script: with or without the not-found page. */
   function beforeScript(request: HttpRequest): AnswerOptions {
+    // Patterns in `run_worker_first` already exclude the script's paths.
     const isNavigation = isNavigationServed && request.header("sec-fetch-mode") === "navigate";
     return typeof runWorkerFirst !== "boolean" || isNavigation ? withPage : withoutPage;
   }
