@@ -29,8 +29,8 @@ export function withAssets(settings: WithAssetsOptions): HttpHandler {
 
   /** Options for trying assets before the script: with or without the not-found page. */
   function beforeScript(request: HttpRequest): AnswerOptions {
-    // Patterns in `run_worker_first` already exclude the script's paths.
     const isNavigation = isNavigationServed && request.header("sec-fetch-mode") === "navigate";
+    // With patterns in `run_worker_first`, requests for the script's paths do not get here.
     return typeof runWorkerFirst !== "boolean" || isNavigation ? withPage : withoutPage;
   }
 

@@ -47,7 +47,7 @@ export interface ScriptServer {
 
 /** Returns the effective routes; an empty list if the script receives every request. */
 export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
-  // In dev, routes of a wrangler file are ignored: their hosts do not resolve to this machine.
+  // In dev, a single script needs no routes: hosts in a wrangler file do not resolve here.
   return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
 }
 
