@@ -22,7 +22,7 @@ function hostname(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, "");
 }
 
-/** Throws for requests of other pages. If a proxy replaces Host, `names` must contain the origin. */
+/** Throws for requests of other pages. If a proxy replaces Host, `names` must have the origin. */
 export function checkOrigin(request: HttpRequest, names: readonly string[]): void {
   const site = request.header("sec-fetch-site");
   if (site !== undefined && site !== "same-origin" && site !== "none") throw otherOrigin();

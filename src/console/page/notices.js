@@ -6,7 +6,7 @@ import { icons } from "./icons.js";
 const noteMilliseconds = 6000;
 
 /**
-  * Shows a toast. A failure stays until the user closes it.
+ * Shows a toast. A failure stays until the user closes it.
  *
  * @param {string} text
  * @param {"done" | "failed"} [kind]

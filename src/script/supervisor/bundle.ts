@@ -50,7 +50,7 @@ export interface Bundler {
 
 export class BundleError extends Error {
   override readonly name = "BundleError";
-  /** Files of the errors, including missing files. A change of any of them starts a new build. */
+  /** Files named in the errors, even if missing. A change to any of them starts a new build. */
   readonly files: readonly string[];
 
   constructor(message: string, files: readonly string[]) {

@@ -30,7 +30,7 @@ export function unsupportedBinding(binding: string, kind: string): object {
       if (property === Symbol.toStringTag) return "Unsupported";
       if (property === "toString" || property === Symbol.toPrimitive) return () => description;
       if (property === "toJSON") return () => description;
-      // Reading these must not throw: `await` reads "then"; libraries detect types by the others.
+      // Must not throw: `await` reads "then"; libraries read "constructor" and symbols.
       if (property === "constructor") return Unsupported;
       if (property === "then" || typeof property === "symbol") return undefined;
       return fail();
