@@ -4,9 +4,7 @@ import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { prometheusType } from "../metrics/prometheus.ts";
 
 export interface MonitoringSources {
-  /**
-   * Returns the reasons why the server is not ready, as sentences for the public; empty when ready.
-   */
+  /** Returns why the server is not ready, as sentences for the public; empty when it is ready. */
   readonly troubles: () => Promise<readonly string[]>;
   /** Returns the metrics in Prometheus text format; undefined when metrics are off. */
   readonly metricsText: (() => Promise<string>) | undefined;

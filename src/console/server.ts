@@ -42,7 +42,7 @@ export interface ConsoleOptions extends PortAddress, PortOptions {
   readonly log: (line: string) => void;
   readonly monitoring: MonitoringSources;
   readonly metrics: ConsoleMetrics;
-  /** Records administrative actions. */
+  /** Records administrative actions in the audit log. */
   readonly recordAudit: RecordAudit;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
 }
@@ -89,5 +89,5 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   return { port: listening.port!, close: () => listening.drain() };
 }
 
-/** The console has few users, and this process also runs other work. */
+/** The limit is low, because the console has few users and this process also runs other work. */
 const maxConnections = 1024;

@@ -1,4 +1,4 @@
-// JSON types exchanged between the console's server and its page; both are checked against them.
+// Types of the JSON that the console's server and page exchange; both are checked against them.
 import type { Point } from "../metrics/history.ts";
 
 export interface ErrorDocument {
@@ -141,7 +141,7 @@ export interface StoredDocument {
   readonly etag: string;
 }
 
-/** The rules as the model stores them. The page only uses the names of their fields. */
+/** The rules as the model stores them. The page reads their fields by name. */
 export interface RulesDocument {
   readonly lifecycle: readonly object[];
   readonly cors: readonly object[];
@@ -205,5 +205,5 @@ export interface MetricsDocument {
 
 type OptionalMetric = "median" | "slowest" | "stored" | "objects";
 
-/** Rates are per second, durations in seconds. JSON leaves out what is unknown. */
+/** Rates are per second, durations in seconds. Unknown metrics are missing in the JSON. */
 export type MetricsPoint = Omit<Point, OptionalMetric> & Partial<Pick<Point, OptionalMetric>>;

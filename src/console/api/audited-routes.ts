@@ -56,10 +56,7 @@ export async function findAuditedAction(
   return Object.hasOwn(actionReaders, name) ? actionReaders[name]!(call, response) : undefined;
 }
 
-/**
- * Anyone can try to sign in, so at most one entry per second is recorded, with the number of
- * refused attempts. Returns undefined for an attempt that is only counted.
- */
+/** Returns at most one entry per second, because anyone can try to sign in; otherwise undefined. */
 export function createRefusals(
   now: () => number,
 ): (call: SessionlessCall) => Promise<AuditedAction | undefined> {

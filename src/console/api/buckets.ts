@@ -16,7 +16,7 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
       },
     },
     {
-      // Separate from the list, so that the list does not wait for slow counts.
+      // Totals have their own route, so that the list does not wait for slow counts.
       method: "GET",
       path: "/api/buckets/totals",
       async run({ query }) {

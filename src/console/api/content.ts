@@ -40,7 +40,7 @@ function mediaType(contentType = ""): string {
   return contentType.split(";")[0]!.trim().toLowerCase();
 }
 
-/** Gives a document that is opened directly an opaque origin, without scripts, forms or cookies. */
+/** Policy of untrusted content: it has an opaque origin, and no scripts, forms or cookies. */
 const sandbox = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 export function contentRoutes(engine: Engine): readonly Route[] {
@@ -79,8 +79,7 @@ function contentResponse(
     ["etag", `"${record.etag}"`],
   ];
   const encoding = record.httpMetadata.contentEncoding;
-  // A preview sets Content-Encoding, so that the browser decompresses; a download sends stored
-  // bytes.
+  // The browser decompresses a preview; a download keeps the bytes as they are stored.
   if (isPreview && encoding !== undefined && /^(gzip|br|deflate)$/i.test(encoding)) {
     headers.push(["content-encoding", encoding]);
   }

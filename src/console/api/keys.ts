@@ -5,7 +5,7 @@ import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, Route } from "../route.ts";
 import type { KeyDocument, KeySecretDocument, KeysDocument } from "../wire-types.ts";
 
-/** Methods throw ConsoleError for invalid input; undefined or false: the key does not exist. */
+/** Methods throw ConsoleError for invalid input, and return undefined or false for unknown keys. */
 export interface ConsoleKeys {
   readonly rights: readonly string[];
   list(): Promise<readonly KeyDocument[]>;

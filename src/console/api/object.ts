@@ -147,7 +147,7 @@ function changedError(): ConsoleError {
   });
 }
 
-/** Keeps the object's checksum algorithms, except for checksums computed from part checksums. */
+/** Keeps the checksum algorithms; values that were computed from parts are computed again. */
 function expectedChecksums({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
   return allAlgorithms
     .filter((algorithm) => algorithm !== "md5" && checksums[algorithm] !== undefined)

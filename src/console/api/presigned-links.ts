@@ -1,12 +1,12 @@
-// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API is another
-// origin than the console, so framed content cannot access the session.
+// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API has a
+// different origin than the console, so framed content cannot access the session.
 import type { S3Access } from "../../http/sigv4.ts";
 import { encodePath, encodeText, presign } from "../../http/sigv4.ts";
 
 export interface Links {
   url(bucket: string, key: string): string;
   signed(bucket: string, key: string, seconds: number): string;
-  /** URL with a short lifetime that forces the content type application/pdf. */
+  /** Short-lived URL, whose response always has the content type application/pdf. */
   framedPdf(bucket: string, key: string): string;
 }
 

@@ -10,11 +10,9 @@ import type { SessionDocument } from "../wire-types.ts";
 /** The only API path that does not need a session. */
 const path = "/api/session";
 
-/**
- * The name contains the port, because browsers share cookies between the ports of a host. With the
- * prefix `__Host-`, browsers accept the cookie only over HTTPS and only from this host.
- */
+/** The name contains the port, because browsers share cookies between the ports of a host. */
 export function cookieName(request: HttpRequest): string {
+  // With the prefix `__Host-`, browsers accept the cookie only over HTTPS and only from this host.
   return `__Host-store-console-${/:(\d+)$/.exec(request.header("host") ?? "")?.[1] ?? "web"}`;
 }
 

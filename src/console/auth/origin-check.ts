@@ -1,5 +1,5 @@
-// Protects against DNS rebinding and cross-site requests, with which browsers send the cookie too:
-// Host must name this console, and a request that changes something must come from its own page.
+// Protects against DNS rebinding and cross-site request forgery: Host must name this console, and a
+// request that changes something must come from the console's page.
 import { isIP } from "node:net";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { ConsoleError } from "../response.ts";
@@ -7,9 +7,7 @@ import { ConsoleError } from "../response.ts";
 /** Other origins need CORS permission to send this header, and the console never grants it. */
 export const ownHeader = "x-store-console";
 
-/**
- * Refuses unknown host names, because of DNS rebinding. IP addresses need no DNS and are allowed.
- */
+/** Refuses unknown host names, to prevent DNS rebinding. IP addresses need no DNS. */
 export function checkHost(request: HttpRequest, names: readonly string[]): void {
   const host = hostname(request.header("host") ?? "");
   const isAddress = isIP(host.replace(/^\[(.*)\]$/, "$1")) !== 0;
@@ -24,10 +22,7 @@ function hostname(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, "");
 }
 
-/**
- * Throws for requests of other pages. Origin must equal Host, or a configured name if a proxy has
- * replaced Host.
- */
+/** Throws for requests of other pages. If a proxy replaces Host, `names` must have the origin. */
 export function checkOrigin(request: HttpRequest, names: readonly string[]): void {
   const site = request.header("sec-fetch-site");
   if (site !== undefined && site !== "same-origin" && site !== "none") throw otherOrigin();

@@ -1,5 +1,5 @@
 // Sessions of signed-in users: a random id in a cookie, stored as a hash, valid on every server of
-// the store. A session ends when it expires, when the user signs out, or with its token.
+// the store. A session ends at sign-out, and when it or its token expires or the token is revoked.
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 import { type ConsoleTokens, hashSecret, matchesHash, parseTokenId } from "./tokens.ts";

@@ -2,10 +2,7 @@
 // at another address cannot lock out the owner of a token.
 
 export interface Attempts {
-  /**
-   * Returns the seconds until the next attempt is allowed, or 0. `id` is undefined for a malformed
-   * token.
-   */
+  /** Returns the seconds to wait before an attempt, or 0. A malformed token has no `id`. */
   waitFor(address: string, id: string | undefined): number;
   failed(address: string, id: string | undefined): void;
 }

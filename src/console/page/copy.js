@@ -1,4 +1,4 @@
-// Copies text to the clipboard and shows a note.
+// Copies text to the clipboard and shows a toast.
 import { note } from "./notices.js";
 
 /**

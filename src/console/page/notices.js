@@ -1,4 +1,4 @@
-// Short notes, and states of a whole page: empty, or failed. Each text says what to do next.
+// Toasts, and the empty and error states of a whole page. Each text says what to do next.
 import { ApiError } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
@@ -6,7 +6,7 @@ import { icons } from "./icons.js";
 const noteMilliseconds = 6000;
 
 /**
- * Shows a short note. A failure stays until the user closes it.
+ * Shows a toast. A failure stays until the user closes it.
  *
  * @param {string} text
  * @param {"done" | "failed"} [kind]

@@ -20,19 +20,19 @@ export interface AssetContent {
 export interface AssetContents {
   /** Undefined when the file is gone. Synchronous if the cached content was checked recently. */
   read(asset: AssetFile): AssetContent | undefined | Promise<AssetContent | undefined>;
-  /** Opens the bytes of a content that was read; undefined when the file has changed since. */
+  /** Opens a range of the file; undefined when the file has changed since `content` was read. */
   open(asset: AssetFile, content: AssetContent, range: ByteRange): HttpBody | Promise<HttpBody | undefined>;
 }
 
 export interface ContentsOptions {
-  /** How long a cached content is served without checking whether the file has changed. */
+  /** How long cached content is served without checking whether the file has changed. */
   readonly trustMilliseconds: number;
 }
 
 const smallBytes = 256 * 1024;
 const maxMemoryBytes = 32 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
-/** File system clocks are coarse: a file this new may change again with the same mtime. */
+/** File timestamps are coarse: a file newer than this may change again with the same mtime. */
 const clockGranularityMilliseconds = 100;
 
 interface CachedContent extends AssetContent {
@@ -54,7 +54,7 @@ export function createAssetContents({ trustMilliseconds }: ContentsOptions): Ass
     evict(asset);
     memoryBytes += content.bytes?.length ?? 0;
     cache.set(asset.file, { ...content, comparedAt: performance.now() });
-    // Evict the oldest first; etags of large files take almost no memory.
+    // Evict the oldest small files first. For large files only an etag is cached, which is kept.
     for (const [file, { bytes }] of cache) {
       if (memoryBytes <= maxMemoryBytes) break;
       if (bytes !== undefined) evict({ file });
@@ -188,9 +188,7 @@ interface SentRange {
   readonly range: ByteRange;
 }
 
-/**
- * Aborts the response if the file changes meanwhile: the client gets fewer bytes than announced.
- */
+/** Aborts the response if the file changes: the client receives fewer bytes than announced. */
 function toByteSource({ file }: AssetFile, handle: FileHandle, { identity, range }: SentRange): ByteSource {
   let closed: Promise<void> | undefined;
   const close = () => {

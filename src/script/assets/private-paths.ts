@@ -8,7 +8,7 @@ import type { Location } from "../../model/location.ts";
 export interface PrivatePaths {
   /** Absolute path; undefined when the store has no directory on this machine. */
   readonly dataDirectory: string | undefined;
-  /** Takes an absolute path without symbolic links. */
+  /** Whether a path is private. `path` must be absolute and without symbolic links. */
   has(path: string): boolean;
 }
 

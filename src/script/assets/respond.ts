@@ -30,7 +30,7 @@ export function assetResponse(
   return contentResponse(request, served, content) as HttpResponse;
 }
 
-/** Limits retries when the file keeps changing between the read of its etag and its opening. */
+/** Maximum number of attempts if the file changes between reading its etag and opening it. */
 const maxAttempts = 5;
 
 async function awaitResponse(

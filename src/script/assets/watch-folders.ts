@@ -13,7 +13,7 @@ export interface FolderWatch {
   close(): void;
 }
 
-/** The operating system limits the number of watched folders. */
+/** Maximum number of watched folders, because operating systems limit their number. */
 const maxWatched = 2000;
 
 export function watchFolders(initialFolders: readonly string[]): FolderWatch {

@@ -41,7 +41,7 @@ export async function openDirectory(options: DirectoryOptions, mode: Mode): Prom
       for (const warning of current.warnings) if (!before.has(warning)) console.error(warning);
     } catch (error) {
       if (!(error instanceof AssetsError)) throw error;
-      // A build may have removed the directory and may be about to write it again.
+      // Serve no files for now: a build may have removed the directory to write it again.
       current = empty;
       if (error.message !== lastFault) console.error(error.message);
       lastFault = error.message;

@@ -6,9 +6,9 @@ import type { Fields, Table } from "./syntax/fields.ts";
 
 export interface Triggers {
   readonly crons: readonly string[];
-  /** The number of Sunday in `crons`. */
+  /** The number that means Sunday in `crons`. */
   readonly sunday: Sunday;
-  /** Notes to print at start: what was replaced or left out. */
+  /** Notes about skipped expressions, to print at startup. */
   readonly notes: readonly string[];
 }
 

@@ -29,9 +29,9 @@ import { checkVars } from "./vars/vars.ts";
 import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
 export interface ScriptConfig extends ScriptBindings, RuntimeCompatibility, Triggers {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
-  /** Directory of the file; its paths are relative to this. */
+  /** Directory of the file; paths in the file are relative to this directory. */
   readonly directory: string;
   /** The selected environment; undefined for the top level of the file. */
   readonly environment: string | undefined;
@@ -46,7 +46,7 @@ export interface ScriptConfig extends ScriptBindings, RuntimeCompatibility, Trig
   readonly watched: readonly string[];
   /** Port of `store dev`, if the file sets one. */
   readonly devPort: number | undefined;
-  /** Where the store is, when that is a cluster. */
+  /** Location of the store, if it is a cluster. */
   readonly storeLocations?: StoreLocations;
 }
 
@@ -160,10 +160,7 @@ function withDevVars(
   return { ...config, devVars: devVars.values, watched: devVars.files, notes: [...notes, ...devVars.notes] };
 }
 
-/**
- * Creates the error for a fault that was found later, at the position of `path` in the file. `path`
- * uses Store's keys also for wrangler files: `["store_buckets", 0, "bucket_name"]`.
- */
+/** Creates an error at the position of `path`, which has Store's keys even for a wrangler file. */
 export function configErrorFor(
   config: ScriptConfig,
   path: ConfigPath,

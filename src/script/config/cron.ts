@@ -1,7 +1,5 @@
-// Cron expressions as in crontab(5), in UTC: minute, hour, day of month, month, day of week. Each
-// is `*`, a number, a range `a-b`, one of these with a step `/n`, or a list. Months and weekdays
-// may be names of three letters. Sunday is 0 or 7; in wrangler files Sunday is 1, Saturday is 7.
-// If both day fields are given, a day needs to match only one of them.
+// Cron expressions as in crontab(5), in UTC: minute, hour, day of month, month, day of week. Sunday
+// is 0 or 7; in wrangler files Sunday is 1 and Saturday is 7.
 
 export interface Cron {
   readonly text: string;
@@ -116,8 +114,7 @@ export function nextRun(cron: Cron, after: Date): Date {
   const minute = [...cron.minutes].sort(compareNumbers);
   const hour = [...cron.hours].sort(compareNumbers);
   const day = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()));
-  // With an invalid Date or beyond the last valid Date, every comparison is false and the loop
-  // ends.
+  // Comparing an invalid Date, or one beyond the last valid Date, is false and ends the loop.
   for (; day.getTime() <= start.getTime() + maxSearchMilliseconds; day.setUTCDate(day.getUTCDate() + 1)) {
     if (!hasDay(cron, day)) continue;
     for (const h of hour) {

@@ -28,7 +28,7 @@ export function moduleRules(rules: readonly ModuleRule[], directory: string): Pl
   };
 }
 
-/** `**` matches any folders, `*` part of a name, `?` one character, and `{a,b}` either one. */
+/** `**` matches any folders, `*` part of a name, `?` one character, and `{a,b}` a or b. */
 export function globPattern(glob: string): RegExp {
   const bare = glob.replace(/^\.\//, "");
   const text = bare.replace(/\*\*\/|\*\*|\*|\?|\{[^}]*\}|[^\w/-]/g, (token) => {

@@ -1,5 +1,5 @@
 // Compatibility flags that change a script's runtime, and the dates from which they are on by
-// default. Names and dates are those of Cloudflare Workers.
+// default. Cloudflare Workers uses the same names and dates.
 import type { ConfigKind } from "./syntax/source.ts";
 
 export const runtimeFlags = [

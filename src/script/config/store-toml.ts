@@ -35,7 +35,7 @@ export function storeToml(source: ConfigSource, today: string): StoreToml {
   };
 }
 
-/** The order in which keys are written; in an environment only those that it has itself. */
+/** Keys in the order in which they are written; for an environment, only its own keys. */
 const plainKeys = ["name", "main", "compatibility_date", "compatibility_flags", "routes"];
 const toolKeys = ["tsconfig", "jsx_factory", "jsx_fragment"];
 const tableKeys = [
@@ -128,7 +128,7 @@ function describeLeftOut({ notes, emulated, unsupported, devPort }: WranglerConf
     (flag: unknown) => flag !== "r2_list_honor_include",
   );
   const crons = isTable(own.triggers) && Array.isArray(own.triggers.crons) ? own.triggers.crons : [];
-  // Notes about single bindings are left out here: the list below has its own entry for each.
+  // Leave out notes about single bindings: the list below has an entry for each binding.
   const otherNotes = notes
     .map((note) => note.replace(/^\S+: /, ""))
     .filter((note) => !/^(Store does not have|data points written to)/.test(note));

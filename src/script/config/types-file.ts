@@ -18,7 +18,7 @@ export function envTypes(config: ScriptConfig, secretNames: readonly string[]): 
     ...bindingMembers(config),
     ...Object.entries(config.vars).map(([name, value]) => ({ name, type: formatType(value, 2) })),
   ];
-  // A development variable may replace a variable; the variable keeps its type.
+  // A secret or development variable may have the name of a variable, whose type is kept.
   const secrets = [...new Set(secretNames)].filter((secret) => !declared.some(({ name }) => name === secret));
   const members = [
     ...declared,
@@ -88,7 +88,7 @@ function propertyName(name: string): string {
   return identifierFault(name) === undefined ? name : JSON.stringify(name);
 }
 
-/** Types a string as `string` instead of a literal, so that a changed value changes no type. */
+/** Types a string as `string`, not as a literal, so that a new value does not change the type. */
 function formatType(value: unknown, depth: number): string {
   if (Array.isArray(value)) return arrayType(value, depth);
   if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;

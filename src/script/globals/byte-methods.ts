@@ -43,7 +43,7 @@ function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 export const byteMethods = {
   toBase64(this: Uint8Array, options?: Base64Options) {
     const alphabet = readAlphabet(options);
-    // Node pads only base64; this method pads both alphabets, unless padding is omitted by option.
+    // Node pads base64 but not base64url, so padding is removed, then added for both alphabets.
     const text = toBuffer(this).toString(alphabet).replace(/=+$/, "");
     return options?.omitPadding ? text : text.padEnd(Math.ceil(text.length / 4) * 4, "=");
   },

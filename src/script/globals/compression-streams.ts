@@ -91,8 +91,7 @@ function streamPair(engine: Engine): Pair {
     { highWaterMark: 0 },
   );
   engine.pause();
-  // Each write reports its own error. Without this listener, an error between writes would crash
-  // the process.
+  // Each write reports its own error; without a listener, errors between writes would crash Node.
   engine.on("error", () => {});
   engine.on("data", (chunk: Buffer) => {
     output.enqueue(new Uint8Array(chunk));
@@ -120,9 +119,8 @@ function streamPair(engine: Engine): Pair {
       if (bytes === undefined || types.isSharedArrayBuffer(bytes.buffer)) {
         return fail(new TypeError("Only an ArrayBuffer or a view of one can be written."));
       }
-      // The bytes are copied: the engine runs on another thread, and the script may change its
-      // buffer.
       inputBytes += bytes.length;
+      // Copy the bytes: the engine runs on another thread, and the script may change its buffer.
       await waitForEngine(engine, (done) => engine.write(Buffer.from(bytes), done)).catch(fail);
       checkTrailing();
     },

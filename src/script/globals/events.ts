@@ -87,7 +87,7 @@ export interface ScriptEvents {
   listeners(type: HandledType): readonly Listener[];
 }
 
-/** Other types of events are dispatched by an ordinary EventTarget. */
+/** Collects fetch and scheduled listeners; an EventTarget dispatches all other types of events. */
 export function createScriptEvents(): ScriptEvents {
   const others = new EventTarget();
   const handled: Readonly<Record<HandledType, Map<unknown, Listener>>> = {

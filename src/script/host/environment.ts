@@ -21,7 +21,7 @@ export function createEnvironment(
   { engine, presign, assets }: { engine: Engine; presign: S3Access | undefined; assets: Assets | undefined },
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
-  // All other flags change the runtime, not the binding.
+  // Buckets receive only the flags that affect bindings; all other flags change the runtime.
   const compatibilityFlags = script.compatibilityFlags.filter(isCompatibilityFlag);
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });

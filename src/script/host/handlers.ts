@@ -1,5 +1,4 @@
-// Finds a script's handlers in an object, a function with handlers as properties, a class, or
-// listeners.
+// Finds a script's handlers: in its default export (object, function or class) or its listeners.
 import type { ScriptContext } from "../context.ts";
 import type { ScriptEvents } from "../globals/events.ts";
 import type { Environment } from "./environment.ts";

@@ -36,7 +36,7 @@ export interface ScriptHandlers {
 export interface Host {
   readonly handle: HttpHandler;
   scheduled(cron: string, time: number): Promise<void>;
-  /** Runs the notification handler for each event; in order for one key, until one fails. */
+  /** Runs the handler for each event. Events of one key run in order, until one fails. */
   notification(events: readonly NotificationMessage[]): Promise<NotificationResult>;
   /** Resolves when all promises passed to waitUntil have settled. */
   settle(): Promise<void>;
@@ -144,8 +144,7 @@ function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
         controller.close();
         controller.byobRequest?.respond(0);
       } else {
-        // Copied: the stream takes ownership of the buffer, which other chunks of the socket may
-        // share.
+        // Copied: the stream takes ownership of the buffer, which other chunks may share.
         controller.enqueue(new Uint8Array(value));
       }
     },

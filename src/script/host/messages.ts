@@ -24,14 +24,14 @@ export interface LoadedScript extends ScriptBindings, RuntimeCompatibility {
 
 export type BundleFormat = "module" | "service-worker";
 
-/** `limits` are those of this process. */
+/** `limits` apply to this process. */
 export interface Load extends Pick<PortOptions, "trusted" | "limits" | "probe"> {
   readonly kind: "load";
   readonly script: LoadedScript;
   readonly location: Location;
   readonly mode: Mode;
   readonly presign: S3Access | undefined;
-  /** Open multipart uploads of each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number | undefined;
   /** Socket path for requests from the router; undefined when the process accepts on the port. */
   readonly socketPath: string | undefined;

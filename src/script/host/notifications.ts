@@ -1,5 +1,5 @@
-// Runs a script's notification handler: an event counts as handled once the handler and every promise
-// given to waitUntil have succeeded.
+// Runs a script's notification handler: an event counts as handled once the handler and every
+// promise passed to waitUntil have succeeded.
 import { errorMessage } from "../../model/errors.ts";
 import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
@@ -15,7 +15,7 @@ export async function handleAll(
 ): Promise<NotificationResult> {
   const handled: number[] = [];
   let error: string | undefined;
-  /** Queues by key: events of one key run in order, different keys concurrently. */
+  /** Event indexes by key: events of one key run in order, different keys concurrently. */
   const indexesByKey = new Map<string, number[]>();
   for (const [index, { key }] of events.entries())
     indexesByKey.set(key, [...(indexesByKey.get(key) ?? []), index]);

@@ -1,5 +1,4 @@
-// Sets variables and secrets in process.env, for scripts and packages that read their settings
-// there.
+// Copies variables and secrets to process.env, from which many packages read their settings.
 import { env as environment } from "node:process";
 import type { LoadedScript } from "./messages.ts";
 

@@ -1,11 +1,11 @@
-// Filters the headers of a script's response. Framing and connection headers are set by the server, which
-// alone knows the length of the body and whether the connection stays open.
+// Filters the headers of a script's response. Only the server sets framing and connection headers:
+// it knows the length of the body and whether the connection stays open.
 import { hopByHopHeaders } from "../../http/headers.ts";
 
-/** Hop-by-hop, or set by the server from the body. */
+/** Headers that a script cannot set: hop-by-hop, or derived from the body by the server. */
 const serverHeaders = [...hopByHopHeaders, "content-length"];
 
-/** Dropped when empty. `Allow` is not listed: an empty value means that no method is allowed. */
+/** Headers that are dropped when empty. Not `Allow`: empty, it means that no method is allowed. */
 const nonEmptyHeaders = (
   "accept-ranges access-control-allow-credentials access-control-allow-headers " +
   "access-control-allow-methods access-control-allow-origin access-control-expose-headers " +

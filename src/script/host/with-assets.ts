@@ -27,12 +27,10 @@ export function withAssets(settings: WithAssetsOptions): HttpHandler {
   const withPage: AnswerOptions = { notFound: notFoundHandling, otherMethods: "pass on" };
   const withoutPage: AnswerOptions = { notFound: "none", otherMethods: "pass on" };
 
-  /**
-   * Serves the not-found page before the script runs only for navigations, or if `run_worker_first`
-   * has patterns: then paths of the script are already excluded.
-   */
+  /** Options for trying assets before the script: with or without the not-found page. */
   function beforeScript(request: HttpRequest): AnswerOptions {
     const isNavigation = isNavigationServed && request.header("sec-fetch-mode") === "navigate";
+    // With patterns in `run_worker_first`, requests for the script's paths do not get here.
     return typeof runWorkerFirst !== "boolean" || isNavigation ? withPage : withoutPage;
   }
 

@@ -67,7 +67,7 @@ async function load({
   observing,
   ...portSettings
 }: Load): Promise<void> {
-  // Read first: certificate and key may change during the slower steps that follow.
+  // Read certificate and key first: they may change during the slower steps that follow.
   tls = portSettings.tls === undefined ? undefined : createTlsSource(portSettings.tls);
   const observer = createObserver(observing, send);
   const streams = createOpenStreams();

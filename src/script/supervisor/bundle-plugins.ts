@@ -46,7 +46,7 @@ export const binaryFiles: Plugin = {
   },
 };
 
-/** Does not use the global Buffer, which a script may redefine. */
+/** Returns code that creates the bytes without the global Buffer, which a script may redefine. */
 function bytesExpression(bytes: Buffer): string {
   return `globalThis.process.getBuiltinModule("node:buffer").Buffer.from("${bytes.toString("base64")}", "base64")`;
 }

@@ -50,7 +50,7 @@ export interface Bundler {
 
 export class BundleError extends Error {
   override readonly name = "BundleError";
-  /** Files of the errors, including missing files. A change of any of them starts a new build. */
+  /** Files named in the errors, even if missing. A change to any of them starts a new build. */
   readonly files: readonly string[];
 
   constructor(message: string, files: readonly string[]) {
@@ -64,10 +64,7 @@ export interface BundlerOptions {
   /** Folder of the configuration; paths in messages are relative to it. */
   readonly directory: string;
   readonly bundling?: BundlingOptions | undefined;
-  /**
-   * Which builds of npm packages are used. `workers`: builds for workers and browsers, as wrangler
-   * selects them. Default: node.
-   */
+  /** Builds of npm packages; `workers`: for workers and browsers, as in wrangler. Default: node. */
   readonly packages?: "node" | "workers" | undefined;
   /** Value of NODE_ENV. Default: production. */
   readonly nodeEnv?: "development" | "production" | undefined;
@@ -115,18 +112,16 @@ async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFi
   return { file, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/**
- * A script without a default export is a service worker. esbuild adds a default export to CommonJS
- * files, so these are searched for listeners.
- */
+/** A script without a default export is a service worker. */
 function detectFormat(metafile: Metafile, main: string, contents: Uint8Array): BundleFormat {
+  // esbuild adds a default export to CommonJS files, so these are searched for listeners.
   const hasListeners = () => Buffer.from(contents).includes("addEventListener(");
   if (metafile.inputs[main]?.format === "cjs" && hasListeners()) return "service-worker";
   const entry = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
   return entry?.exports.includes("default") === false ? "service-worker" : "module";
 }
 
-/** Whether the code has no import or export. Older scripts need sloppy mode, unlike modules. */
+/** Whether the code has no import or export: such older scripts must run in sloppy mode. */
 function isScript({ inputs, outputs }: Metafile, main: string): boolean {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
   return inputs[main]?.format === undefined && !imports.some(({ kind }) => kind === "import-statement");

@@ -1,5 +1,5 @@
-// Kills a process whose script does not finish loading. On a busy machine loading is slow, so only
-// processor time and idle time count.
+// Kills a process whose script does not finish loading. Loading is slow on a busy machine, so
+// processor time and idle time have tight limits, and total time a generous limit.
 import type { HostProcess } from "./worker-handle.ts";
 
 const checkMilliseconds = 500;

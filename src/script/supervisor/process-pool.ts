@@ -56,7 +56,7 @@ const pickMilliseconds = 30_000;
 
 export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
   let active: PooledProcess[] = [];
-  /** Processes without new requests: they are finishing their requests, or are blocked. */
+  /** Processes that get no new requests: they are finishing their requests, or are blocked. */
   const retired = new Set<PooledProcess>();
   const waiters = new Set<() => void>();
   let current: PoolLoad | undefined;
@@ -168,7 +168,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   const watchTimer = setInterval(() => {
     if (isWatching) return;
     isWatching = true;
-    // Deferred, so that heartbeats that arrived while this process was busy are handled first.
+    // Deferred, so that heartbeats that arrived while the supervisor was busy are handled first.
     setImmediate(() => {
       void watch().finally(() => {
         isWatching = false;

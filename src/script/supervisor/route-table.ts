@@ -16,8 +16,7 @@ export function createRoutes<T>(
   candidates.sort((a, b) => specificity(b.route) - specificity(a.route));
   const fallback = scripts.find(({ routes }) => routes.length === 0)?.target;
   return (host, target) => {
-    // If the target is an absolute URL (RFC 9112 3.2.2), its host is used instead of the Host
-    // header.
+    // The host of an absolute URL as target overrides the Host header (RFC 9112 3.2.2).
     const [, authority, rest] = /^https?:\/\/([^/?]*)(.*)$/i.exec(target) ?? [target, host, target];
     const name = authority!.replace(/:\d+$/, "").toLowerCase();
     const path = rest!.split("?", 1)[0] || "/";
@@ -31,7 +30,7 @@ function matches({ host, path }: Route, name: string, requestPath: string): bool
   return matchesHost && (path.open ? requestPath.startsWith(path.prefix) : requestPath === path.prefix);
 }
 
-/** Order: exact host, subdomains, any host; longer paths first; exact paths before prefixes. */
+/** Ranks exact hosts above subdomains above any host, then longer paths, then exact paths. */
 function specificity({ host, path }: Route): number {
   const hostScore = host === undefined ? 0 : host.below ? host.name.length : 1000;
   return hostScore * 1e5 + path.prefix.length + (path.open ? 0 : 0.5);

@@ -1,5 +1,5 @@
-// Routes requests on a server with several scripts: forwards each to a process of its script. A
-// request is retried on another process only if the first process has not started it.
+// Forwards each request to a process of its script. A request is retried on another process only if
+// the first process has not started it.
 import { forward, NotTakenError } from "../../http/proxy.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { Pool } from "./process-pool.ts";

@@ -45,7 +45,7 @@ const faultHead = /^(Uncaught: |Unhandled rejection: |A promise .*failed: )?[\w$
 export function createScriptLog(now: () => number, bounds: ScriptLogBounds = defaultBounds): ScriptLog {
   const lines: LogLine[] = [];
   const faults: ScriptFault[] = [];
-  /** Lines of each script since its last stack trace; they may be the message of the next one. */
+  /** Lines since the last stack trace, by script; they may contain the next error's message. */
   const pendingLines = new Map<string, string[]>();
   const openStacks = new Map<string, string[]>();
   const waiters = new Set<() => void>();

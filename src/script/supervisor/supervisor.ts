@@ -18,14 +18,14 @@ import { createSchedules } from "./scheduler.ts";
 import { createProcesses } from "./warm-processes.ts";
 import type { HostOptions, ScriptLoad } from "./worker-handle.ts";
 
-/** `limits` are those of all processes together. */
+/** `limits` apply to all processes together. */
 export interface ServerOptions
   extends PortAddress,
     Omit<HostOptions, "listener">,
     Pick<ScriptLoad, "location" | "mode" | "presign"> {
   /** Reads and checks a script's configuration; called again for every reload. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
-  /** Open multipart uploads of each bucket. */
+  /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads?: number | undefined;
   /** Processes per script in production. */
   readonly cores: number;
@@ -45,19 +45,16 @@ export interface ScriptServer {
   close(): Promise<void>;
 }
 
-/**
- * The effective routes. In dev, the only script of a wrangler file receives every request, because
- * its routes name hosts that do not resolve to this machine.
- */
+/** Returns the effective routes; an empty list if the script receives every request. */
 export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
+  // In dev, a single script needs no routes: hosts in a wrangler file do not resolve here.
   return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
 }
 
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
   const { mode } = options;
   const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
-  // In production a single script accepts connections itself; in dev a router hides reloads from
-  // clients.
+  // A single script in production accepts connections itself; in dev, a router hides reloads.
   const isDirect = mode === "serve" && configs.length === 1;
   const listener = isDirect ? await bindShared(options) : undefined;
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));

@@ -1,5 +1,4 @@
-// Starts script processes ahead of time, so that loading a script does not wait for process
-// startup.
+// Starts processes ahead of time, so that loading a script does not wait for process startup.
 import { type HostOptions, type HostProcess, startHost, type WarmHost } from "./worker-handle.ts";
 
 export interface Processes {

@@ -42,7 +42,7 @@ export interface HostProcess {
   readonly ended: Promise<string>;
 }
 
-/** `limits` are those of each process. */
+/** `limits` apply to each process. */
 export interface HostOptions extends PortOptions {
   /** Heap limit; a script that exceeds it dies and is replaced. */
   readonly heapMegabytes: number;
@@ -72,7 +72,7 @@ export interface WarmHost {
 
 type HostMessage = Exclude<FromHost, StartMessage>;
 
-/** Half of V8's default, because the young generation never shrinks after a burst. */
+/** Limits the young generation to half of V8's default, because it never shrinks after a burst. */
 const memoryFlags = ["--max-semi-space-size=8"];
 
 /** Node 20 needs these flags for WebSocket and EventSource; later versions may not accept them. */
@@ -157,7 +157,7 @@ export function startHost(options: HostOptions): WarmHost {
       await child.ready.catch((error: Error) => {
         throw new LoadError(error.message);
       });
-      // Joined after loading: a process that is still loading would delay every metrics request.
+      // Collect metrics only after loading: a loading process would delay every metrics request.
       watched = watch.join((message) => child.send(message));
       void child.disconnected.then(watched.remove);
     },
@@ -166,8 +166,7 @@ export function startHost(options: HostOptions): WarmHost {
     async notify(events) {
       const result = await run((id) => ({ kind: "notification", id, events }));
       if (result.kind !== "notified") throw new Error("The process sent another response.");
-      // Ignores indexes of events that were not sent: a script can write to the pipe of its
-      // process.
+      // Ignore indexes of events that were not sent: a script can write to its process's pipe.
       return { ...result, handled: result.handled.filter((index) => index < events.length) };
     },
     standstill: () => child.standstill.measure(),

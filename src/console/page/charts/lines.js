@@ -43,7 +43,7 @@ function pathData(values, across, top) {
     }
     const x = across(i).toFixed(1);
     const y = (height - (Math.min(value, top) / top) * height).toFixed(1);
-    // An isolated value becomes a dot; the only value becomes a line over the whole width.
+    // A value between gaps becomes a dot; if it is the only value, a line over the whole width.
     text += isPenDown ? `L${x} ${y}` : `M${x} ${y}h${values.length === 1 ? width : 0}`;
     isPenDown = true;
   }

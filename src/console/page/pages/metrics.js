@@ -28,7 +28,7 @@ export async function render({ params, signal }) {
   async function refresh() {
     /** @type {MetricsDocument} */
     const metrics = await ask("/api/metrics", { query: { span, face: frontEnd || undefined }, signal });
-    // Do not redraw while a table is open or has the focus: it would close.
+    // Do not redraw while a table is open or has the focus: redrawing would close it.
     if (charts.querySelector("details[open]") !== null || charts.contains(document.activeElement)) return;
     charts.replaceChildren(...createCharts(metrics));
   }

@@ -83,7 +83,7 @@ export function openLog({ scripts, signal, onFault }) {
         /** @type {LogDocument} */
         const { lines: fresh } = await ask("/api/scripts/log", { query: { after }, signal });
         const last = fresh.at(-1)?.number ?? after;
-        // There are no lines yet: with -1 the next request waits for the first line.
+        // If there are no lines yet, -1 makes the next request wait for the first line.
         after = last === 0 ? -1 : last;
         if (fresh.length > 0) add(fresh);
       } catch (error) {

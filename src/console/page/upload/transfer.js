@@ -46,7 +46,7 @@ async function sendInParts({ bucket, key, file, signal, onProgress }) {
   }
   const reportProgress = () => onProgress([...sent.values()].reduce((sum, bytes) => sum + bytes, 0));
   reportProgress();
-  // A failed part aborts the others.
+  // A failed part aborts the uploads of all other parts.
   const failureController = new AbortController();
   const anySignal = AbortSignal.any([signal, failureController.signal]);
   async function work() {

@@ -43,8 +43,7 @@ export function parseRedirects(content: string, htmlHandling: HtmlHandling): Par
     const { from, to, status } = parseRule(text, htmlHandling);
     if (seen.has(from)) throw new RangeError(`There is a rule for ${from} above: the first one applies.`);
     const isDynamic = /\*|:[A-Za-z]/.test(from);
-    // Rules after the first wildcard rule are matched in file order, so they go into the dynamic
-    // list.
+    // After the first wildcard rule, file order matters, so all rules go into the dynamic list.
     if (!isDynamic && dynamic.length === 0) {
       if (fixed.size >= maxStatic) throw new RangeError(tooMany(maxStatic, "rules without wildcards"));
       fixed.set(from, { to, status });

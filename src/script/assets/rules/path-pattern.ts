@@ -38,7 +38,7 @@ export function compilePattern(pattern: string): PathPattern {
   return { match: (text) => matchTokens(tokens, text) };
 }
 
-/** Supports any number of `*`, without captures by name. */
+/** Compiles a pattern with any number of `*`, but without named placeholders. */
 export function compileGlob(pattern: string): PathPattern {
   const tokens = pattern.split("*").flatMap((text, i): Token[] => (i === 0 ? [text] : [splat, text]));
   const nonEmpty = tokens.filter((token) => token !== "");

@@ -8,7 +8,7 @@ export interface RuleFault {
 
 export interface RuleLine {
   readonly number: number;
-  /** Trimmed; never empty and never a comment. */
+  /** The line without surrounding spaces; never empty and never a comment. */
   readonly text: string;
 }
 

@@ -45,14 +45,14 @@ export const knownKeys: KnownKeys = {
 /** Keys that are only allowed at the top level, not in an environment. */
 export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
 
-/** A longer list of keys would not help, so the hint leaves it out. */
+/** Maximum number of keys in a hint. A longer list would not help, so it is left out. */
 const maxListedKeys = 30;
 
 /** Keys of other tools, and Store's key with the same meaning. */
 const keyAliases: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
 export interface FaultDescription extends Omit<Fault, "span"> {
-  /** The default. */
+  /** Which part of the entry is marked. Default: the value. */
   readonly at?: "key" | "value";
 }
 
@@ -220,7 +220,7 @@ function describeType(value: unknown, format: ConfigSource["format"]): string {
   return `a ${typeof value}`;
 }
 
-/** For a missing key, marks only the opening brace of its table. */
+/** Returns the span that marks a missing key: only the opening brace, if its table has braces. */
 function openingSpan({ text }: ConfigSource, { start, end }: Span): Span {
   return { start, end: text[start] === "{" ? start + 1 : end };
 }

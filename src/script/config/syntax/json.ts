@@ -34,7 +34,7 @@ export function parseJson(source: SourceText, format: JsonFormat): ParsedConfig 
 function findTooDeep(text: string): Span | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;
-  // Token numbers of the parser: 1 {, 2 }, 3 [, 4 ], 17 end of text.
+  // Token numbers of the scanner: 1 is "{", 2 is "}", 3 is "[", 4 is "]", 17 is the end.
   for (let token = scanner.scan() as number; token !== 17; token = scanner.scan()) {
     if (token === 1 || token === 3) depth++;
     else if (token === 2 || token === 4) depth--;

@@ -60,7 +60,7 @@ export function readSource(path: string): ConfigSource {
   return parseSource(path, readBytes);
 }
 
-/** Parses a file as the format of its extension. */
+/** Parses a file in the format that its extension indicates. */
 export function parseSource(path: string, readBytes: (file: string) => Uint8Array): ConfigSource {
   const file = resolve(path);
   const extension = extname(file).toLowerCase();

@@ -23,8 +23,7 @@ export function selectEnvironment(
   const own = findEnvironment(source, env, name);
   const origins = createOrigins();
   for (const key of Object.keys(own)) origins.set([key], ["env", name, key]);
-  // `route` and `routes` mean the same: either key in the environment overrides both at the top
-  // level.
+  // `route` and `routes` are equivalent: either in the environment overrides both at the top level.
   const hasRoutes = own.route !== undefined || own.routes !== undefined;
   const inherited = Object.entries(top).filter(
     ([key]) => !isOwn(key) && !(hasRoutes && (key === "route" || key === "routes")),

@@ -21,7 +21,7 @@ export function usableName(name: unknown, folder: string, note: Note): unknown {
   return usable;
 }
 
-/** Text in the form of a date is returned unchanged: the date check reports invalid dates. */
+/** Replaces a missing or malformed date with today's. Other invalid dates are reported later. */
 export function usableDate(date: unknown, today: string, note: Note): unknown {
   if (date === undefined) {
     note(`it has no compatibility_date, so today's is used: ${today}.`);

@@ -7,7 +7,7 @@ export interface HeaderReader {
   get(name: string): string | null;
 }
 
-/** Default freshness in seconds by status, without caching headers. Others are not cached. */
+/** Freshness in seconds without caching headers, by status. Other statuses are not cached. */
 const defaultLifetimes: Readonly<Record<number, number>> = {
   200: 7200,
   301: 7200,

@@ -42,7 +42,7 @@ export function defineBodyMembers<T extends { readonly headers: { get(name: stri
     Object.defineProperty(prototype, name, descriptor);
   }
 
-  /** An aborted body fails immediately, with the reason of its signal. */
+  /** Returns the body to read. Throws the reason of its signal if the body was aborted. */
   function bodyToRead(owner: T): Body | undefined {
     const body = getBody(owner);
     body?.signal?.throwIfAborted();

@@ -8,7 +8,7 @@ import { native } from "./native.ts";
 
 export type ByteStream = ReadableStream<Uint8Array>;
 
-/** Bytes stored here are never passed to a script; it gets a copy that it may modify. */
+/** The stored form of a body. Scripts only receive copies of its bytes, which they may modify. */
 export type BodySource = string | Uint8Array | ByteStream | (() => ByteStream);
 
 export interface Body {
@@ -121,8 +121,7 @@ export function openStream(body: Body): ByteStream {
 }
 
 function toStream(value: string | Uint8Array): ByteStream {
-  // Copied, because a byte stream takes ownership of a chunk's buffer, and stored bytes may share
-  // it.
+  // Copied: a byte stream takes ownership of a chunk's buffer, which stored bytes may share.
   const bytes = new Uint8Array(typeof value === "string" ? Buffer.from(value) : value);
   // Read the length now: enqueue detaches the buffer, which sets the length of the array to 0.
   const { length } = bytes;

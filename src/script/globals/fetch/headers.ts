@@ -175,8 +175,7 @@ function append(store: HeaderStore, name: string, value: string): void {
     return;
   }
   const before = store.values.get(name);
-  // A client may send each cookie in its own header (RFC 9113 8.2.3); they are joined by
-  // semicolons.
+  // Cookies that a client sends in separate headers are joined by semicolons (RFC 9113 8.2.3).
   const separator = name === "cookie" ? "; " : ", ";
   store.values.set(name, before === undefined ? value : before + separator + value);
 }

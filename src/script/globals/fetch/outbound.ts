@@ -8,14 +8,14 @@ import { native } from "./native.ts";
 import { activeSignal, requestParts, ScriptRequest } from "./request.ts";
 import { assembleResponse } from "./response.ts";
 
-/** Hop-by-hop, or set again for each request. */
+/** Headers that are not forwarded: hop-by-hop, or set again for each request. */
 const notSent = new Set([...hopByHopHeaders, "content-length", "expect", "host"]);
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /** Encodings that Node decodes without removing Content-Encoding and Content-Length. */
 const decodedByNode = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
 
-/** Keeps each response alive: Node cancels the body of a garbage-collected response. */
+/** Keeps a body's response alive: Node cancels the body of a garbage-collected response. */
 const origins = new WeakMap<ReadableStream, Response>();
 
 export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {
@@ -37,7 +37,7 @@ export async function scriptFetch(input: unknown, init?: unknown): Promise<Respo
   return toScriptResponse(response, signal);
 }
 
-/** Throws on a chunk that is not bytes, as the standard requires; Node would send some of them. */
+/** Throws on a chunk that is not bytes, as the standard requires; Node accepts other types too. */
 function bytesOnly(body: ByteStream): ByteStream {
   const reader = body.getReader();
   return new ReadableStream(
@@ -70,7 +70,7 @@ function toScriptResponse(response: Response, signal: AbortSignal | undefined): 
   });
 }
 
-/** Returns Content-Length, which Node enforces; undefined if the body was decoded. */
+/** Returns Content-Length, which Node enforces; undefined if missing or if the body was decoded. */
 function receivedLength({ headers }: Response): number | undefined {
   const length = headers.get("content-length");
   const isPlain = length !== null && /^[0-9]{1,15}$/.test(length) && !headers.has("transfer-encoding");

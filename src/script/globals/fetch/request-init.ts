@@ -17,7 +17,7 @@ export interface RequestParts {
   readonly url: string;
   readonly headers: ScriptHeaders;
   readonly body: Body | undefined;
-  /** The signal that aborts the request, or another request whose signal does. */
+  /** The signal that aborts the request, or another Request that has this signal. */
   readonly abortSource: AbortSignal | { readonly signal: AbortSignal } | undefined;
   readonly redirect: string;
   readonly cf: object | undefined;
@@ -31,8 +31,7 @@ export function partsFrom(input: unknown, init: unknown, getParts: GetParts): Re
   const source = getParts(input) ?? nativeParts(input);
   const url = source?.url ?? absoluteUrl(input);
   const example = getParts(init) ?? nativeParts(init);
-  // If `init` is itself a Request, everything except the URL comes from it, and they share the
-  // body.
+  // If `init` is a Request, everything except the URL comes from it; both share one body.
   if (example !== undefined) return { ...example, url, headers: new ScriptHeaders(example.headers) };
   const options = optionsFrom(init);
   const settings = settingsFrom(options, source?.settings ?? noSettings);

@@ -35,7 +35,7 @@ const enumerations: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Validated, not stored: redirect is a field of its own, and fetch ignores the others. */
+/** Fields that are only validated: `redirect` is stored separately, and fetch ignores the rest. */
 const notStored = new Set(["duplex", "priority", "redirect"]);
 
 /** Reads a field that allows only certain words; undefined when it is missing. */

@@ -17,7 +17,7 @@ export const voidElements = words(
   "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr",
 );
 
-/** Everything up to the end tag is text. */
+/** Elements that contain only text, up to the end tag. */
 export const textElements = words(
   "iframe noembed noframes noscript plaintext script style textarea title xmp",
 );

@@ -26,7 +26,7 @@ function createPlainText(name: string): RawText {
   };
 }
 
-/** Returns where an incomplete tag may begin in the last bytes, or the end of the text. */
+/** Returns the offset of a possibly incomplete tag in the last bytes, or the text's length. */
 function findOpenEnd(text: string, from: number, maxLength: number): number {
   const start = Math.max(from, text.length - maxLength);
   const open = text.indexOf("<", start);

@@ -145,7 +145,7 @@ export function editableTag(tag: ScannedTag): EditableTag {
     },
     remove(name) {
       const expectedName = bytesFromText(name.toLowerCase());
-      // Removes every attribute of this name; otherwise a repeated one would take effect.
+      // Removes every attribute of this name; otherwise a repeated attribute would take effect.
       const remaining = parseAttributes().filter((attribute) => attribute.name !== expectedName);
       isChanged ||= remaining.length < parseAttributes().length;
       list = remaining;

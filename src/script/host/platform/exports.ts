@@ -45,5 +45,5 @@ export function isPlatformModule(name: string): name is PlatformModule {
 
 /** Property of globalThis that contains the exported values, by module and name. */
 export const platformValues = Symbol.for("store.platform");
-/** Expression with which bundled code reads that property. */
+/** JavaScript expression with which bundled code reads the `platformValues` property. */
 export const platformValuesExpression = 'globalThis[Symbol.for("store.platform")]';

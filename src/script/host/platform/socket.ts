@@ -72,8 +72,7 @@ export class ScriptSocket {
       socket.once("close", () => resolve());
       socket.once("error", reject);
     });
-    // Reads and writes report the error to the script, so these promises need not be handled as
-    // well.
+    // Reads and writes report errors to the script, so it need not handle these promises too.
     for (const promise of [this.opened, this.closed]) promise.catch(() => {});
     this.readable = createReadable(socket);
     this.writable = createWritable(socket);

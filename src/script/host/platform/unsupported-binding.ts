@@ -21,8 +21,7 @@ export function unsupportedBinding(binding: string, kind: string): object {
     error.stack = lines.filter((line) => !isOwnFrame(line)).join("\n");
     throw error;
   };
-  // The target is a function, so that it can be called and constructed; bound, to have no fixed
-  // properties.
+  // A function, so that the proxy is callable; bound, to have no non-configurable properties.
   const target = function unsupported() {}.bind(undefined);
   // Defined on the target: util.inspect reads the target, not the proxy.
   Object.defineProperty(target, inspect.custom, { value: () => description, configurable: true });
@@ -31,8 +30,7 @@ export function unsupportedBinding(binding: string, kind: string): object {
       if (property === Symbol.toStringTag) return "Unsupported";
       if (property === "toString" || property === Symbol.toPrimitive) return () => description;
       if (property === "toJSON") return () => description;
-      // `await` reads "then"; libraries read "constructor" and symbols to detect a type. None may
-      // throw.
+      // Must not throw: `await` reads "then"; libraries read "constructor" and symbols.
       if (property === "constructor") return Unsupported;
       if (property === "then" || typeof property === "symbol") return undefined;
       return fail();

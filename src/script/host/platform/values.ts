@@ -72,10 +72,7 @@ function testValues(): Values<"cloudflare:test"> {
   ) as unknown as Values<"cloudflare:test">;
 }
 
-/**
- * `env` is the object that handlers receive, until `withEnv` is first called. Tracking the current
- * env would slow down every await.
- */
+/** Tracks the current env only after the first call of `withEnv`: tracking slows every await. */
 function replaceableEnv(env: Environment) {
   let current: AsyncLocalStorage<Environment> | undefined;
   let proxy: Environment | undefined;
