@@ -201,7 +201,7 @@ export interface StoreNotification {
   readonly key: string;
   readonly time: Date;
   /**
-   * Sequencers are compared as text: of two events of one key, the later event has the greater one.
+   * Orders the events of one key: compared as text, the later event has the greater sequencer.
    */
   readonly sequencer: string;
   /** Size, etag and version are present only for created objects. */

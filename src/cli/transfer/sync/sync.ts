@@ -25,7 +25,7 @@ export interface TransferOptions {
   onEvent(event: TransferEvent): Promise<void>;
 }
 
-/** The prefix is empty or ends with a slash. */
+/** Options of a sync. The prefix is empty or ends with a slash. */
 export interface SyncOptions extends TransferOptions {
   /** A real path. */
   readonly folder: string;
