@@ -24,7 +24,7 @@ const MiB = 1024 * 1024;
 export interface Limit {
   readonly name: string;
   readonly round: Round;
-  /** Target for the ratio of Store's rate to this limit, if there is one. */
+  /** Target for the ratio of Store's rate to this limit. Default: no target. */
   readonly bar?: number | undefined;
 }
 

@@ -43,7 +43,7 @@ export interface FolderOptions {
   readonly location: Location;
 }
 
-/** Returns the real paths of both folders. Refuses a folder inside the data directory. */
+/** Resolves the folder and the data directory. Refuses a folder inside the data directory. */
 export async function realFolder(
   { directory }: Invocation,
   folder: string,

@@ -8,7 +8,7 @@ type Token = NonNullable<ReturnType<typeof parseArgs<{ tokens: true; strict: fal
 type Options = Readonly<Record<string, Option>>;
 
 export interface CommandLine {
-  /** All positional arguments before `--`; the first ones name the command. */
+  /** All positional arguments before `--`; the first words name the command. */
   readonly words: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;

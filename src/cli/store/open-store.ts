@@ -22,7 +22,7 @@ export interface Data extends OpenEngine {
   recordAudit(action: AuditAction, subject: string): Promise<void>;
   /**
    * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does
-   * this regularly. Without a server, only commands do.
+   * this regularly; without a server, only commands do it.
    */
   tidy(): Promise<void>;
   close(): Promise<void>;

@@ -38,7 +38,7 @@ export function createByteReader(chunks: AsyncIterable<Uint8Array>, signal: Abor
   };
 }
 
-/** Not Promise.race: with a shared abort promise it would keep every result in memory. */
+/** Rejects on abort. Promise.race with a shared abort promise would keep all results in memory. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {

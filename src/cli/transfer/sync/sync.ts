@@ -204,7 +204,7 @@ export async function* listObjects(
   } while (cursor !== undefined);
 }
 
-/** Protects keys below skipped and unreadable folders from deletion. Call it in key order. */
+/** Protects keys below skipped and unreadable folders from deletion. Must be used in key order. */
 function createProtectedKeys() {
   let below: string[] = [];
   return {
