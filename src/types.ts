@@ -146,7 +146,7 @@ export interface StoreMultipartUpload {
 
 type Conditional = { onlyIf: StoreConditional | Headers };
 
-/** Is O if the type O may contain a condition, like StoreGetOptions; otherwise never. */
+/** The type O if O may contain a condition, like StoreGetOptions; otherwise never. */
 type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
   ? "onlyIf" extends keyof NonNullable<O>
     ? [NonNullable<O>["onlyIf"]] extends [null | undefined]

@@ -4,7 +4,7 @@
 export interface ByteReader {
   /** Yields the next bytes, at most `maxBytes`. */
   take(maxBytes: number): AsyncGenerator<Uint8Array>;
-  /** Waits for the next byte or the end of the stream. */
+  /** Whether the stream has ended. Waits for the next byte or the end. */
   isAtEnd(): Promise<boolean>;
 }
 
