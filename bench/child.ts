@@ -145,7 +145,7 @@ async function weigh(work: () => Promise<unknown>): Promise<void> {
   await work();
   const seconds = (performance.now() - begin) / 1000;
   clearInterval(sampler);
-  // maxRSS also includes peaks between samples; it is valid only if `work` has raised it.
+  // maxRSS includes peaks between samples. If `work` did not raise it, it is an earlier peak.
   const mark = process.resourceUsage().maxRSS;
   if (mark > highest) peak = Math.max(peak, mark * KiB);
   say({ peakMiB: (peak - start) / MiB, seconds } satisfies Streamed);

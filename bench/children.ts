@@ -12,7 +12,7 @@ export interface Children {
 }
 
 export interface Child {
-  /** Resolves with the next message of the child; rejects if the child exits without one. */
+  /** Resolves with the next message of the child; rejects if the child exits first. */
   said(): Promise<unknown>;
   tell(message: unknown): void;
   kill(): Promise<void>;

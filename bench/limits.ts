@@ -24,7 +24,7 @@ const MiB = 1024 * 1024;
 export interface Limit {
   readonly name: string;
   readonly round: Round;
-  /** Target for the ratio of Store's rate to this limit, if there is one. */
+  /** Target for the ratio of Store's rate to this limit. Default: no target. */
   readonly bar?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export function groupAppend(directory: string, body: Uint8Array, group: number, 
   };
 }
 
-/** Writes each body to a new file: open, write, fdatasync, close. One lane uses the sync API. */
+/** Writes each body to a new file: open, write, fdatasync, close. One lane writes synchronously. */
 export function fileWrites(
   directory: string,
   body: Uint8Array,
@@ -102,7 +102,7 @@ export function fileReads(directory: string, body: Uint8Array, files: number, se
   };
 }
 
-/** Like fileReads, but with a new buffer for every MiB, as a stream whose reader keeps chunks. */
+/** Like fileReads, but with a new buffer for every MiB, as if a reader keeps the chunks. */
 export function keptReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
   const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
   let next = 0;

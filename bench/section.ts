@@ -27,7 +27,7 @@ export interface Context {
   /** Directory that keeps the stores of the growth section. Default: the stores are temporary. */
   readonly stores: string | undefined;
   readonly children: Children;
-  /** Returns the large store, prepared on the first call; undefined if this run has none. */
+  /** Returns the large store, prepared on the first call. Quick runs may have no large store. */
   readonly largeStore: (() => Promise<LargeStore>) | undefined;
   row(row: Row): void;
   /** Sets how the rows are drawn. `draw` receives the footer: command, machine and date. */

@@ -30,7 +30,7 @@ export interface StoreScript {
   readonly more: readonly string[];
 }
 
-/** Like startStore, with the given bindings. */
+/** Like startStore, but with the given bindings instead of `env.BUCKET`. */
 export async function startStoreWith(
   directory: string,
   started: ChildProcess[],

@@ -1,4 +1,4 @@
-// Creates the temporary directory of a run. It is removed at the end, also after an interruption.
+// Creates the temporary directory of a run. It is removed at the end, even after an interruption.
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";

@@ -78,8 +78,8 @@ export interface StoreKvNamespace<Key extends string = string> {
     options?: StreamOptions,
   ): Promise<StoreKvValueWithMetadata<ReadableStream, Metadata>>;
   /**
-   * At run time a missing key has the value null, and results have no `cacheStatus`. The type is
-   * the one that scripts expect.
+   * At run time, a missing key has the value null in the map, and results have no `cacheStatus`.
+   * The type differs, to match the declaration that scripts expect.
    */
   getWithMetadata<Metadata = unknown>(
     keys: Key[],

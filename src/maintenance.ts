@@ -25,7 +25,7 @@ export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
   readonly to: Location;
 }
 
-/** Copies a store to another location, or resumes a copy. The source must not change during it. */
+/** Copies a store to another location, or resumes a copy. The source must not change meanwhile. */
 export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
   const { copyAll } = await import("./copy/copy-store.ts");
   const source = await openSide("source", from);

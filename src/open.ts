@@ -49,7 +49,7 @@ export interface Store {
   listBuckets(): Promise<BucketInfo[]>;
   /** Refused while the bucket contains objects. Active uploads are aborted. */
   deleteBucket(name: string): Promise<void>;
-  /** Returns the binding of a bucket. It is not checked until use whether the bucket exists. */
+  /** Returns the binding of a bucket. Only using the binding checks whether the bucket exists. */
   bucket(name: string, options?: BucketOptions): script.StorePresigningBucket;
   createKvNamespace(name: string): Promise<NamespaceInfo>;
   /** Returns all namespaces, sorted by name. */
@@ -57,7 +57,7 @@ export interface Store {
   /** Refused while the namespace contains keys that have not expired. */
   deleteKvNamespace(name: string): Promise<void>;
   /**
-   * Returns the binding of a namespace. It is not checked until use whether the namespace exists.
+   * Returns the binding of a namespace. Only using the binding checks whether the namespace exists.
    */
   kv(namespace: string): StoreKvNamespace;
   /** Runs background maintenance now: aborts overdue uploads and removes garbage. */
@@ -94,7 +94,7 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   return { engine, documents: records.documents, commitForOthers, auditLog };
 }
 
-/** A data directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`. */
+/** Opens a directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }` or `"memory:"`. */
 export async function openStore(location: Location, options: OpenOptions = {}): Promise<Store> {
   const { engine } = await openEngine(location, options);
   return {

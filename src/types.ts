@@ -146,7 +146,7 @@ export interface StoreMultipartUpload {
 
 type Conditional = { onlyIf: StoreConditional | Headers };
 
-/** Is O if the type O may contain a condition, like StoreGetOptions; otherwise never. */
+/** The type O if O may contain a condition, like StoreGetOptions; otherwise never. */
 type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
   ? "onlyIf" extends keyof NonNullable<O>
     ? [NonNullable<O>["onlyIf"]] extends [null | undefined]
@@ -201,7 +201,7 @@ export interface StoreNotification {
   readonly key: string;
   readonly time: Date;
   /**
-   * Sequencers are compared as text: of two events of one key, the later event has the greater one.
+   * Orders the events of one key: compared as text, the later event has the greater sequencer.
    */
   readonly sequencer: string;
   /** Size, etag and version are present only for created objects. */

@@ -31,7 +31,7 @@ const costs: Readonly<Record<string, Cost>> = {
 
 /** Adds the rows and returns the lines for the chart. */
 export async function costRows(context: Context, stores: readonly LargeStore[]): Promise<Line[]> {
-  // Read the largest store first. As the last, it could evict the others from the page cache.
+  // Read the largest store first: read last, it could evict the others from the page cache.
   for (const large of stores.toReversed()) {
     context.progress(`reading the store of ${large.objects.toLocaleString("en")} objects`);
     warm(large);
@@ -100,7 +100,7 @@ function deletes(): Cost {
   );
 }
 
-/** Reads the databases into the page cache, where those of a store in use would be. */
+/** Reads the databases into the page cache, because a store in use has its databases there. */
 function warm({ directory }: LargeStore): void {
   const buffer = Buffer.alloc(MiB);
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {

@@ -29,7 +29,7 @@ async function holdGet(bucket: StoreBucket): Promise<() => Promise<unknown>> {
 }
 
 const chunk = Buffer.alloc(64 * KiB, 1);
-/** Number of chunks to send: more than a put buffers in memory, so that it opens its file. */
+/** Number of chunks to send: more than a put buffers in memory, so that the put opens its file. */
 const chunksFirst = 4;
 
 async function holdPut(bucket: StoreBucket, index: number): Promise<() => Promise<unknown>> {

@@ -75,7 +75,7 @@ async function startNative(
   const does = (what: string, work: () => Promise<void>) =>
     eventually(`${name} ${what}`, () => work().then(() => true), patience);
   await does("has its bucket", () => createBucket(server));
-  // Some servers reject objects for a while after they have created the bucket.
+  // Wait until a put succeeds: some servers reject objects for a while after creating a bucket.
   await does("takes an object", () => putObject(server, "first", new Uint8Array(1)));
   return server;
 }

@@ -14,7 +14,7 @@ const keys = 1024;
 
 export interface S3Peer {
   readonly server: S3Server;
-  /** Required ratio to the peer's rate of small GETs; `putBar`: of small PUTs. */
+  /** Required ratios to the peer's rates of small GETs (`getBar`) and small PUTs (`putBar`). */
   readonly getBar?: number | undefined;
   readonly putBar?: number | undefined;
 }

@@ -17,7 +17,7 @@ export interface WithScriptOptions {
   readonly args?: readonly string[];
 }
 
-/** Starts `store serve` with a script, too, which has the bucket as `env.BUCKET`. */
+/** Starts `store serve` with the S3 API and a script whose `env.BUCKET` is the bucket. */
 export async function startWithScript(
   directory: string,
   started: ChildProcess[],

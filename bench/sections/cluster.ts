@@ -59,7 +59,7 @@ interface Pair {
   readonly bare: (lane: number) => Promise<unknown>;
 }
 
-/** Compares a put with the bare SQL. Warms up first, as each connection plans its statements. */
+/** Compares a put with the bare SQL. Warms up first, so that all statements are planned. */
 async function comparePuts(context: Context, { what, name, store, bare }: Pair): Promise<void> {
   const lanes = connections;
   const warming = { lanes, seconds: 60, operations: lanes * 50 };

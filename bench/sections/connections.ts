@@ -103,7 +103,7 @@ async function byAb({ port, path, name }: Target, requests: number): Promise<num
   return rate;
 }
 
-/** Measures p99 in alternating rounds, in twice as many as usual, because p99 varies widely. */
+/** Measures p99 in twice as many alternating rounds as usual, because p99 varies widely. */
 async function slowest(context: Context, store: Target, others: readonly Target[]): Promise<void> {
   const { rounds, seconds } = context.pace;
   const targets = [store, ...others];

@@ -94,7 +94,7 @@ async function puts({ context, bucket, body, lanes, stream, sweep }: Puts): Prom
     unit: unitOf(size),
     round: async () => {
       const rate = await perSecond(work, (lane) => bucket.put(`put-${size}-${lane}`, value()));
-      // Remove overwritten blobs now: not later, while a limit is measured.
+      // Remove overwritten blobs now, so that their removal does not slow the next measurement.
       await sweep();
       return rate;
     },

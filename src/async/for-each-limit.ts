@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
  */
 const yieldEvery = 256;
 
-/** After the first failure, or an abort, waits for the work in flight, then throws that failure. */
+/** After a failure or an abort, starts no more work, waits for the work in flight, and throws. */
 export async function forEachLimit<T>(
   items: Iterable<T> | AsyncIterable<T>,
   { concurrency, signal }: { concurrency: number; signal?: AbortSignal | undefined },

@@ -1,9 +1,8 @@
 // Runs work once for many waiting callers.
 
 /**
- * Runs `work` once for many callers. A call during a run waits for the next run, because the
- * current run may have started too early to include the caller's change. `onIdle` is called after
- * the last run.
+ * A call during a run waits for the next run, because the current run may have started before the
+ * caller's change. `onIdle` is called when a run ends and no call waits.
  */
 export function createSharedRun(work: () => Promise<void>, onIdle?: () => void): () => Promise<void> {
   let running: Promise<void> | undefined;

@@ -10,9 +10,9 @@ export interface Channel {
 }
 
 export interface ChannelOptions {
-  /** Called with each message as parsed JSON of unchecked shape. An error it throws is a fault. */
+  /** Called with each message, parsed but of unchecked shape. If it throws, `onFault` is called. */
   readonly onMessage: (value: unknown) => void;
-  /** Called once with the reason when a message is invalid; nothing is read after it. */
+  /** Called with the reason at the first invalid message; no further messages are read. */
   readonly onFault: (why: string) => void;
   readonly onClose: () => void;
   /** Limit on received messages; when it is reached, reading pauses until the second is over. */

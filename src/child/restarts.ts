@@ -9,7 +9,7 @@ export interface Restart {
   readonly onError: (message: string) => void;
 }
 
-/** `delayMilliseconds`: the first, second, … delay within the window; the last one repeats. */
+/** `delayMilliseconds`: delays of the first, second, … restart in a window; the last repeats. */
 export function createRestarts(delayMilliseconds: readonly number[], windowMilliseconds: number) {
   let recent = 0;
   return async ({ isNeeded, start, onError }: Restart): Promise<void> => {

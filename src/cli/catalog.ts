@@ -54,7 +54,7 @@ function names(entries: readonly { readonly name: string }[]): string[] {
   return entries.map(({ name }) => name);
 }
 
-/** Command names of other tools, with the corresponding command here. */
+/** Command names that other tools use, with the corresponding names in Store. */
 const synonyms: Readonly<Record<string, string>> = {
   ls: "list",
   rm: "delete",

@@ -116,7 +116,7 @@ interface BytesToCompare {
   readonly matchesRecord: (hashes: readonly string[]) => boolean;
 }
 
-/** Verifies the target's bytes by the record's hash, or if it has none, against the source. */
+/** Verifies the target's bytes with the record's hash. If that fails, compares with the source. */
 async function compareBytes(
   context: CopyContext,
   bucket: string,

@@ -32,7 +32,7 @@ export interface CopySubject {
   readonly key?: Key | undefined;
 }
 
-/** Maximum number of recorded damages. A source with more must be repaired before it is copied. */
+/** Maximum number of damaged items in the source. With more, the copy fails. */
 const maxDamages = 1000;
 
 export function createCopyContext(

@@ -1,6 +1,5 @@
-// Copies one object unchanged: its record and its stored bytes, so encrypted objects need no key.
-// An object with parts is copied part by part into an upload whose id is the object's version, so
-// that an interrupted copy resumes after the last part.
+// Copies the record and stored bytes of an object unchanged, so encrypted objects need no key.
+// Parts are copied into an upload named by the object's version, so that a copy can be resumed.
 
 import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";

@@ -1,6 +1,5 @@
-// Copies a whole store through the ports of both sides, without the rules of the engine: every
-// record, every stored byte, secrets and access keys. The next run resumes an interrupted copy. A
-// second stage compares both sides before the target can be used.
+// Copies a whole store, including secrets and access keys, through the ports instead of the engine.
+// Compares both sides before the target can be used. The next run resumes an interrupted copy.
 
 import { storedBytes } from "../engine/maintenance/rate-limit.ts";
 import type { CopyReport, CopyWork } from "../model/copy.ts";

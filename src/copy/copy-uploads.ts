@@ -63,7 +63,7 @@ async function copyUploadPart(
   const isReferenced = async () =>
     (await context.from.records.parts(bucket, upload.id)).some((one) => one.blob === part.blob);
   const reader = await openSource(() => context.from.blobs.open(bucket, [blob], isReferenced));
-  // The part was replaced or the upload ended during the copy. The comparison reports it.
+  // The part was replaced or the upload ended during the copy. The comparison reports this.
   if (reader === undefined) return;
   try {
     const staged = await stage(context, bucket, reader, blob);

@@ -36,7 +36,7 @@ interface Sample extends Pick<Point, "time" | "stored" | "objects"> {
 
 export interface History {
   add(time: number, snapshot: Snapshot): void;
-  /** Returns points, oldest first. The last point ends at `now`, which is not stored. */
+  /** Returns points, oldest first. The last point ends at the sample `now`, which is not kept. */
   points(
     span: Span,
     selected: readonly FrontEnd[],

@@ -15,7 +15,7 @@ export type Labelled<T> = (...labels: readonly string[]) => T;
 
 export interface Metrics {
   counter(description: MetricDescription): Labelled<Counter>;
-  /** A gauge decreases by a negative amount. */
+  /** Adding a negative amount decreases the gauge. */
   gauge(description: MetricDescription): Labelled<Counter>;
   histogram(description: MetricDescription, bounds: readonly number[]): Labelled<Histogram>;
   /** Adds a metric whose values are kept elsewhere; `read` is called for each snapshot. */

@@ -1,7 +1,7 @@
 // Estimates a quantile of a histogram.
 import type { Numbers } from "./snapshot.ts";
 
-/** Interpolates between bounds. Values above the last count as that bound. Undefined if empty. */
+/** Interpolates between bounds. Values above the last bound count as that bound. */
 export function quantile(numbers: Numbers, bounds: readonly number[], share: number): number | undefined {
   const counts = bounds.map((_, i) => numbers[i] ?? 0);
   const beyond = numbers[bounds.length] ?? 0;

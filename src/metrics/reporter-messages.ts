@@ -7,7 +7,7 @@ export type FromObserver =
   | { readonly kind: "metrics"; readonly snapshot: Snapshot }
   | { readonly kind: "request lines"; readonly text: string };
 
-/** Maximum characters of log lines in one message; larger than the queue of lines. */
+/** Maximum characters of log lines in one message; more than a line queue can hold. */
 const maxLinesLength = 2 * 1024 * 1024;
 const maxFamilies = 1000;
 const maxSeries = 20_000;

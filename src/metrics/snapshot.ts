@@ -4,7 +4,7 @@
 export type FamilyType = "counter" | "gauge" | "histogram";
 
 export interface MetricDescription {
-  /** Name by Prometheus's conventions: starts with store_, has the unit; counters end in _total. */
+  /** Prometheus name: starts with store_ and contains the unit; counters end in _total. */
   readonly name: string;
   /** Description in one line. */
   readonly help: string;

@@ -86,7 +86,7 @@ function readPrivateFile(file: string): string {
   const descriptor = openSync(file, "r");
   try {
     const { mode } = fstatSync(descriptor);
-    // Windows has no such permissions and reports all of them as set.
+    // Windows has no permissions for group and others, and reports all of them as set.
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
       throw new SecretKeyError(
         `Other users can access the key file ${file}.\n` +

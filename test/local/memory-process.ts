@@ -25,7 +25,7 @@ export interface Descriptors {
   readonly after: readonly string[];
 }
 
-/** Error codes without a free file descriptor and later with free ones; 0 for success. */
+/** Error codes while no file descriptor is free, and when some are free again; 0 is success. */
 export interface Codes {
   readonly without: readonly number[];
   readonly again: readonly number[];
@@ -35,7 +35,7 @@ const { directory, measurement } = JSON.parse(process.argv[2]!) as {
   directory: string;
   measurement: Measurement;
 };
-// Uses a simulated clock, since an unread body is closed only after a while.
+// Simulate the clock: an unread body is closed only after a timeout.
 if (measurement.of === "bodies" && measurement.left === "unread")
   mock.timers.enable({ apis: ["setTimeout"] });
 const name = "measured";

@@ -42,7 +42,7 @@ export const backupCommand: Command = {
     const [companions, elsewhere] = isKeyElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
     const fromEnvironment = invocation.environment.STORE_SECRET_KEY || undefined;
     const secretKey = () => findSecretKey(location, fromEnvironment);
-    // Throws if the secret key is invalid, before anything is copied.
+    // Check the secret key before anything is copied: this throws if the key is invalid.
     secretKey();
     const report = await runTransfer(output, (line, signal) => {
       const progress = { ...line, expect: (total: number) => line.expect("backup", total) };

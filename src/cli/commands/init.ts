@@ -58,7 +58,7 @@ export const initCommand: Command = {
     await output.line(written.map((file) => `  ${file}`).join("\n"));
     const steps = [
       ...(folder === directory ? [] : [`cd ${shellWord(displayPath(invocation, folder))}`]),
-      // Without a global installation, npx finds the command only in the project itself.
+      // Without a global installation, npx finds `store` only after `npm install` in the project.
       ...(output.typed("store dev") === "store dev" ? [] : ["npm install"]),
       `store bucket create ${project.bucket}`,
       "store dev",
@@ -79,7 +79,7 @@ function projectFor(folder: string): Project {
   };
 }
 
-/** A dependency on the installed package, which npm can link without access to a registry. */
+/** Returns a `file:` dependency on a folder, which npm can link without access to a registry. */
 function fileDependency(path: string): string {
   return `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`;
 }

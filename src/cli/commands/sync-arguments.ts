@@ -19,7 +19,7 @@ export interface SyncEndpoints {
 export function parseSyncEndpoints(parameters: readonly string[]): SyncEndpoints {
   const [from = "", to = ""] = parameters;
   const isFolder = (text: string) => text.startsWith(".") || isAbsolute(text);
-  // Throws for a URL, which is neither a folder nor a bucket.
+  // `prefixAddress` throws for a URL, which is neither a folder nor a bucket.
   for (const side of [from, to]) if (!isFolder(side)) prefixAddress(side);
   if (isFolder(from) === isFolder(to)) {
     const what = isFolder(from) ? "Both sides are folders" : `Neither "${from}" nor "${to}" is a folder`;
@@ -43,7 +43,7 @@ export interface FolderOptions {
   readonly location: Location;
 }
 
-/** Returns the real paths of folder and data directory. A folder inside the latter is refused. */
+/** Resolves the folder and the data directory. Refuses a folder inside the data directory. */
 export async function realFolder(
   { directory }: Invocation,
   folder: string,

@@ -58,7 +58,7 @@ function damagedName(bucket: string | undefined, key: string | undefined): strin
 async function verifyWithProgress({ engine }: Data, output: Output) {
   let total = 0;
   const emptyOnStoreError = (error: unknown) => {
-    // Only the total for the progress bar is lost: the verification reports this error.
+    // Only the progress bar needs this list. The verification itself reports the error.
     if (error instanceof StoreError) return [];
     throw error;
   };
@@ -80,7 +80,7 @@ async function verifyWithProgress({ engine }: Data, output: Output) {
     try {
       total += (await measure()).bytes;
     } catch (error) {
-      // The bucket was deleted meanwhile, or is damaged: the verification reports the damage.
+      // The bucket was deleted meanwhile, or is damaged. The verification reports damage.
       if (!(error instanceof StoreError)) throw error;
     }
   }

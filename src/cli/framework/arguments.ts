@@ -8,7 +8,7 @@ type Token = NonNullable<ReturnType<typeof parseArgs<{ tokens: true; strict: fal
 type Options = Readonly<Record<string, Option>>;
 
 export interface CommandLine {
-  /** All positional arguments before `--`; the first ones name the command. */
+  /** All positional arguments before `--`; the first words name the command. */
   readonly words: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;
@@ -16,7 +16,7 @@ export interface CommandLine {
   withoutWords(count: number): string[];
 }
 
-/** Finds the words while the command's own options are unknown; common options may precede them. */
+/** Finds the command's words. Only common options are known yet; they may precede the words. */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const tokens = tokenize(args, commonOptions);
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? args.length;
@@ -64,7 +64,7 @@ const maxShortLength = 100;
 
 function tokenize(args: readonly string[], options: Options): Token[] {
   const end = args.indexOf("--");
-  // The parser reads every letter after a single dash as an option, which is slow for long input.
+  // Refuse long words after a single dash: parsing every letter as an option would be slow.
   const long = args.find(
     (arg, i) => (end === -1 || i < end) && arg.length > maxShortLength && /^-[^-]/.test(arg),
   );
@@ -166,7 +166,7 @@ function exampleLine(command: Command): string {
   return `For example: ${command.examples[0]}`;
 }
 
-/** The function of a command's first word, such as "add" in `store bucket notify add`. */
+/** Returns the function of a verb, such as "add" in `store bucket notify add`. */
 export function findVerb<Verb>(verbs: Readonly<Record<string, Verb>>, path: string, verb: string): Verb {
   if (Object.hasOwn(verbs, verb)) return verbs[verb]!;
   throw usageError(`There is no "store ${path} ${verb}".`, `Use one of: ${Object.keys(verbs).join(", ")}`);

@@ -37,7 +37,7 @@ export function isGroup(entry: Command | CommandGroup): entry is CommandGroup {
 }
 
 export interface Option {
-  /** Name of the value in help, such as `FILE`; a flag has none. */
+  /** Name of the value in help, such as `FILE`; undefined for a flag. */
   readonly value?: string;
   readonly summary: string;
   /** One letter, used with a single dash. */

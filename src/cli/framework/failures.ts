@@ -11,7 +11,7 @@ import { SecretError } from "../../secrets/secrets.ts";
 import { CommandError } from "./command-error.ts";
 import { escapeControls, type Style } from "./output.ts";
 
-/** Names used in the message. */
+/** The names that an error message mentions. */
 export interface Subject {
   readonly bucket?: string | undefined;
   /** The key-value namespace, for commands that work on a namespace instead of a bucket. */

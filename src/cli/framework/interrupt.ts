@@ -26,7 +26,7 @@ export async function runInterruptible<T>(work: (signal: AbortSignal) => Promise
   try {
     return await work(controller.signal);
   } catch (error) {
-    // The abort caused this error: report the signal instead.
+    // After an abort, the error is only a consequence: throw the signal instead.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     release();

@@ -18,11 +18,11 @@ export interface PathText {
   /** The option or variable that holds the path. */
   readonly label: string;
   readonly text: string;
-  /** What the option takes, for the error message; default: "a folder". */
+  /** Noun for the error message: what the option accepts. Default: "a folder". */
   readonly expected?: string;
 }
 
-/** Throws a usage error for a URL. For paths that are used as typed. */
+/** Throws a usage error for a URL. For callers that use the path exactly as typed. */
 export function refuseUrl({ label, text, expected = "a folder" }: PathText): void {
   const scheme = parseScheme(text);
   if (scheme !== undefined && !isAbsolute(text)) throw unknownScheme(label, scheme, expected);

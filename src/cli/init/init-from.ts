@@ -60,7 +60,7 @@ function refuseExisting(invocation: Invocation, folder: string): void {
   );
 }
 
-/** Validates the new store.toml: its rules are stricter than those for wrangler files. */
+/** Validates the new store.toml: its rules are stricter than the rules for wrangler files. */
 function findFaults(file: string): string | undefined {
   try {
     readConfig(file);

@@ -15,7 +15,7 @@ export function startMetricsSampler(snapshot: () => Promise<Snapshot>): MetricsS
   const sample = () =>
     void snapshot()
       .then((seen) => history.add(Date.now(), seen))
-      // A failed sample leaves a gap in the chart.
+      // Ignore a failed sample: it only leaves a gap in the chart.
       .catch(() => {});
   sample();
   const timer = setInterval(sample, sampleMilliseconds).unref();

@@ -24,7 +24,7 @@ export interface RunningConsole extends ConsoleServer {
   readonly token: string | undefined;
 }
 
-/** Parsed options. Invalid ones throw before anything is opened. */
+/** Parsed options. An invalid option throws before anything is opened. */
 export interface ConsoleSettings extends PortAddress {
   readonly url: string | undefined;
 }

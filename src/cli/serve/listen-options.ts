@@ -26,7 +26,7 @@ export function trustedOption({ options }: Invocation): readonly string[] {
   }
 }
 
-/** Without a trailing slash. */
+/** Returns the URL of a server, without a trailing slash. */
 export function serverUrl(host: string, port: number, tls: TlsSource | undefined): string {
   return `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -44,7 +44,7 @@ export function numberOption(
   throw usageError(`--${name} must be a whole number up to ${max}, not "${text}".`);
 }
 
-/** In dev mode another port replaces a taken default port, but never a requested one. */
+/** If the default port is taken, dev mode chooses another; a requested port is never replaced. */
 export function portOption(
   invocation: Invocation,
   { option, port, mode }: { option: string; port: number; mode: Mode },
@@ -57,12 +57,12 @@ export function portOption(
   };
 }
 
-/** Explains in the announcement why the port differs from the default. */
+/** Returns a note for the announcement if another port was opened than `port`. */
 export function portTakenNote({ port }: Pick<PortAddress, "port">, opened: number | undefined): string {
   return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
 }
 
-/** Normalized as clients send it in Host: a signature for capital letters or a default port would not match. */
+/** Normalizes the URL to the form that clients send in Host, because signatures include Host. */
 export function endpointOption({ options }: Invocation, name: string): string | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;

@@ -21,7 +21,7 @@ export interface NamedPort extends ProbeTarget {
 }
 
 const freshMilliseconds = 2000;
-/** Problems are cached more briefly, so that a recovered server is quickly back in service. */
+/** Problems are cached for less time, so that a recovered server is quickly back in service. */
 const troubledMilliseconds = 100;
 const timeoutMilliseconds = 5000;
 const portMilliseconds = 2000;

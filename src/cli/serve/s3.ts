@@ -33,7 +33,7 @@ export interface RunningS3 extends S3Server {
   readonly uses: KeyUses;
 }
 
-/** Parsed options. Invalid ones throw before anything is opened. */
+/** Parsed options. An invalid option throws before anything is opened. */
 export interface S3Settings extends PortAddress {
   readonly domains: readonly string[];
   /** Public URL, if it differs from the listening address. */

@@ -82,7 +82,7 @@ export async function checkNamespaces(
       continue;
     }
     const hint = `Create it: store kv namespace create ${namespace}\nOr create it at startup: --create-buckets`;
-    // The error points at the binding, because the id is optional in the configuration.
+    // The error points at the binding's name, because the id is optional in the configuration.
     throw configErrorFor(config, ["kv_namespaces", i, "binding"], `There is no ${subject}.`, hint);
   }
 }

@@ -209,7 +209,7 @@ function isScriptError(error: unknown): error is Error {
 function waitForEndSignal(tls: RunningTls | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-    // SIGHUP means that the terminal was closed; for a service with TLS: reload the certificate.
+    // SIGHUP means a closed terminal. A service with TLS reloads its certificate instead.
     if (tls === undefined || process.stdin.isTTY) process.once("SIGHUP", () => resolve());
     else process.on("SIGHUP", () => void tls.reload());
   });

@@ -55,7 +55,7 @@ export async function openTls(files: TlsFiles, work: OpenTlsOptions): Promise<Ru
   if (((await stat(files.key)).mode & 0o004) !== 0) {
     log(`Every user of this machine can read the private key; run: chmod o= ${files.key}`);
   }
-  /** Problem found by the last check, and the problem last logged. */
+  /** The problem found by the last check, and the last logged problem, if any. */
   let lastProblem: string | undefined;
   let loggedProblem: string | undefined;
 
@@ -78,7 +78,7 @@ export async function openTls(files: TlsFiles, work: OpenTlsOptions): Promise<Ru
       lastProblem = loggedProblem = undefined;
     } catch (error) {
       const why = errorMessage(error);
-      // One of the two files may not be written yet: log a problem only if it is found twice.
+      // One of the two files may not be written yet: log a problem only when two checks find it.
       if (why === lastProblem && why !== loggedProblem) logProblem(why);
       lastProblem = why;
     }

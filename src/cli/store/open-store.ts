@@ -22,7 +22,7 @@ export interface Data extends OpenEngine {
   recordAudit(action: AuditAction, subject: string): Promise<void>;
   /**
    * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does
-   * this regularly. Without a server, only commands do.
+   * this regularly; without a server, only commands do it.
    */
   tidy(): Promise<void>;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export async function withData<T>(
     result = await work(data);
   } catch (error) {
     await data.close().catch(() => {
-      // The error of `work` is more useful: ignore this one.
+      // Ignore an error of close: the error of `work` is more useful.
     });
     const storeKind = typeof data.location === "string" ? undefined : ("cluster" as const);
     throw toCommandError(error, { ...options.subject, storeKind });
@@ -113,7 +113,7 @@ export function hasData(location: Location): boolean {
   return typeof location !== "string" || existsSync(join(location, "registry.db"));
 }
 
-/** Names of files and folders in a data directory whose creation was interrupted. */
+/** Names of files and folders that an interrupted creation of a data directory may leave. */
 const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|writer.*|secret\.key.*|audit\.log.*)$/;
 const unfinishedRestore = "restore.unfinished";
 

@@ -66,7 +66,7 @@ function configFolder(invocation: Invocation): string {
     if (!existsSync(file)) throw new CommandError(`There is no configuration file "${given}".`);
     return dirname(file);
   }
-  // Parent folders are not searched for a configuration.
+  // Use the working directory: parent folders are not searched for a configuration.
   return invocation.directory;
 }
 
@@ -115,7 +115,7 @@ function incompleteClusterError(missing: ClusterPart, config: ConfiguredLocation
   return config?.[given] === undefined ? usageError(message, hint) : config.fault(given, message, hint);
 }
 
-/** From the configurations. Several served together must name the same store. */
+/** Reads the location from the configurations. If there are several, all must name one store. */
 async function readConfiguredLocations(invocation: Invocation): Promise<ConfiguredLocations | undefined> {
   const { options, directory } = invocation;
   const given = options.texts("config").map((file) => resolve(directory, file));

@@ -15,7 +15,7 @@ export interface Input {
 }
 
 export function standardInput(): Input {
-  // Node would treat a folder as empty input.
+  // Refuse a folder: Node would treat it as empty input.
   if (fstatSync(0).isDirectory()) throw new CommandError("Standard input is a folder; use a file or a pipe.");
   return createInput(process.stdin, "standard input", undefined);
 }

@@ -8,7 +8,7 @@ export interface Progress {
 }
 
 export interface ProgressOptions {
-  /** A function is called at every redraw and returns the current label. */
+  /** The label, or a function that is called at every redraw and returns the current label. */
   readonly label: string | (() => string);
   /** Total number of bytes, if known. */
   readonly total?: number | undefined;
@@ -55,7 +55,7 @@ export interface ProgressState {
   readonly seconds: number;
 }
 
-/** Fits the terminal's width: drops the bar first, then the label, then all but the percentage. */
+/** Fits the line to the width: drops the bar first, then the label, then all but the percentage. */
 export function progressLine({ label, done, total, seconds }: ProgressState, columns: number): string {
   // Some terminals start a new line when the last column is written.
   const maxWidth = columns - 1;

@@ -4,7 +4,7 @@
 export interface ByteReader {
   /** Yields the next bytes, at most `maxBytes`. */
   take(maxBytes: number): AsyncGenerator<Uint8Array>;
-  /** Waits for the next byte or the end of the stream. */
+  /** Whether the stream has ended. Waits for the next byte or the end. */
   isAtEnd(): Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ export function createByteReader(chunks: AsyncIterable<Uint8Array>, signal: Abor
   };
 }
 
-/** Not Promise.race: with a shared abort promise it would keep every result in memory. */
+/** Rejects on abort. Promise.race with a shared abort promise would keep all results in memory. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {

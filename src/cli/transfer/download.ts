@@ -98,7 +98,7 @@ async function writeInto(
   try {
     if (mode !== undefined) await handle.chmod(mode & 0o777);
     await writeFile(handle, chunks, { signal });
-    // Some devices fail on sync.
+    // Sync only new files ("wx"): "w" also opens pipes and devices, and some devices fail on sync.
     if (flags === "wx") await handle.sync();
   } finally {
     await handle.close();

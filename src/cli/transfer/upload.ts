@@ -62,7 +62,7 @@ async function* concatenate(start: AsyncIterable<Uint8Array>, rest: ByteReader):
 }
 
 function toByteSource(bytes: AsyncIterable<Uint8Array>): Pick<ByteStream, "chunks" | "cancel"> {
-  // The caller that opened the underlying stream closes it.
+  // `cancel` does nothing: the caller closes the underlying stream that it opened.
   return { chunks: () => bytes, cancel: async () => {} };
 }
 
@@ -106,7 +106,7 @@ async function abort(engine: Engine, bucket: string, name: { key: string; id: st
   try {
     await engine.abortUpload(bucket, name);
   } catch {
-    // The error of the upload is more useful: ignore this one. The parts expire after seven days.
+    // Ignore a failed abort: the upload's error is more useful, and the parts expire anyway.
   }
 }
 

@@ -33,7 +33,7 @@ export function headerConditionsContract(implementation: Implementation): void {
               if (noneMatch !== undefined) headers.set("If-None-Match", noneMatch);
               if (unmodifiedSince !== undefined) headers.set("If-Unmodified-Since", unmodifiedSince);
               if (modifiedSince !== undefined) headers.set("If-Modified-Since", modifiedSince);
-              // For an object uploaded in the given second, only If-Unmodified-Since holds.
+              // Only dates[1] is before the upload: the object was modified since then.
               const first = match !== undefined ? strong : unmodifiedSince !== dates[1];
               const second =
                 noneMatch !== undefined ? !weak : modifiedSince === undefined || modifiedSince === dates[1];

@@ -205,7 +205,7 @@ export function putContract(implementation: Implementation): void {
       const httpMetadata = { contentDisposition: 'attachment; filename="Größe 日本.txt"' };
       await bucket.put("key", "value", { httpMetadata });
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, httpMetadata);
-      // A header value is a byte string: the text must be written to it as UTF-8.
+      // A header value is a byte string, so the text must be encoded as UTF-8.
       const headers = new Headers();
       (await bucket.head("key"))?.writeHttpMetadata(headers);
       const carried = headers.get("content-disposition") ?? "";

@@ -23,7 +23,7 @@ export function sharingStores(implementation: Implementation): Implementation {
   after(async () => {
     for (const end of endings) await end();
   });
-  // Opening a store uses only `after` of the test context.
+  // Opening a store uses only `after` of the test context, so no other method is needed.
   const suite = { after: (end: () => unknown) => endings.push(end) } as unknown as TestContext;
   return {
     name: implementation.name,

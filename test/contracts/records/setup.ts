@@ -30,7 +30,7 @@ export function bucketRecord(name: string, fields: Partial<BucketRecord> = {}): 
   return { name, created: 1_700_000_000_000, storageClass: "Standard", account: "default", ...fields };
 }
 
-/** Empties or creates the bucket. */
+/** Creates the bucket, or replaces it if it exists. */
 export async function emptyBucket({ records, blobs }: Ports): Promise<OpenedBucket> {
   if ((await records.bucket(bucket)) !== undefined) await removeBucket(records);
   assert.equal(await records.createBucket(bucketRecord(bucket)), true);

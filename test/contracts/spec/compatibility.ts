@@ -10,7 +10,7 @@ type Include = StoreListOptions["include"];
 const httpMetadata = { contentType: "text/plain", cacheExpiry: new Date(1_000_000) };
 const customMetadata = { name: "value" };
 
-/** Values of include, and whether a list returns HTTP metadata and custom metadata with each. */
+/** Each value of include, and whether list then returns HTTP metadata and custom metadata. */
 const includes: readonly (readonly [Include, http: boolean, custom: boolean])[] = [
   [undefined, false, false],
   [[], false, false],

@@ -17,7 +17,7 @@ import {
 
 const expiry = new Date(Date.UTC(2031, 1, 3, 4, 5, 6));
 
-/** Each field with a value, and its header. */
+/** Each field's name, metadata with a value of the field, and the name and value of its header. */
 const fields: readonly (readonly [keyof StoreHTTPMetadata, StoreHTTPMetadata, string, string])[] = [
   ["contentType", { contentType: "text/plain; charset=utf-8" }, "content-type", "text/plain; charset=utf-8"],
   ["contentLanguage", { contentLanguage: "en-GB" }, "content-language", "en-GB"],

@@ -43,7 +43,7 @@ function isStateAfter(lane: string, found: ReadonlyMap<string, number>, last: nu
 }
 
 /**
- * Checks that the objects found, by key with the number of their write, are one state of the lane.
+ * Checks that `found`, the number of the write that stored each key, is one state of the lane.
  */
 export function assertOneInstant(
   lane: string,

@@ -68,7 +68,7 @@ test("a bucket that is created and deleted during a backup is not in it", async 
     const { status, stderr } = spawnSync(process.execPath, [program, ...args, "--data", data]);
     assert.equal(status, 0, String(stderr));
   };
-  // Creates two buckets while the first is copied, then deletes one while the other is copied.
+  // While "first" is copied, create two buckets. While "late-a" is copied, delete "late-b".
   const moments = new Map<number, () => void>([
     [
       10_000,

@@ -10,7 +10,7 @@ import { type BlobFile, blobFiles } from "../../support/disk/on-disk.ts";
 import { type Random, seeded } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** A read that never ends fails the test. */
+/** Timeout of each test, so that a read that never ends fails the test. */
 const timeout = 240_000;
 const flips = 400;
 const block = 64 * KiB;

@@ -183,7 +183,7 @@ test("a metadata update that races with the move of its body does not restore th
       mutations: [{ kind: "restate object", record: restated, body }],
     });
   };
-  // Some updates race with the moves, and some come after them with the old location.
+  // Some updates run during the moves. Five run afterwards, with the old location of the body.
   await Promise.all([engine.sweep(), ...seen.slice(5).map(restate)]);
   for (const one of seen.slice(0, 5)) assert.equal(await restate(one), "committed");
   for (const key of kept) {

@@ -85,7 +85,7 @@ const librarySource = `
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* STORE_FAIL_SYNC names a file with the path whose next sync fails: the call that removes it. */
+/* STORE_FAIL_SYNC names a file that contains a path. The next sync of the path fails once. */
 static int fails(int descriptor) {
   char wanted[4096], path[4096], link[64];
   const char *armed = getenv("STORE_FAIL_SYNC");

@@ -141,7 +141,7 @@ test("a body is not removed if damage in the index hides its object's reference 
   await first.close();
   const files = blobFiles(directory);
   assert.equal(files.length, 2);
-  // Both rows now reference the same file, and recovery checks both files.
+  // Make both rows reference the file of "large", then make recovery check both files.
   damage(
     "UPDATE objects SET blob = (SELECT blob FROM objects WHERE key = CAST('large' AS BLOB)), stored = 10000 WHERE key = CAST('other' AS BLOB)",
   );

@@ -11,7 +11,7 @@ import { bucketIds } from "../../support/disk/on-disk.ts";
 import { seeded } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** A read that never ends fails the test. */
+/** Timeout of each test, so that a read that never ends fails the test. */
 const timeout = 240_000;
 const name = "rotten";
 

@@ -28,7 +28,7 @@ async function scene(t: Parameters<typeof directScene>[0]) {
 async function recreate({ engine }: DirectScene, account: string): Promise<void> {
   await engine.delete("photos", ["a"]);
   await engine.deleteBucket("photos");
-  // A bucket's identity contains its creation time in milliseconds, so wait for the next one.
+  // A bucket's identity contains its creation time, so wait for the next millisecond.
   const before = Date.now();
   while (Date.now() === before);
   await engine.createBucket("photos", { account });

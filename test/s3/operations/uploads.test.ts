@@ -1,4 +1,4 @@
-// Multipart uploads, also shared between S3 and the binding, and presigned URLs.
+// Multipart uploads, including uploads that S3 and the binding share, and presigned URLs.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";

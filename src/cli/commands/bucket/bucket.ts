@@ -122,7 +122,7 @@ export const bucketCommands: CommandGroup = {
   commands: [createCommand, listCommand, infoCommand, publicCommand, notifyCommand, deleteCommand],
 };
 
-/** An error is only a warning: grants are bound to the deleted bucket and have no effect. */
+/** Removes grants on a deleted bucket. A failure is only a warning: the grants have no effect. */
 async function dropGrants(data: Data, bucket: BucketRecord, output: Output): Promise<void> {
   try {
     await createCredentials(data.documents, data.secretKey, Date.now).dropGrants(bucket);
@@ -136,7 +136,7 @@ function bucketJson({ name, created, storageClass }: BucketRecord) {
   return { name, created: new Date(created).toISOString(), storageClass };
 }
 
-/** Asks for confirmation only on a terminal; in a program, --force is the confirmation. */
+/** Asks for confirmation only on a terminal; in a script, --force is the confirmation. */
 async function confirm({ output }: Invocation, engine: Engine, bucket: string): Promise<void> {
   const { objects, bytes } = await engine.totals(bucket);
   if (objects === 0 || !process.stdin.isTTY) return;

@@ -90,7 +90,7 @@ function namespaceJson({ name, created }: NamespaceRecord) {
   return { name, created: new Date(created).toISOString() };
 }
 
-/** Asks for confirmation only on a terminal; in a program, --force is the confirmation. */
+/** Asks for confirmation only on a terminal; in a script, --force is the confirmation. */
 async function confirm({ output }: Invocation, kv: KeyValues, namespace: string): Promise<void> {
   const { objects, bytes } = await kv.totals(namespace);
   if (objects === 0 || !process.stdin.isTTY) return;

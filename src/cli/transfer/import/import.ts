@@ -112,7 +112,7 @@ async function putWhole(
   if (result.outcome !== "stored") throw new Error("A put without a condition was refused.");
 }
 
-/** Uploads the same parts as in the source. The bytes are intact if the etag is the same, too. */
+/** Uploads the same parts as the source has. An equal etag then proves equal bytes. */
 async function putParts(
   options: ImportOptions,
   key: Key,
@@ -132,7 +132,7 @@ async function putParts(
     await engine.completeUpload(bucket, { key, id }, parts, { partSizes: "s3" });
   } catch (error) {
     await engine.abortUpload(bucket, { key, id }).catch(() => {
-      // The error of the upload is more useful: ignore this one. The parts expire after seven days.
+      // Ignore a failed abort: the upload's error is more useful, and the parts expire anyway.
     });
     throw error;
   }

@@ -18,7 +18,7 @@ import {
 } from "./source.ts";
 
 const databases = "miniflare-R2BucketObject";
-/** Paths of the buckets below the project's folder, wrangler's state folder, or its subfolders. */
+/** Subfolders that may contain the buckets: the user names a project or a state folder. */
 const subfolders = ["", "r2", "v3/r2", "state/v3/r2", ".wrangler/state/v3/r2"];
 
 export interface MiniflareOptions {

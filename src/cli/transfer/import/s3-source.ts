@@ -97,7 +97,7 @@ async function readObject(ref: ObjectRef): Promise<SourceContent> {
     const value = headers[name];
     return typeof value === "string" ? value : null;
   };
-  // A service without support for partNumber returns the whole object.
+  // A service without support for partNumber returns the whole object with status 200.
   const isInParts = count !== undefined && first.statusCode === 206;
   const isOtherHash = /kms/.test(header("x-amz-server-side-encryption") ?? "");
   const md5 = isOtherHash ? undefined : parseMd5Etag(ref.etag);

@@ -21,7 +21,7 @@ export function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** Whether the object is empty and marks a folder, as some tools create it. */
+/** Whether the object is a folder marker: an empty object that some tools create per folder. */
 export function isFolderMark({ key, size }: Pick<ObjectRecord, "key" | "size">): boolean {
   return size === 0 && key.endsWith("/");
 }

@@ -51,7 +51,7 @@ export async function* walkFolder(
   }
 }
 
-/** False for a name that is not UTF-8: Node decodes it to a name that does not exist. */
+/** Whether the path exists. False for a name that is not UTF-8: Node decodes it to another name. */
 async function isThere(path: string): Promise<boolean> {
   try {
     await lstat(path);

@@ -134,7 +134,7 @@ async function statIfExists(path: string): Promise<Stats | undefined> {
 /** Error codes of file systems without hard links. */
 const noLinks = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/** A hard link never replaces a file, also when "a" and "A" are one name on this file system. */
+/** A hard link never replaces a file, even if the file system treats "a" and "A" as one name. */
 async function linkWithoutReplacing(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);

@@ -24,7 +24,7 @@ export async function openLocalFile(path: string): Promise<LocalFile> {
   let handle: FileHandle;
   let opened: BigIntStats;
   try {
-    // A regular file may have been replaced by a link or a pipe since the folder was read.
+    // Do not follow a link or block on a pipe, which may have replaced the file meanwhile.
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     throw toReadError(error);

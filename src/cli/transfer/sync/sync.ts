@@ -25,7 +25,7 @@ export interface TransferOptions {
   onEvent(event: TransferEvent): Promise<void>;
 }
 
-/** The prefix is empty or ends with a slash. */
+/** Options of a sync. The prefix is empty or ends with a slash. */
 export interface SyncOptions extends TransferOptions {
   /** A real path. */
   readonly folder: string;
@@ -204,7 +204,7 @@ export async function* listObjects(
   } while (cursor !== undefined);
 }
 
-/** Protects keys below skipped and unreadable folders from deletion. Call it in key order. */
+/** Protects keys below skipped and unreadable folders from deletion. Must be used in key order. */
 function createProtectedKeys() {
   let below: string[] = [];
   return {
