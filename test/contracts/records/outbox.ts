@@ -7,7 +7,7 @@ import { apply, bucket, bucketRecord, type Chapter, conflicts, emptyBucket } fro
 
 export const outbox: Chapter = async (t, ports) => {
   await t.test(
-    "events of a commit are returned by rule, oldest first, until they are acknowledged",
+    "the outbox returns the committed events of one rule, oldest first, until they are acknowledged",
     async () => {
       const { records } = await emptyBucket(ports);
       assert.deepEqual(await outboxTexts(records, "one"), []);

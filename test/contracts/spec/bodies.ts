@@ -62,7 +62,7 @@ export function bodySentences(implementation: Implementation): void {
         const { bucket } = await open();
         const value = pattern(size);
         await eachMaking(bucket, value, async (key) => {
-          await t.test(`spec 2.3: body is a ReadableStream of the object's value, ${key}`, async () => {
+          await t.test(`spec 2.3: body is a ReadableStream of the value (uploaded ${key})`, async () => {
             const { body } = await mustGet(bucket, key);
             assert.ok(body instanceof ReadableStream);
             let at = 0;
@@ -74,13 +74,16 @@ export function bodySentences(implementation: Implementation): void {
             assert.equal(at, size);
           });
 
-          await t.test(`spec 2.3: arrayBuffer() is the value as ArrayBuffer, ${key}`, async () => {
-            const read = await (await mustGet(bucket, key)).arrayBuffer();
-            assert.ok(read instanceof ArrayBuffer);
-            assertBytes(read, value);
-          });
+          await t.test(
+            `spec 2.3: arrayBuffer() returns the value as an ArrayBuffer (uploaded ${key})`,
+            async () => {
+              const read = await (await mustGet(bucket, key)).arrayBuffer();
+              assert.ok(read instanceof ArrayBuffer);
+              assertBytes(read, value);
+            },
+          );
 
-          await t.test(`spec 2.3: blob() is the value as binary Blob, ${key}`, async () => {
+          await t.test(`spec 2.3: blob() returns the value as a Blob (uploaded ${key})`, async () => {
             const read = await (await mustGet(bucket, key)).blob();
             assert.ok(read instanceof Blob);
             assert.equal(read.size, size);
