@@ -35,7 +35,7 @@ export function prepareBackupFolder(source: Layout, { root, blobs, snapshots, lo
   tightenBackup([root, blobs, snapshots, lock]);
 }
 
-/** Resolves links in the parents, so the path itself need not exist yet. */
+/** Resolves symbolic links. If the path does not exist yet, resolves the links in its parents. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);

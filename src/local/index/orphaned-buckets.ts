@@ -67,9 +67,7 @@ function attempt(ask: () => boolean): boolean {
   }
 }
 
-/**
- * Whether the bucket has objects. Throws if only the existence index has any: damage hides them.
- */
+/** Whether the bucket has objects. Throws if only the existence index has any, due to damage. */
 export function hasObjects(database: Database): boolean {
   if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
   const keys = database.prepare<{ place: Uint8Array }>("SELECT place FROM witness");

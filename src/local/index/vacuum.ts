@@ -39,9 +39,7 @@ export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
   return { whenIdle, stop: () => clearTimeout(timer) };
 }
 
-/**
- * Releases a limited number of free pages, even if their share is small. False if there are none.
- */
+/** Releases some free pages, even if their share is small. Returns false if there are none. */
 export function releasePagesNow(database: Database): boolean {
   if (Number(pragma(database, "freelist_count")) === 0) {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -54,9 +52,7 @@ export function releasePagesNow(database: Database): boolean {
   return true;
 }
 
-/**
- * Checkpoints and truncates the log. False if the log is empty or no checkpoint is possible now.
- */
+/** Truncates the log. Returns false if the log is empty or no checkpoint is possible now. */
 export function truncateLog(database: Database): boolean {
   const { log } = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)").get()!;
   if (log <= 0) return false;
