@@ -1,11 +1,9 @@
-// Commits as functions in the database: a change takes one round trip and one transaction. Each
-// function stores the session and the number of the commit (store.attest), so that the outcome can
-// be queried after a lost response, and a late statement of a fenced session has no effect.
-//
-// Results: "committed" means that everything was applied; any other result means that nothing was.
-// Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
+// Commits as database functions, each one round trip and one transaction. store.attest records
+// session and number: a lost outcome can be queried, and a fenced session cannot commit.
 import { lockClass, objectCases, objectCheck, settingCases, uploadCheck } from "./shared-fragments.ts";
 
+// Results: "committed" means that everything was applied; any other result means that nothing was.
+// Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
 export const commitFunctions = `
   CREATE FUNCTION store.attest(p_session bigint, p_number bigint) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN

@@ -1,7 +1,5 @@
-// Schema version 2: many puts into one bucket in one call. A transaction, its session update and
-// the round trip cost more than a row, so concurrent puts share them.
-//
-// store.put is kept, because processes of schema version 1 call it until they are upgraded.
+// Schema version 2: concurrent puts into one bucket share one call, because a transaction and a
+// round trip cost more than a row. store.put stays for processes of schema version 1.
 
 export const putAllFunctions = `
   -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise returns
