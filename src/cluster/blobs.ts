@@ -15,7 +15,7 @@ export interface ClusterBlobsOptions extends Omit<GarbageCollectorOptions, "remo
   close(): Promise<void>;
 }
 
-/** Blobs looked up in one statement. */
+/** Maximum number of blobs looked up in one statement. */
 const batchSize = 500;
 
 export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {

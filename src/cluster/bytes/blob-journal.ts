@@ -13,7 +13,7 @@ import { parseBlobId } from "./blob-id.ts";
 export interface BlobJournal {
   /** Records an intent to write a blob into this bucket and returns the blob's new name. */
   declareIntent(bucket: string): Promise<BlobLocation>;
-  /** Ends the write: a commit references the blob, or the outcome of the commit is unknown. */
+  /** Call after the commit that references the blob, also if its outcome is unknown. */
   release(location: BlobLocation): void;
   /**
    * Deletes the intents, so that a commit that references one of them fails. Returns the names that

@@ -9,7 +9,7 @@ import { checksumBytes } from "./block-writer.ts";
 
 const readFile = promisify(read);
 
-/** Number of blocks in one read while few bodies are being read. */
+/** Blocks per read while few bodies are being read. With many bodies, a read has one block. */
 const largeChunkBlocks = 8;
 
 /** A blob in an open file. */

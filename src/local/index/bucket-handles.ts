@@ -31,7 +31,7 @@ export interface Buckets {
   readonly registry: Database;
   /** Reports whether the registry may have changed. */
   readonly changeCounter: WalChangeCounter;
-  /** Throws NoSuchBucket. The bucket may be deleted by another process at any time after this. */
+  /** Throws NoSuchBucket. Later, another process may delete the bucket at any time. */
   open(name: string): OpenBucket;
   /**
    * Reads through the bucket's handle, and again if the bucket was deleted meanwhile. A result that

@@ -116,10 +116,10 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
 
 const always = () => true;
 
-/** A turn that takes longer may have waited synchronously for a commit of another process. */
+/** Cached values expire after this time: a longer turn may have waited for another process. */
 const tickMilliseconds = 1;
 
-/** A value stays valid for one turn: this process cannot have learned of a later commit. */
+/** Caches a value for one turn, in which this process cannot learn of a later commit. */
 function createTickCache<T>(): { readThrough(read: () => T | undefined): T | undefined; clear(): void } {
   let found: T | undefined;
   let since = 0;
