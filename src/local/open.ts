@@ -58,7 +58,7 @@ export async function openLocal(
   };
 }
 
-/** If the disk is full, releases the reserve: opening needs space for the database logs. */
+/** Prepares the directory. If the disk is full, releases the reserve for the database logs. */
 function prepareOnFullDisk(layout: Layout): void {
   try {
     prepareDirectory(layout);

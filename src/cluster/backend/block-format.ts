@@ -95,7 +95,7 @@ export interface DecoderOptions {
   readonly groupBlocks: number;
 }
 
-/** Copies each byte once, into a chunk that is returned after its blocks were verified. */
+/** Copies each byte once, into a chunk that is returned after all its blocks were verified. */
 export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
   const { name, size, range, into, allocate, groupBlocks } = options;
   const seed = checksumSeed(name);

@@ -127,9 +127,8 @@ ${objectCheck}${uploadCheck}  END $$;
 ${objectCases}${settingCases}    END CASE;
   END $$;
 
-  -- Puts one object, the most frequent change, in as few statements as possible. p_seen is the
-  -- expected version: '' for no object, NULL for no check. A statement that waited for another
-  -- change sees the row after it, so no lock is needed first.
+  -- Puts an object if its version is p_seen ('' for no object, NULL for no check). Uses few
+  -- statements and no lock: after a wait for another change, it sees the changed row.
   CREATE FUNCTION store.put(
     p_session bigint, p_number bigint, p_bucket text, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint

@@ -2,8 +2,8 @@
 // round trip cost more than a row. store.put stays for processes of schema version 1.
 
 export const putAllFunctions = `
-  -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise returns
-  -- false. It needs no lock: after a wait for another change, it sees the changed row.
+  -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise
+  -- returns false. It needs no lock: after a wait for another change, it sees the changed row.
   CREATE FUNCTION store.put_over(
     p_bucket bigint, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint

@@ -98,7 +98,7 @@ async function settleDeleted(
   }
 }
 
-/** Runs a checkpoint. Closing may not run one, because the driver delays it until GC. */
+/** Runs a checkpoint. Closing may not run one: the driver keeps databases open until GC. */
 function truncateLog(database: Database): void {
   const { busy } = database.prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
   invariant(busy === 0, "no other process uses the copy of the registry");

@@ -1,5 +1,5 @@
 // Backs up a data directory in use: each bucket, then the registry. When all files are durable, a
-// new manifest makes this the current backup, and files of only the previous backup are removed.
+// new manifest makes this the current backup, and files that it does not need are removed.
 import { mkdir, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupError, type BackupOptions, type BackupReport } from "../../model/backup.ts";

@@ -26,7 +26,7 @@ export interface Compaction {
   noteRemoved(blob: string): void;
   /** Takes over a segment of a dead process. Its marker stays until the segment is checked. */
   adopt(bucketId: string, segment: string): void;
-  /** Compacts sparse segments. "touched" skips segments with few bytes removed since a count. */
+  /** Compacts sparse segments; with "touched", only segments with enough recently removed bytes. */
   run(bucket: string, which: "touched" | "all"): Promise<void>;
   /**
    * Returns undefined while the bucket's segments are within their space budget. Otherwise the

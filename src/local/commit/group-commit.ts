@@ -116,8 +116,8 @@ export function createWriter(
 }
 
 /**
- * When this many changes are pending, they are sent before the turn ends, so that the writer
- * commits them while this thread prepares more. If commits are slow, they are sent when it ends.
+ * At this many pending changes, they are sent before the turn ends: the writer commits them while
+ * this thread prepares more. If commits are slow, all changes of a turn are sent together.
  */
 const pipelineThreshold = 16;
 const slowMilliseconds = 4;

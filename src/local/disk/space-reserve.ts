@@ -23,7 +23,7 @@ export interface Reserve {
   release(): boolean;
 }
 
-/** `owner` is part of the partial file's name: recovery removes it if that process has ended. */
+/** `owner` is part of the partial file's name: recovery removes the file of a dead process. */
 export function createReserve(path: string, owner: string): Reserve {
   return {
     ensureReserved: () => existsSync(path) || allocate(path, `${path}.${owner}`),

@@ -9,7 +9,7 @@ import { openBucketDatabase } from "./migrations.ts";
 import { parseDeletedMark } from "./schema.ts";
 import { corruptionError, type Database } from "./sqlite.ts";
 
-/** Whether a folder that is not in the registry is of a bucket that was deleted or never used. */
+/** Whether a folder that is not in the registry belongs to a deleted or never used bucket. */
 export function isOrphaned(layout: Layout, id: string): boolean {
   const { database: path, blobs, segments } = bucketPaths(layout, id);
   if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedDeleted(path)) return false;

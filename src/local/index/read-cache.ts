@@ -47,7 +47,7 @@ interface CacheEntry<T> {
 /** Marks a key that was read once. The second read caches its value. */
 const admissionMarker: CacheEntry<never> = { generation: -1, value: undefined as never };
 
-/** With fewer hits between two commits, caching does not pay: `bypassReads` reads bypass it. */
+/** With fewer hits between two commits, caching does not pay: the next reads bypass the cache. */
 const minHits = 16;
 const bypassReads = 256;
 
