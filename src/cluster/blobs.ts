@@ -15,7 +15,7 @@ export interface ClusterBlobsOptions extends Omit<GarbageCollectorOptions, "remo
   close(): Promise<void>;
 }
 
-/** Blobs looked up in one statement. */
+/** Maximum number of blobs looked up in one statement. */
 const batchSize = 500;
 
 export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
@@ -52,7 +52,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
         return toStagedBlob(location, await backend.write(location, chunks));
       } catch (error) {
         const cleanup = abandon(location).catch(() => {});
-        // The backend is unavailable: do not wait for another timeout.
+        // If the backend is unavailable, do not wait for the cleanup, which would also time out.
         if (!(error instanceof StoreError && error.reason === "ServiceUnavailable")) await cleanup;
         throw error;
       }

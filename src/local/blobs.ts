@@ -175,8 +175,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       const blob = blobs[0]!;
       const reader = await openBlob(storage, blob);
       if (reader !== undefined) return reader;
-      // Without a record, the blob was just removed. With a record, it was lost or moved by
-      // compaction.
+      // Return undefined if the blob was removed with its record or moved by compaction. Otherwise
+      // the blob was lost.
       if (!(await isReferenced())) return undefined;
       if (isInSegment(blob.id) && !referencesBlob(bucket, blob.id)) return undefined;
       throw missingBlobError(blob);
@@ -211,8 +211,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       try {
         return recoverAll();
       } catch (error) {
-        // A missing file is not a disk failure: its bucket was deleted, or another process also
-        // recovers.
+        // A missing file is not a disk failure: its bucket was deleted, or another process removed
+        // it first.
         throw isMissing(error) ? error : writeError(error, writeStop);
       }
     },
@@ -224,7 +224,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         if (which === "settled" && filesIn(markers).some((marker) => marker.startsWith(folder))) continue;
         for (const file of filesIn(join(blobs, folder))) yield blobId({ bucketId, folder, file });
       }
-      // The removed parts of a segment are unused space that compaction reclaims.
+      // List only referenced blobs of segments: compaction reclaims the other bytes.
       for (const segment of filesIn(segments)) {
         for (const { id } of buckets.open(bucket).queries.blobsIn(bucketId, segment)) yield id;
       }

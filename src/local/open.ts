@@ -58,9 +58,7 @@ export async function openLocal(
   };
 }
 
-/**
- * Makes space on a full disk by releasing the reserve: opening needs space for the database logs.
- */
+/** Prepares the directory. If the disk is full, releases the reserve for the database logs. */
 function prepareOnFullDisk(layout: Layout): void {
   try {
     prepareDirectory(layout);

@@ -26,7 +26,7 @@ interface OutboxEntry extends OutboxEvent {
 interface Bucket {
   readonly record: BucketRecord;
   readonly objects: SortedMap<ObjectWithBody>;
-  /** Uploads by id, for each key, in order. */
+  /** Uploads by key, then by id; both are sorted. */
   readonly uploads: SortedMap<SortedMap<StoredUpload>>;
   readonly parts: Map<string, Map<number, PartRecord>>;
   readonly garbage: GarbageEntry[];

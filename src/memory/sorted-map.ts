@@ -23,7 +23,7 @@ export class SortedMap<V> {
     if (this.#values.delete(key)) this.#keys.splice(this.#lowerBound(key), 1);
   }
 
-  /** Yields entries in order, from the first key at or after `from`, without skipped keys. */
+  /** Yields the entries from the first key at or after `from`, in order, except skipped keys. */
   *from(from: string, skip: (key: string) => boolean = () => false): Iterable<[string, V]> {
     for (let i = this.#lowerBound(from); i < this.#keys.length; i++) {
       const key = this.#keys[i]!;

@@ -6,9 +6,8 @@ export interface BlobBackend {
   /** Random id, created at setup. It reveals a wrong location or one that is not mounted. */
   readonly id: string;
   /**
-   * Writes the chunks under a new name. When the promise resolves, they are durable and readable on
-   * every machine. The source must not reuse a chunk's memory until two more chunks were requested.
-   * After a failed write, bytes may remain or arrive later, so the caller must remove the name.
+   * Writes a new blob, durable and readable on every machine. A chunk's memory is in use until two
+   * more chunks were requested. After a failure, the caller must remove the name: bytes may remain.
    */
   write(location: BlobLocation, chunks: AsyncIterable<Uint8Array>): Promise<BackendBlob>;
   /**

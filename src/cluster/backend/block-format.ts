@@ -95,7 +95,7 @@ export interface DecoderOptions {
   readonly groupBlocks: number;
 }
 
-/** Each byte is copied once, into a chunk that is returned after it was verified. */
+/** Copies each byte once, into a chunk that is returned after all its blocks were verified. */
 export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
   const { name, size, range, into, allocate, groupBlocks } = options;
   const seed = checksumSeed(name);

@@ -1,6 +1,5 @@
-// Allocates the chunks of reads. Chunks are long while there are few readers, and short while there
-// are many. Released chunks are reused, because allocating memory costs as much as reading the
-// bytes.
+// Allocates the chunks of reads: long chunks for few readers, short chunks for many. Released
+// chunks are reused, because allocating memory costs as much as reading the bytes.
 import { blockBytes } from "./block-format.ts";
 
 const longChunkBlocks = 8;

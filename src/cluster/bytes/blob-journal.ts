@@ -13,7 +13,7 @@ import { parseBlobId } from "./blob-id.ts";
 export interface BlobJournal {
   /** Records an intent to write a blob into this bucket and returns the blob's new name. */
   declareIntent(bucket: string): Promise<BlobLocation>;
-  /** Ends the write: a commit references the blob, or the outcome of the commit is unknown. */
+  /** Call after the commit that references the blob, also if its outcome is unknown. */
   release(location: BlobLocation): void;
   /**
    * Deletes the intents, so that a commit that references one of them fails. Returns the names that
@@ -23,15 +23,11 @@ export interface BlobJournal {
   /** Returns intents of this process that are not in flight: their commits did not happen. */
   orphanedIntents(): Promise<readonly BlobLocation[]>;
 
-  /**
-   * Returns bodies of a bucket without a record and a reader, from garbage entries after `after`.
-   */
+  /** Returns a bucket's bodies without record and reader, from entries after `after`. */
   garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
   /** Returns bodies of deleted buckets that have no reader. */
   garbageOfDeletedBuckets(limit: number): Promise<readonly GarbageEntry[]>;
-  /**
-   * Call after the bytes are removed. Blobs that were sent more than once are kept as leftovers.
-   */
+  /** Call after the bytes are removed. Keeps blobs that were sent more than once as leftovers. */
   ackGarbage(entries: readonly GarbageEntry[]): Promise<void>;
 
   /** Marks processes as dead that have not sent a heartbeat for this long. */
@@ -48,7 +44,7 @@ export interface BlobJournal {
 }
 
 const sql = statements({
-  // The lock prevents that the process is marked as ended before its intent is visible.
+  // The lock prevents that the process is marked as dead before its intent is visible.
   declareIntent: `INSERT INTO store.intents (name, bucket, process)
       SELECT $1, b.id, p.id FROM store.buckets b, store.processes p WHERE b.name = $2 AND p.id = $3
       FOR KEY SHARE OF p ON CONFLICT (name) DO UPDATE SET process = excluded.process RETURNING bucket`,
@@ -80,20 +76,19 @@ const sql = statements({
       UNION ALL SELECT name FROM store.remains WHERE name = ANY ($1)`,
 });
 
-/** Maximum number of entries in `firstSeen`. Removing an evicted entry is only delayed. */
+/** Maximum number of entries in `firstSeen`. Blobs of an evicted entry are only removed later. */
 const maxSeen = 100_000;
 
 export function createBlobJournal(database: Database, heartbeat: Heartbeat): BlobJournal {
   /** Names of blobs that are being written, or that are written but not committed yet. */
   const inFlight = new Set<string>();
   /**
-   * The database's time when a garbage entry was first seen. Its blobs get no new readers after it.
+   * Database time at which each garbage entry was first seen, by entry number. No read that starts
+   * after this time uses the entry's blobs.
    */
   const firstSeen = new Map<number, number>();
 
-  /**
-   * Returns the entries that were seen as garbage before the oldest read of any machine started.
-   */
+  /** Returns the entries that were first seen before the oldest read of any machine started. */
   async function filterUnread(rows: readonly Row[]): Promise<readonly GarbageEntry[]> {
     if (rows.length === 0) return [];
     // Entries that other processes remove would stay in the map forever, so clear it at the limit.

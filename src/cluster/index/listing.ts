@@ -51,9 +51,7 @@ function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string 
   return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);
 }
 
-/**
- * Returns the statement for the entries after a position, limited by rows and bytes of metadata.
- */
+/** Returns the statement for the entries after a position, limited by rows and metadata bytes. */
 function batchStatement(scan: Scan, after: Position, rowLimit: number): [Statement, unknown[]] {
   const prefix = Buffer.from(keyBytes(scan.prefix));
   const start = later(prefix, toStartBytes(after));

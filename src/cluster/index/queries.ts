@@ -10,7 +10,7 @@ export const queries = statements({
       LEFT JOIN store.objects o ON o.bucket = b.id WHERE b.name = $1 GROUP BY b.id`,
   object: `SELECT o.record FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
-  /** Objects of any buckets, in request order. The subquery makes each one an index lookup. */
+  /** Objects of any buckets, in request order. The subquery makes each read an index lookup. */
   objectBatch: `SELECT b.id IS NOT NULL,
         (SELECT record FROM store.objects o WHERE o.bucket = b.id AND o.key = asked.key)
       FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
@@ -24,7 +24,7 @@ export const queries = statements({
           SELECT record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
         ) page
       ) o ON true WHERE b.name = $1`,
-  /** Limited by the total bytes of the records. */
+  /** Like `objects`, but limited by the total bytes of the records. */
   weighedObjects: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
         SELECT string_agg(record, E'\\n' ORDER BY key) AS records FROM (
           SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (

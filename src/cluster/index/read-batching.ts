@@ -1,6 +1,5 @@
-// Batches concurrent reads of single records into one statement, because most of the cost of a
-// small statement is the round trip. While enough reads are in flight, new reads wait for the next
-// batch.
+// Batches concurrent reads of single records into one statement, because a small statement costs
+// little more than its round trip. While enough reads are in flight, new reads wait for a batch.
 import type { Row } from "../postgres/connection.ts";
 import type { Database } from "../postgres/database.ts";
 import { queries } from "./queries.ts";

@@ -1,6 +1,5 @@
-// A connection to the database: prepared statements with a deadline, after which the connection is
-// closed. Statements are not cancelled: with synchronous replication, a cancelled commit would
-// still happen.
+// A connection to the database. It is closed if a statement misses its deadline: a cancelled commit
+// could still happen with synchronous replication, so statements are not cancelled.
 import { isIP, Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";

@@ -1,6 +1,5 @@
-// Reads that survive a failover, and commits with a known outcome. Every commit has a session and a
-// number. If the response is lost, the session is fenced on the current primary, which returns the
-// session's last number. This shows whether the change was committed, and prevents a later commit.
+// Reads survive a failover, and commits have a known outcome: after a lost response, the session is
+// fenced against later commits, and its last number shows whether the commit happened.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection, Row, Statement } from "./connection.ts";
 import { classifyFailure, isRetryable, markNotDone, toStoreError, unavailable } from "./errors.ts";
@@ -9,17 +8,13 @@ import type { Pool } from "./pool.ts";
 import { type Barrier, createBarrier } from "./read-barrier.ts";
 
 export interface Database {
-  /**
-   * Runs a statement that changes nothing. Retries on a new connection if the connection is lost.
-   */
+  /** Runs a statement that changes nothing. Retries on a new connection after a lost connection. */
   read(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Runs a statement that can safely run twice or late. */
   run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /**
-   * Calls a committing function with a session and a number before the values. Any result other
-   * than "committed" means that nothing changed. If the outcome is unknown at the deadline, rejects
-   * with ServiceUnavailable and prevents a later commit. An error with `notDone` means that nothing
-   * changed.
+   * Calls a committing function. A result except "committed", or an error with `notDone`, means
+   * that nothing changed. ServiceUnavailable: the outcome is unknown; a later commit is prevented.
    */
   commit(call: Statement, values: readonly unknown[]): Promise<string>;
   close(): Promise<void>;

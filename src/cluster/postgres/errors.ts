@@ -24,8 +24,8 @@ export function classifyFailure(error: unknown): Failure {
       return { kind: "refused", error: processExpiredError(error) };
     case "ST004":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
-    // Text with a NUL. It must be a bucket name, because keys are sent as bytes, and no bucket has
-    // it.
+    // Text with NUL, which can only be a bucket name: keys are sent as bytes. No bucket has such a
+    // name.
     case "22021":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
     // Deadlock, serialization failure, read-only server: the transaction was rolled back.

@@ -7,9 +7,7 @@ export interface Heartbeat {
   readonly processId: number;
   /** Inserts a session for a connection and returns its id. */
   beginSession(connection: Connection, until: number): Promise<number>;
-  /**
-   * Starts a read. No machine removes blobs that it may see until the returned function is called.
-   */
+  /** Starts a read. All blobs that it may use are kept until the returned function is called. */
   beginRead(): () => void;
   /** Sends a heartbeat. Returns the start of the oldest read of all processes, in database time. */
   horizon(): Promise<number>;
@@ -23,7 +21,7 @@ export interface HeartbeatOptions {
 
 const sql = statements({
   insertProcess: "INSERT INTO store.processes (beat) VALUES (store.clock()) RETURNING id, beat",
-  // Later than every time returned before, also while the clock stands still.
+  // The added microsecond makes each beat later than the last, even if the clock stands still.
   updateProcess:
     "UPDATE store.processes SET beat = store.clock() + 0.000001, reading = $2 WHERE id = $1 RETURNING beat",
   selectHorizon: "SELECT min(least(beat, coalesce(reading, beat))) FROM store.processes",
@@ -48,9 +46,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     lastBeat = Number(row![1]);
   }
 
-  /**
-   * Shares one registration: concurrent callers may notice that this process was marked as dead.
-   */
+  /** Concurrent callers that find this process marked as dead share one registration. */
   function registerOnce(): Promise<void> {
     registering ??= register().finally(() => {
       registering = undefined;

@@ -5,9 +5,7 @@ import { unavailable } from "./errors.ts";
 import type { Primary } from "./primary.ts";
 
 export interface Pool {
-  /**
-   * Returns an idle connection or a new connection. At the limit, waits for a released connection.
-   */
+  /** Returns an idle or a new connection. At the limit, waits for a released connection. */
   take(until: number): Promise<Connection>;
   release(connection: Connection): void;
   usage(): PoolUsage;

@@ -6,9 +6,7 @@ import { type DatabaseAddress, formatAddress, type Host } from "./url.ts";
 export interface Primary {
   /** Opens a connection to the primary. If there is none, waits for one until the deadline. */
   connect(until: number): Promise<Connection>;
-  /**
-   * Incremented when the primary changes. Connections of an earlier generation must not be used.
-   */
+  /** Incremented when the primary changes. Do not use connections of an earlier generation. */
   readonly generation: number;
   /** Drops the cached primary, because another server may have become the primary. */
   invalidate(): void;

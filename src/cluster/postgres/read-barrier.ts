@@ -1,6 +1,5 @@
 // The barrier before strict reads: an empty commit, which succeeds only on the primary with its
-// standbys. It proves that the server has every change acknowledged earlier, even if the server is
-// demoted right after. All reads that wait when a barrier starts share that barrier.
+// standbys. It proves that the server has every change that was acknowledged earlier.
 import { type Connection, LostConnection, type Statement } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 
@@ -29,7 +28,7 @@ export function createBarrier(pool: Pool): Barrier {
 
   return {
     pass(until) {
-      // The barrier in flight may have started before this read, so wait for the next.
+      // The barrier in flight may have started before this read, so share the next barrier.
       next ??= (async () => {
         await inFlight?.catch(() => {});
         const barrier = commit(until);

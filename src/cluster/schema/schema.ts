@@ -7,9 +7,7 @@ import { tables } from "./v1-tables.ts";
 import { putAllFunctions } from "./v2-put-all.ts";
 import { outbox } from "./v3-outbox.ts";
 
-/**
- * The migrations of each version. A released migration never changes; new migrations are appended.
- */
+/** The migration to each version. Released migrations never change; new ones are appended. */
 export const migrations: readonly string[] = [
   [tables, commitFunctions, bucketFunctions, documentFunctions, processFunctions, listingFunctions].join(
     "\n",

@@ -1,9 +1,9 @@
-// Statements that functions of several schema versions contain. Like a released version, they never change.
+// SQL fragments of functions in several schema versions. Released fragments never change.
 
 /** Distinguishes Store's advisory locks from others in the same database. */
 export const lockClass = 7_311_002;
 
-/** For store.holds. */
+/** Checks in the body of store.holds. */
 export const objectCheck = `    IF p_check->>'kind' = 'object' THEN
       SELECT version INTO found_version FROM store.objects WHERE bucket = p_bucket AND key = p_key FOR UPDATE;
       RETURN found_version IS NOT DISTINCT FROM p_check->>'version';
@@ -15,7 +15,7 @@ export const uploadCheck = `    SELECT is_active, revision INTO found_active, fo
       AND coalesce((p_check->>'revision')::bigint, found_revision) = found_revision;
 `;
 
-/** For store.apply. */
+/** CASE branches of store.apply. */
 export const objectCases = `      WHEN 'put object' THEN PERFORM store.put_object(p_bucket, m, p_key, p_inline, p_is_new);
       WHEN 'restate object' THEN
         UPDATE store.objects SET record = m->>'record' WHERE bucket = p_bucket AND key = p_key;
@@ -31,7 +31,7 @@ export const settingCases = `      WHEN 'cors' THEN UPDATE store.buckets SET cor
       WHEN 'lifecycle' THEN UPDATE store.buckets SET lifecycle = m->>'text' WHERE id = p_bucket;
 `;
 
-/** For store.delete_bucket. */
+/** Start of the body of store.delete_bucket. */
 export const deleteContents = `    PERFORM pg_advisory_xact_lock(${lockClass}, hashtext(p_name));
     SELECT id INTO bucket_id FROM store.buckets WHERE name = p_name;
     IF NOT FOUND THEN RETURN 'missing'; END IF;

@@ -1,11 +1,9 @@
-// Commits as functions in the database: a change takes one round trip and one transaction. Each
-// function stores the session and the number of the commit (store.attest), so that the outcome can
-// be queried after a lost response, and a late statement of a fenced session has no effect.
-//
-// Results: "committed" means that everything was applied; any other result means that nothing was.
-// Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
+// Commits as database functions, each one round trip and one transaction. store.attest records
+// session and number: a lost outcome can be queried, and a fenced session cannot commit.
 import { lockClass, objectCases, objectCheck, settingCases, uploadCheck } from "./shared-fragments.ts";
 
+// Results: "committed" means that everything was applied; any other result means that nothing was.
+// Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
 export const commitFunctions = `
   CREATE FUNCTION store.attest(p_session bigint, p_number bigint) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
@@ -129,9 +127,8 @@ ${objectCheck}${uploadCheck}  END $$;
 ${objectCases}${settingCases}    END CASE;
   END $$;
 
-  -- Puts one object, the most frequent change, in as few statements as possible. p_seen is the
-  -- expected version: '' for no object, NULL for no check. A statement that waited for another
-  -- change sees the row after it, so no lock is needed first.
+  -- Puts an object if its version is p_seen ('' for no object, NULL for no check). Uses few
+  -- statements and no lock: after a wait for another change, it sees the changed row.
   CREATE FUNCTION store.put(
     p_session bigint, p_number bigint, p_bucket text, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint

@@ -9,7 +9,7 @@
 // remains:   leftovers of failed writes; removed again when no more bytes of them can arrive.
 // gone:      deleted buckets that may still have bytes.
 // processes: running processes; `reading` is the time of the oldest read in flight.
-// sessions:  one per connection, with the number of its last commit. A fenced one cannot commit.
+// sessions:  one per connection, with its last commit number. A fenced session cannot commit.
 //
 // Rows of intents, blobs, dead and remains are inserted and deleted, never updated: one table with
 // a state column would lose concurrent changes of the state.

@@ -1,11 +1,9 @@
-// Schema version 2: many puts into one bucket in one call. A transaction, its session update and
-// the round trip cost more than a row, so concurrent puts share them.
-//
-// store.put is kept, because processes of schema version 1 call it until they are upgraded.
+// Schema version 2: concurrent puts into one bucket share one call, because a transaction and a
+// round trip cost more than a row. store.put stays for processes of schema version 1.
 
 export const putAllFunctions = `
-  -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise returns
-  -- false. It needs no lock: after a wait for another change, it sees the changed row.
+  -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise
+  -- returns false. It needs no lock: after a wait for another change, it sees the changed row.
   CREATE FUNCTION store.put_over(
     p_bucket bigint, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint

@@ -1,12 +1,9 @@
-// Schema version 3: an outbox of undelivered events, and further settings of a bucket.
-//
-// An entry's number is assigned while the object's row is locked, so events of one key are numbered
-// in commit order. Events of different keys may become visible out of order, so delivery always
-// starts at the first entry and never resumes after a number.
-//
-// Processes of schema version 2 create no events: upgrade them before the first rule is set.
+// Schema version 3: an outbox of undelivered events, and further settings of a bucket. Processes of
+// schema version 2 create no events: upgrade them before the first rule is set.
 import { deleteContents, objectCases, settingCases } from "./shared-fragments.ts";
 
+// Entries of one key are numbered in commit order, because the object's row is locked. Entries of
+// different keys may become visible out of order, so delivery always starts at the first entry.
 export const outbox = `
   ALTER TABLE store.buckets ADD COLUMN notifications text, ADD COLUMN publication text;
   CREATE TABLE store.outbox (

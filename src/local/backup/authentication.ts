@@ -1,5 +1,5 @@
-// Authenticates a backup's manifest, which has the digests of all copied databases, with a key derived
-// from the store's secret key: a manifest written without that key is refused.
+// Authenticates a backup's manifest, which contains the digests of all copied databases. The key is
+// derived from the store's secret key: a manifest written without that key is refused.
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,9 +20,7 @@ export function computeAuthentication(manifest: Manifest | SealedManifest, secre
   return createHmac("sha256", key).update(JSON.stringify(content)).digest("hex");
 }
 
-/**
- * Returns how far the manifest can be trusted. Throws if an available key did not authenticate it.
- */
+/** Returns how the manifest was authenticated. Throws if the available key does not match it. */
 export async function authenticate(
   backup: BackupLayout,
   manifest: Manifest,

@@ -18,7 +18,7 @@ import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./layout
 import type { BucketEntry } from "./manifest.ts";
 import { copyDatabase, listContents, openSnapshot } from "./sqlite-snapshot.ts";
 
-/** Maximum number of files copied concurrently: the disk stays busy while some wait for a sync. */
+/** Maximum number of concurrent copies. Several keep the disk busy while some wait for a sync. */
 const fileConcurrency = 8;
 
 export interface BucketBackup {
@@ -63,8 +63,8 @@ async function copyRecords({ source, watch }: BucketBackup, id: string, to: stri
     openBucketDatabase(from, "reader").close();
     await copyDatabase(from, to, watch);
   } catch (error) {
-    // A deleted bucket with a lease is moved to the trash. If that happened while SQLite opened the
-    // database, the error can be of any kind.
+    // Deleting a leased bucket moves it to the trash. If that happened while SQLite opened the
+    // database, the error can be of any kind, so check only whether the file still exists.
     if (existsSync(from)) throw error;
     await copyDatabase(join(source.trash, id, "records.db"), to, watch);
   }

@@ -1,6 +1,5 @@
-// Completes a backup: copies the registry last, then the buckets created since the backup started.
-// The registry is locked while it is copied and those buckets are leased, so none can be deleted
-// before its lease, and no further bucket needs a copy.
+// Completes a backup: copies the registry, then the buckets created since the backup started. The
+// registry is locked until these buckets are leased, so none is deleted before it is copied.
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +22,7 @@ export interface PreparedSnapshot {
   readonly buckets: ReadonlyMap<string, BucketEntry>;
 }
 
-/** Everything is durable when this resolves. */
+/** Copies registry and remaining buckets. All files are durable when the promise resolves. */
 export async function completeSnapshot(
   work: BucketBackup,
   prepared: PreparedSnapshot,
@@ -99,13 +98,13 @@ async function settleDeleted(
   }
 }
 
-/** Runs a checkpoint: closing may not, because the driver keeps databases open until GC. */
+/** Runs a checkpoint. Closing may not run one: the driver keeps databases open until GC. */
 function truncateLog(database: Database): void {
   const { busy } = database.prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
   invariant(busy === 0, "no other process uses the copy of the registry");
 }
 
-/** Copies key files, after the registry: every secret in the copied registry then has its key. */
+/** Copies the key files. Called after the registry is copied, so that each secret has its key. */
 async function copyCompanions(source: Layout, to: string, names: readonly string[]) {
   const entries = [];
   for (const name of names) {

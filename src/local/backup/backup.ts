@@ -1,6 +1,5 @@
-// Backs up a data directory in use: each bucket, then the registry. When all files are durable, the
-// manifest is replaced, which makes this the current backup. Files that only the previous backup
-// needed are removed last.
+// Backs up a data directory in use: each bucket, then the registry. When all files are durable, a
+// new manifest makes this the current backup, and files that it does not need are removed.
 import { mkdir, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupError, type BackupOptions, type BackupReport } from "../../model/backup.ts";
@@ -29,7 +28,7 @@ export async function backUp(
   const source = dataLayout(resolve(directory));
   const backup = backupLayout(resolve(to));
   prepareBackupFolder(source, backup);
-  // Opening a data directory migrates its registry.
+  // Also migrates the registry to the current schema.
   prepareDirectory(source);
   const unlock = lockForWriting(backup);
   try {
@@ -82,7 +81,7 @@ async function backUpLocked(
     await removeUnreferenced(backup, manifest);
     return { ...toSummary(manifest), ...work.counts };
   } catch (error) {
-    // The copied bodies stay: the next run reuses them.
+    // Remove only the snapshot. The copied bodies stay, because the next run reuses them.
     if (readManifest(backup)?.snapshot !== name) await rm(snapshot.root, { recursive: true, force: true });
     throw error;
   }
@@ -120,7 +119,7 @@ function leaseIfExists(pins: Pins, source: Layout, id: string): (() => void) | u
   }
 }
 
-/** Total size of the buckets at the start: the expected bytes of the progress display. */
+/** Returns the total size of the buckets, which the progress display uses as expected bytes. */
 function bytesIn(source: Layout, buckets: readonly RegisteredBucket[]): number {
   let bytes = 0;
   for (const { id } of buckets) {

@@ -9,9 +9,7 @@ import { createLinkCheck } from "./links.ts";
 import type { Manifest } from "./manifest.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 
-/**
- * Describes a mismatch. Undefined also if the file is missing or damaged: copying it reports that.
- */
+/** Describes a mismatch, if any. A missing or damaged file is reported when it is copied. */
 export async function findForeignBucket(
   backup: BackupLayout,
   manifest: Manifest,

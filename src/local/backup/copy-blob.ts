@@ -55,9 +55,7 @@ export function copyWhole(from: string, to: string, watch: Watch): Promise<FileE
   return writeChunks(to, readChunks(from, watch));
 }
 
-/**
- * Returns size and digest of a file. With `sync`, the file is durable when the promise resolves.
- */
+/** Returns size and digest of a file. With `sync`, also makes the file durable. */
 export async function inspectFile(path: string, watch: Watch, sync?: "sync"): Promise<FileEntry> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -146,9 +144,7 @@ export async function readBlob(path: string, blob: StoredBlob, watch: Watch, sta
   }
 }
 
-/**
- * Whether a file of the blob's length exists. A file gets its final name only when it is complete.
- */
+/** Whether a file of the blob's length exists. Only complete files have their final name. */
 export async function hasBlob(path: string, { size }: StoredBlob): Promise<boolean> {
   try {
     return (await stat(path)).size === storedBytes(size, blockBytes);

@@ -27,7 +27,7 @@ export function backupLayout(root: string): BackupLayout {
   };
 }
 
-/** Names that the folder of a backup may contain, complete or not. */
+/** Matches the names that the folder of a complete or incomplete backup may contain. */
 export const backupNames = /^(manifest\.json(\.partial)?|snapshots|blobs|lock(-journal)?|lost\+found)$/;
 
 export interface SnapshotLayout extends Layout {

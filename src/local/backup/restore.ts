@@ -88,9 +88,7 @@ async function checkTarget(target: Layout, { checksum }: SealedManifest): Promis
   return startedChecksum;
 }
 
-/**
- * Never replaces a valid marker: until the new file is complete, the directory would look restored.
- */
+/** Call only without a valid marker: while a marker is replaced, the directory looks restored. */
 async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
   const firstCreated = await mkdir(target.root, { recursive: true, mode: privateFolder });
   tightenDirectory(target);

@@ -24,8 +24,7 @@ export async function copyDatabase(from: string, to: string, watch: Watch): Prom
     // would restart the copy, which under constant writes would never end.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_schema").get();
-    // The driver's progress callback cannot throw, so cancellation takes effect after the last
-    // page.
+    // The driver's progress callback cannot throw, so cancellation takes effect after the copy.
     await backup(source, to, { rate: pagesPerStep });
     source.exec("COMMIT");
   } finally {
@@ -109,8 +108,7 @@ function* listObjects(queries: Queries): Generator<SnapshotItem> {
       else yield { kind: "damage", key: undefined, what: "A key of the index is invalid." };
     }
     const last = keys.at(-1);
-    // Damaged keys can be out of order, which would make this loop forever; `checkPages` reports
-    // them.
+    // Damaged keys can be out of order and make this loop forever; `checkPages` reports them.
     if (!(last instanceof Uint8Array) || (after !== undefined && Buffer.compare(last, after) <= 0)) return;
     after = last;
   }

@@ -11,7 +11,7 @@ import { type BackupLayout, backupNames } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Creates the folder if it does not exist. */
+/** Creates the folder if it does not exist. Throws if the folder cannot be used for a backup. */
 export function prepareBackupFolder(source: Layout, { root, blobs, snapshots, lock }: BackupLayout): void {
   const [data, target] = [realPath(source.root) + sep, realPath(root) + sep];
   if (target.startsWith(data) || data.startsWith(target)) {
@@ -35,14 +35,14 @@ export function prepareBackupFolder(source: Layout, { root, blobs, snapshots, lo
   tightenBackup([root, blobs, snapshots, lock]);
 }
 
-/** Resolves links in the parents, so the path itself need not exist yet. */
+/** Resolves symbolic links. If the path does not exist yet, resolves the links in its parents. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);
   return parent === path ? path : join(realPath(parent), basename(path));
 }
 
-/** Throws if the folder contains the backup of another store, because it would be replaced. */
+/** Throws if the folder contains the backup of another store, which would be lost. */
 export function checkSameStore(
   buckets: readonly RegisteredBucket[],
   earlier: Manifest | undefined,

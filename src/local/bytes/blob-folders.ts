@@ -1,6 +1,5 @@
-// Folders for new blobs. Each process writes into its own folder. A durable marker names the folder
-// before its first file is written, and is removed when every file of the full folder is settled.
-// After a crash, orphans are only in marked folders, so recovery need not scan the whole store.
+// Folders for new blobs, one per process. A durable marker names a folder until all its files are
+// settled, so after a crash, recovery looks for orphans only in marked folders.
 import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

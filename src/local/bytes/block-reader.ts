@@ -9,7 +9,7 @@ import { checksumBytes } from "./block-writer.ts";
 
 const readFile = promisify(read);
 
-/** Number of blocks in one read while few bodies are being read. */
+/** Blocks per read while few bodies are being read. With many bodies, a read has one block. */
 const largeChunkBlocks = 8;
 
 /** A blob in an open file. */
@@ -74,14 +74,12 @@ function chunkBytes(blockBytes: number): number {
   return readers.active <= 32 ? largeChunkBlocks * blockBytes : blockBytes;
 }
 
-/**
- * Two concurrent reads while few bodies are being read; more readers would need too much memory.
- */
+/** Concurrent reads per body: two while few bodies are being read, otherwise one to save memory. */
 function readConcurrency(): number {
   return readers.active <= 8 ? 2 : 1;
 }
 
-/** Whether chunks are read ahead. Many readers mostly wait for slow clients, and chunks add up. */
+/** Whether to read chunks ahead. With many readers, these chunks would use too much memory. */
 function readsAhead(): boolean {
   return readers.active <= 64;
 }

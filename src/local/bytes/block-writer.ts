@@ -14,12 +14,10 @@ export function storedBytes(size: number, blockBytes: number): number {
   return size + Math.ceil(size / blockBytes) * checksumBytes;
 }
 
-/** Long bodies are also synced every so many bytes, so that the last sync takes less time. */
+/** A long body is synced each time this many bytes were written, so that its last sync is short. */
 const syncEvery = 8 * 1024 * 1024;
 
-/**
- * Returns the initial CRC of each block. It depends on blob and index, so a misplaced block fails.
- */
+/** Returns each block's initial CRC. It depends on blob and index to detect misplaced blocks. */
 export function checksumSeed(id: string): (block: number) => number {
   const seed = crc32(id);
   return (index) => (seed + index) >>> 0;
@@ -34,9 +32,7 @@ export interface BlockFileOptions {
   readonly onSynced?: (seconds: number) => void;
 }
 
-/**
- * Writes and syncs the file. Returns its size without checksums. The caller syncs the directory.
- */
+/** Writes and syncs the file; returns its size without checksums. The caller syncs the folder. */
 export async function writeBlockFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,

@@ -1,6 +1,5 @@
-// Reclaims the space of removed bodies in segments: moves the live bodies out of sparse segments,
-// then removes segments without live bodies. Only whole files are removed, so open readers still
-// work.
+// Reclaims the space of removed bodies: moves live bodies out of sparse segments, then removes
+// segments without live bodies. Only whole files are removed, so open readers still work.
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isStoreFault, StoreError } from "../../model/errors.ts";
@@ -25,15 +24,13 @@ import type { SegmentWriter } from "./segment-writer.ts";
 export interface Compaction {
   /** Called before a body is removed from the records. */
   noteRemoved(blob: string): void;
-  /**
-   * Takes over a segment of a dead process. Its marker stays until the segment has been checked.
-   */
+  /** Takes over a segment of a dead process. Its marker stays until the segment is checked. */
   adopt(bucketId: string, segment: string): void;
-  /** Checks all segments, or those with enough bytes removed since their last count ("touched"). */
+  /** Compacts sparse segments; with "touched", only segments with enough recently removed bytes. */
   run(bucket: string, which: "touched" | "all"): Promise<void>;
   /**
-   * Undefined while the bucket's segments are within their space budget. Otherwise the promise
-   * resolves when compaction has reclaimed as many bytes, so that writers never outrun it.
+   * Returns undefined while the bucket's segments are within their space budget. Otherwise the
+   * promise resolves when compaction has reclaimed `bytes`, so that writers never outrun it.
    */
   waitForSpace(bucketId: string, bytes: number): Promise<void> | undefined;
   /** Called before bytes are written into the bucket's segments. */
@@ -63,9 +60,8 @@ interface Throttle {
 }
 
 /**
- * Segments with a smaller share of live bytes are compacted. The remaining bodies of a sparse
- * segment are often removed soon, too: with 0.4 instead of 0.5, all segments take less than twice
- * their live bytes with two thirds of the moves.
+ * Segments with a smaller share of live bytes are compacted. With 0.4 instead of 0.5, all segments
+ * still take less than twice their live bytes, and compaction moves a third fewer bodies.
  */
 const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as const;
 /**
@@ -172,7 +168,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return (size ?? 0) - live;
   }
 
-  /** Whether to move bodies now. May release the reserve. A nearly full disk has a higher limit. */
+  /** Whether to move bodies. On a nearly full disk, raises the limit and may use the reserve. */
   function isWorthMoving(live: number, size: number, maxShare: number): boolean {
     const { bavail, bsize } = statfsSync(layout.root);
     const free = bavail * bsize;
@@ -211,7 +207,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
 
   function due(bucket: string, bucketId: string, which: "touched" | "all"): string[] {
     sealIfSparse(bucket, bucketId, which);
-    // Most removed bytes first: on a full disk, removing these makes space to move other bodies.
+    // Sort by removed bytes, most first: on a full disk, this makes space to move other bodies.
     const names = [...bucketSegments(bucketId)]
       .filter(([, { removedBytes, due }]) => removedBytes >= due)
       .sort(([, first], [, second]) => second.removedBytes - first.removedBytes)

@@ -25,9 +25,7 @@ export interface RelocatorOptions {
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
-/**
- * Bodies moved together share a write and a commit. Half of a group's buffer stays for new bodies.
- */
+/** Bytes moved in one write and commit: half of a group's buffer. The rest is for new bodies. */
 const batchBytes = 2 * 1024 * 1024;
 
 export function createRelocator({ blockBytes, getWriter, commit }: RelocatorOptions): Relocator {

@@ -147,7 +147,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     head = undefined;
     const prepared = next;
     next = undefined;
-    // A segment whose creation failed has left no files.
+    // Ignore a failed creation of the next segment: it has left no files.
     await prepared?.then((segment) => segment.seal()).catch(() => {});
   }
 
@@ -208,9 +208,7 @@ function toStagedBlob(segment: Segment, id: string, size: number): StagedBlob {
   return { id, size, keep: () => settle("referenced"), discard: async () => settle("dropped") };
 }
 
-/**
- * Buffers for the groups of all buckets, reused because allocating memory costs as much as copying.
- */
+/** Buffers for the groups of all buckets, reused because allocating costs as much as copying. */
 export interface GroupMemory {
   take(): Uint8Array | undefined;
   release(bytes: Uint8Array): void;

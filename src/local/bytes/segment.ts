@@ -1,6 +1,5 @@
-// A segment: one file shared by many bodies, so that one write and one sync make all of them
-// durable. Only the process that created it appends to it, until it is full or idle. A marker
-// exists meanwhile.
+// A segment: one file shared by many bodies, so that one write and one sync make them all durable.
+// Only the process that created it appends to it. A marker exists until all its bodies are settled.
 import { close, constants, fdatasync, ftruncate, open, rmSync, write } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -117,8 +116,8 @@ async function createFile(paths: BucketPaths, path: string): Promise<number> {
     return await openFile(path, flags, privateFile);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    // Earlier versions had no folder for segments. If the bucket's folder is missing, it was
-    // deleted.
+    // Earlier versions had no folder for segments. If the bucket's folder is missing, the bucket
+    // was deleted.
     await mkdir(paths.segments, { mode: privateFolder }).catch((reason: NodeJS.ErrnoException) => {
       if (reason.code !== "EEXIST") throw reason;
     });

@@ -1,6 +1,5 @@
-// Applies changes to a bucket's database inside the writer's transaction. All checks of a change
-// run first; its mutations are applied only if all checks hold. Blobs that lose their last
-// reference are added to the garbage queue.
+// Applies changes inside the writer's transaction: first all checks of a change, then, if all hold,
+// its mutations. Blobs that lose their last reference are added to the garbage queue.
 import { blobContext, verifyBytes, verifyText, withTextChecksum } from "../index/checksum.ts";
 import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
 import { existenceKey } from "../index/existence-index.ts";
@@ -136,7 +135,7 @@ export function createApplier(database: Database): Applier {
     return body === undefined ? null : emptyBody;
   }
 
-  /** The row id of the inline body. Null if damage changed it to the id of another body. */
+  /** Returns the row id of the inline body. Null if damage changed it to the id of another body. */
   function ownBody({ inline, version, bytes }: FoundObject): number | null {
     if (inline === null || inline === emptyBody) return null;
     try {

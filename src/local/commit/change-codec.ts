@@ -1,6 +1,5 @@
-// Packs changes into bytes for the committer: a structured clone of the objects would cost more
-// than all other work on them. The most common change, a put of one object, is encoded field by
-// field; all other changes are serialized by v8.
+// Packs changes into bytes, which costs less than a structured clone. The most common change, a put
+// of one object, is encoded field by field; other changes are serialized by v8.
 import { deserialize, serialize } from "node:v8";
 import type { WireChange, WireMutation, WireObject } from "./change.ts";
 
@@ -13,7 +12,7 @@ interface PlainPut extends WireObject {
 const kinds = { other: 0, inlinePut: 1, blobPut: 2 } as const;
 const numberBytes = 8;
 const lengthBytes = 4;
-/** After the kind: sizes of object and blob, then lengths of key, version, record and body. */
+/** Bytes of two sizes (object, blob) and four lengths (key, version, record, body). */
 const plainPutBytes = 2 * numberBytes + 4 * lengthBytes;
 
 export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer> {
@@ -30,9 +29,7 @@ export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer>
   return packed;
 }
 
-/**
- * Decodes changes. A serialized value can be anything; `checkOther` throws if it is not a change.
- */
+/** Decodes changes. `checkOther` throws if a value deserialized by v8 is not a change. */
 export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown) => void): WireChange[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const changes: WireChange[] = [];

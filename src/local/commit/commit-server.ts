@@ -1,6 +1,5 @@
-// Commits for other processes over a socket: one process of a server commits for all, so that their
-// changes share a sync and no process waits for a lock. A file in the data directory contains the
-// path of the socket. A process that cannot connect commits by itself.
+// Commits for other processes over a socket, so that their changes share a sync and no process
+// waits for a lock. A process that cannot connect commits by itself.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";

@@ -12,9 +12,8 @@ export interface ChosenCommitter extends Omit<Committer, "isOpen"> {
 }
 
 /**
- * Connects to a process that commits for others, otherwise starts a writer thread. The choice is
- * made at the first job, so a process that only reads starts no thread, and again when the other
- * process ends.
+ * Connects to a process that commits for others, otherwise starts a writer thread. Chooses at the
+ * first job, because only writes need a thread, and again when the other process ends.
  */
 export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenCommitter {
   let own: Committer | undefined;

@@ -15,9 +15,7 @@ export function encodeFrame(message: unknown): Buffer {
 }
 
 export interface FrameDecoder {
-  /**
-   * Throws if a message is invalid or too long, because the rest of the stream is then unreadable.
-   */
+  /** Throws if a message is invalid or too long: the rest of the stream is then unreadable. */
   push(chunk: Buffer): void;
   /** Number of bytes buffered for an incomplete message. */
   readonly bufferedBytes: number;

@@ -116,8 +116,8 @@ export function createWriter(
 }
 
 /**
- * This many changes are sent before the turn ends: the writer commits them while this thread
- * prepares more. If commits are slow, all changes of the turn are sent together instead.
+ * At this many pending changes, they are sent before the turn ends: the writer commits them while
+ * this thread prepares more. If commits are slow, all changes of a turn are sent together.
  */
 const pipelineThreshold = 16;
 const slowMilliseconds = 4;
@@ -144,7 +144,7 @@ function toError({ failure, message, code }: Failure, writeStop: WriteStop): Sto
     return new StoreError("ServiceUnavailable", {
       detail: "Other processes kept the bucket's database locked for too long. Please try again.",
       cause,
-      // The lock is acquired before any change is made.
+      // Nothing was changed, because the lock is acquired before the first change.
       notDone: true,
     });
   }

@@ -103,9 +103,7 @@ export function readRequest(message: unknown): ClientRequest {
 const groupShape = { bucketId: isRandomName as Check, count: isCount, changes: isBytes };
 const documentShape = { kind: isText, name: isText, text: isText, expectedRevision: optional(isCount) };
 
-/**
- * Checks sizes and the blob's bucket: an unpacked put has the right fields, but with any values.
- */
+/** Checks the values of an unpacked put: its sizes, and that its blob is in the bucket. */
 function isInBucket(mutation: WireMutation, bucketId: string): boolean {
   if (mutation.kind !== "put object") return true;
   const { size, stored, blob } = mutation;

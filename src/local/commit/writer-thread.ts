@@ -173,9 +173,8 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
 }
 
 /**
- * Truncates the log. Closing runs no checkpoint, because the driver closes a database only when its
- * statements are garbage-collected, and a failed commit left in the log could reappear after a
- * crash.
+ * Truncates the log, because a failed commit in it could reappear after a crash. Closing runs no
+ * checkpoint: the driver closes a database only when its statements are garbage-collected.
  */
 function truncateLog(database: Database): void {
   try {

@@ -11,9 +11,7 @@ function systemError(error: unknown): { code: string; syscall: string } | undefi
 
 const quotaErrno = -constants.errno.EDQUOT;
 
-/**
- * Whether the disk is full or the user's quota is used up. Node has no code for some quota errors.
- */
+/** Whether the disk or the user's quota is full. Node has no code for some quota errors. */
 export function isNoSpace(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errno } = error as NodeJS.ErrnoException;
@@ -24,9 +22,7 @@ export function isMissing(error: unknown): boolean {
   return systemError(error)?.code === "ENOENT";
 }
 
-/**
- * Maps an error of writing a blob. Errors thrown by the source of the bytes are returned unchanged.
- */
+/** Maps an error of writing a blob. Errors thrown by the source of the bytes are not changed. */
 export function writeError(error: unknown, writeStop: WriteStop): unknown {
   const system = systemError(error);
   if (system === undefined) return error;

@@ -8,9 +8,8 @@ export const privateFolder = 0o700;
 const others = 0o077;
 
 /**
- * Creates an empty file for SQLite, which gives its log and WAL index the same mode. Never opens an
- * existing file, because closing it would release this process's locks on it. SQLite reports
- * errors.
+ * Creates an empty file for SQLite, whose log gets the same mode. Never opens an existing file:
+ * closing it would release this process's locks on it. SQLite reports errors.
  */
 export function createPrivateFile(path: string): void {
   try {
@@ -20,9 +19,7 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/**
- * Removes permissions of group and others, which earlier versions granted. True if there were any.
- */
+/** Removes the permissions of group and others. Returns true if earlier versions granted any. */
 function tighten(path: string): boolean {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });

@@ -1,6 +1,5 @@
-// Shows which processes are alive: each process locks its own file, and the kernel releases the
-// lock when the process ends. Unlike heartbeats and process ids, this works despite pauses and
-// reused ids.
+// Shows which processes are alive: each locks a file, and the kernel releases the lock when the
+// process ends. Unlike heartbeats and process ids, this works despite pauses and reused ids.
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

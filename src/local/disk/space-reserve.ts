@@ -23,9 +23,7 @@ export interface Reserve {
   release(): boolean;
 }
 
-/**
- * The partial file's name contains `owner`: recovery removes the file if that process has ended.
- */
+/** `owner` is part of the partial file's name: recovery removes the file of a dead process. */
 export function createReserve(path: string, owner: string): Reserve {
   return {
     ensureReserved: () => existsSync(path) || allocate(path, `${path}.${owner}`),

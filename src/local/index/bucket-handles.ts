@@ -31,12 +31,11 @@ export interface Buckets {
   readonly registry: Database;
   /** Reports whether the registry may have changed. */
   readonly changeCounter: WalChangeCounter;
-  /** Throws NoSuchBucket. The bucket may be deleted by another process at any time after this. */
+  /** Throws NoSuchBucket. Later, another process may delete the bucket at any time. */
   open(name: string): OpenBucket;
   /**
-   * Reads through the bucket's handle. A found object proves that the bucket exists, because only
-   * an empty bucket can be deleted. Without this proof, the read is repeated if the bucket was
-   * deleted.
+   * Reads through the bucket's handle, and again if the bucket was deleted meanwhile. A result that
+   * proves existence, such as an object, needs no check: only an empty bucket can be deleted.
    */
   read<T>(
     name: string,

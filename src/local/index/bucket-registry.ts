@@ -19,7 +19,7 @@ import { type Database, inTransaction, openDatabase, sqliteCode, sqliteCorrupt }
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
-  /** Whether its deletion has started. After a crash, the next opening completes the deletion. */
+  /** Whether the deletion has started. After a crash, the next opening completes the deletion. */
   readonly isDeleting: boolean;
 }
 
@@ -44,7 +44,8 @@ export function prepareDirectory(layout: Layout): void {
     registry.close();
   }
   syncDirectorySync(layout.root);
-  // Also sync an existing folder: the process that created it may have been killed before its sync.
+  // For a new registry, also sync an existing folder: its creator may have been killed before the
+  // sync.
   if (isNew) syncAncestors(layout.root, firstCreated);
 }
 
@@ -178,7 +179,7 @@ export function deleteBucket(
   return bucket.isDeleting ? "missing" : "deleted";
 }
 
-/** Returns false if the bucket has objects. An error if damage hides whether it has any. */
+/** Returns false if the bucket has objects, and an error if damage hides whether it has any. */
 function markDeleted(layout: Layout, id: string): boolean | Error {
   const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
   try {

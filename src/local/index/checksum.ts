@@ -34,9 +34,7 @@ export function partContext(uploadId: string, number: number, blob: string): str
   return `${uploadId} ${number} ${blob}`;
 }
 
-/**
- * Appends a checksum that also covers the version, so that the body of another object is refused.
- */
+/** Appends a checksum that also covers the version, so that another object's body is refused. */
 export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
   const checked = Buffer.allocUnsafe(bytes.length + checksumBytes);
   checked.set(bytes);

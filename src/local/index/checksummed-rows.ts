@@ -35,9 +35,7 @@ export function garbageBlobChecksum(blob: string): string {
   return withTextChecksum("", blob);
 }
 
-/**
- * Covers the version of the object that owned the list of parts, so that another list is refused.
- */
+/** Also covers the version of the object that owned the parts, so that another list is refused. */
 export function garbageManifestChecksum(manifest: number, version: string): string {
   return withTextChecksum(version, String(manifest));
 }

@@ -1,8 +1,5 @@
 // Migrates databases of earlier schemas when they are opened, each in one transaction. If several
 // processes open a database at the same time, the first process migrates it.
-//
-// Schema 1 had no existence index, and checksums only on records of objects and uploads. Schema 2
-// had no outbox and lacked two bucket settings. Schema 3 had no segments.
 import { dirname } from "node:path";
 import { tightenBucket } from "../disk/private-files.ts";
 import { verifyText } from "./checksum.ts";

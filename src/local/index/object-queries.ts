@@ -23,9 +23,7 @@ export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
-  /**
-   * Returns the next batch of keys after `after`, not verified: a damaged key may have any type.
-   */
+  /** Returns the next keys after `after`, not verified: a damaged key may have any type. */
   keys(after: Uint8Array | undefined): unknown[];
   /** Throws if the version column does not match the record. */
   checkVersion(key: Uint8Array): void;

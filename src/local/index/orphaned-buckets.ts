@@ -9,7 +9,7 @@ import { openBucketDatabase } from "./migrations.ts";
 import { parseDeletedMark } from "./schema.ts";
 import { corruptionError, type Database } from "./sqlite.ts";
 
-/** Whether a folder missing in the registry has a bucket that was never used or was deleted. */
+/** Whether a folder that is not in the registry belongs to a deleted or never used bucket. */
 export function isOrphaned(layout: Layout, id: string): boolean {
   const { database: path, blobs, segments } = bucketPaths(layout, id);
   if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedDeleted(path)) return false;
@@ -25,7 +25,7 @@ function isMarkedDeleted(path: string): boolean {
   });
 }
 
-/** Whether nothing was ever stored in the bucket, which was then created but never registered. */
+/** Whether nothing was ever stored in the bucket: its creation was interrupted. */
 function isEmpty(path: string): boolean {
   if (hasNoTables(path)) return true;
   return readDatabase(path, (database) =>
@@ -35,7 +35,7 @@ function isEmpty(path: string): boolean {
   );
 }
 
-/** Whether a crash came before the tables were created. `openDatabase` may refuse such a file. */
+/** Whether a crash prevented the creation of tables. `openDatabase` may refuse such a file. */
 function hasNoTables(path: string): boolean {
   return attempt(() => {
     const database = new DatabaseSync(path);
@@ -58,7 +58,7 @@ function readDatabase(path: string, ask: (database: Database) => boolean): boole
   });
 }
 
-/** Returns false if the database cannot be read: it may not be empty. */
+/** Returns false if the database cannot be read, because it may contain objects. */
 function attempt(ask: () => boolean): boolean {
   try {
     return ask();
@@ -67,9 +67,7 @@ function attempt(ask: () => boolean): boolean {
   }
 }
 
-/**
- * Whether the bucket has objects. Throws if only the existence index has any: damage hides them.
- */
+/** Whether the bucket has objects. Throws if only the existence index has any, due to damage. */
 export function hasObjects(database: Database): boolean {
   if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
   const keys = database.prepare<{ place: Uint8Array }>("SELECT place FROM witness");

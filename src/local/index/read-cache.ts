@@ -1,6 +1,5 @@
-// Caches recent reads of a bucket until the next commit to it. Checking the change counter of the
-// log costs a fifth of the smallest query. Only repeated reads are cached, and a bucket with
-// frequent commits bypasses the cache.
+// Caches repeated reads of a bucket until the next commit. Detecting a commit with the log's change
+// counter costs a fifth of the smallest query. With frequent commits, the cache is bypassed.
 import type { ObjectWithBody } from "../../engine/records.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -48,9 +47,7 @@ interface CacheEntry<T> {
 /** Marks a key that was read once. The second read caches its value. */
 const admissionMarker: CacheEntry<never> = { generation: -1, value: undefined as never };
 
-/**
- * With fewer hits between two commits, caching costs more than it saves: the next reads bypass it.
- */
+/** With fewer hits between two commits, caching does not pay: the next reads bypass the cache. */
 const minHits = 16;
 const bypassReads = 256;
 
@@ -119,10 +116,10 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
 
 const always = () => true;
 
-/** A turn that takes longer may have waited synchronously for a commit of another process. */
+/** Cached values expire after this time: a longer turn may have waited for another process. */
 const tickMilliseconds = 1;
 
-/** A value stays valid for one turn: this process cannot have learned of a later commit. */
+/** Caches a value for one turn, in which this process cannot learn of a later commit. */
 function createTickCache<T>(): { readThrough(read: () => T | undefined): T | undefined; clear(): void } {
   let found: T | undefined;
   let since = 0;

@@ -19,9 +19,8 @@ export function ensureReserve(reserve: Reserve, database: Database): boolean {
 }
 
 /**
- * Makes space for changes that only free space. Returns false if no space was found. The reserve is
- * released for a checkpoint, which then truncates the log. If the log grew into the reserve
- * instead, the checkpoint would lack space.
+ * Makes space for changes that only free space; false if none was found. Releases the reserve and
+ * truncates the log at once, before a growing log takes the space that a checkpoint needs.
  */
 export function reclaimSpace(reserve: Reserve, database: Database): boolean {
   const hadReserve = reserve.release();

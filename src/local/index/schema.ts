@@ -7,9 +7,7 @@ import { pragma } from "./sqlite.ts";
 
 export const schemaVersion = 4;
 
-/**
- * Marks a deleted bucket. It differs from 0 in many bits, so a single flipped bit cannot set it.
- */
+/** Marks a deleted bucket. It differs from 0 in many bits, so one flipped bit cannot set it. */
 export const deletedMark = 0x6f9a_3c5d_71;
 
 /** Whether the bucket was deleted. Undefined if the mark is damaged. */

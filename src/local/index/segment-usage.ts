@@ -1,6 +1,5 @@
 // Estimates the live bytes of a bucket's segments: the last count of each segment minus the bytes
-// that this process has removed since then. Decides which segments to compact and whether writers
-// wait.
+// that this process has removed since. Selects segments to compact and shows if writers must wait.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
@@ -26,16 +25,13 @@ export interface Usage {
 export interface SegmentUsage {
   bucketSegments(bucketId: string): Map<string, SegmentUse>;
   /**
-   * Returns the last measurement plus this process's changes since then. It is repeated to include
+   * Returns the last measurement plus this process's changes since then. Measures again to include
    * changes of other processes, but rarely: measuring takes at most 1% of the time.
    */
   measure(bucketId: string): Readonly<Usage>;
   /** Adds the bytes that this process has written or removed. */
   change(bucketId: string, change: Partial<Usage>): void;
-  /**
-   * Returns the emptiest segments, enough to reduce the total to `maxBytes`. Skips nearly full
-   * ones.
-   */
+  /** Returns the emptiest segments: enough to reduce the total to `maxBytes`, if possible. */
   emptiest(bucketId: string, maxBytes: number): string[];
 }
 

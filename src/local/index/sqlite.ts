@@ -45,13 +45,11 @@ export function openDatabase(path: string, { role, create }: DatabaseOptions): D
   const database = new DatabaseSync(url, { timeout: busyMilliseconds });
   try {
     if (create !== undefined) {
-      // Must be set before the first table is created: vacuum.ts releases free pages in small
-      // steps.
+      // `auto_vacuum` must be set before the first table is created. vacuum.ts needs it.
       database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
     }
     // By default, this build of SQLite syncs only at checkpoints, so a power cut would lose
-    // acknowledged commits. Its automatic checkpoints hide a failed sync, so `createCheckpoint`
-    // replaces them.
+    // commits. `createCheckpoint` replaces automatic checkpoints, because they hide a failed sync.
     database.exec(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
     );

@@ -99,8 +99,8 @@ function toPart(uploadId: string, [number, blob, record]: PartRow): PartRecord {
 }
 
 /**
- * The first byte string after all strings with this prefix. Null if the prefix is empty. The last
- * byte cannot overflow, because UTF-8 has no byte 0xff.
+ * Returns the first byte string after all strings with this prefix. Null if the prefix is empty.
+ * The last byte cannot overflow, because UTF-8 has no byte 0xff.
  */
 export function successor(prefix: Uint8Array): Uint8Array | null {
   if (prefix.length === 0) return null;

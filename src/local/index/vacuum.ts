@@ -3,7 +3,7 @@ import { type Database, pragma, sqliteBusy, sqliteCode, sqliteFull } from "./sql
 
 const idleMilliseconds = 100;
 const stepPages = 512;
-/** Pages are released only above this share of free pages; fewer are kept for the next puts. */
+/** Pages are released only if their share is larger; otherwise they are kept for the next puts. */
 const minFreeShare = 0.2;
 const minFreePages = 2048;
 
@@ -24,7 +24,7 @@ export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
 
   function step(): void {
     timer = undefined;
-    // One step at a time, so that a waiting commit goes first.
+    // Release pages of only one database in each step, so that a waiting commit goes first.
     const released = opened().find(({ database }) => releaseSparePages(database));
     if (released === undefined) return;
     released.checkpoint();
@@ -39,24 +39,20 @@ export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
   return { whenIdle, stop: () => clearTimeout(timer) };
 }
 
-/**
- * Releases a limited number of free pages, even if their share is small. False if there are none.
- */
+/** Releases some free pages, even if their share is small. Returns false if there are none. */
 export function releasePagesNow(database: Database): boolean {
   if (Number(pragma(database, "freelist_count")) === 0) {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return false;
   }
-  // Checkpoints before and after, because log and database file are shortened only by checkpoints.
+  // Run a checkpoint before and after, because only checkpoints shorten log and database file.
   database.exec(
     `PRAGMA wal_checkpoint(TRUNCATE); PRAGMA incremental_vacuum(${stepPages}); PRAGMA wal_checkpoint(TRUNCATE)`,
   );
   return true;
 }
 
-/**
- * Checkpoints and truncates the log. False if the log is empty or no checkpoint is possible now.
- */
+/** Truncates the log. Returns false if the log is empty or no checkpoint is possible now. */
 export function truncateLog(database: Database): boolean {
   const { log } = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)").get()!;
   if (log <= 0) return false;
@@ -83,7 +79,7 @@ function releaseSparePages(database: Database): boolean {
     database.exec(`PRAGMA incremental_vacuum(${stepPages})`);
     return true;
   } catch (error) {
-    // Retried at the next idle time.
+    // The release is retried at the next idle time.
     if (!isRetryable(error)) throw error;
     return false;
   }

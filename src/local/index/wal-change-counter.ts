@@ -12,9 +12,7 @@ const headerBytes = 96;
 
 export interface WalChangeCounters {
   open(databasePath: string): WalChangeCounter;
-  /**
-   * Call this when all databases of the directory are closed, including those of the writer thread.
-   */
+  /** Call after all databases of the directory are closed, also in the writer thread. */
   close(): void;
 }
 
@@ -63,9 +61,8 @@ function createWalChangeCounter(databasePath: string): WalChangeCounter {
 }
 
 /**
- * One descriptor per file, kept open while SQLite may use the file: when a process closes any
- * descriptor of a file, it loses all its locks on the file (fcntl(2)), including SQLite's locks in
- * another thread.
+ * One descriptor per file, kept open while SQLite may use the file: closing any descriptor of a
+ * file releases all locks of the process on it (fcntl(2)), including SQLite's locks.
  */
 const descriptors = new Map<string, number>();
 /** Number of times that each data directory is open in this process. */

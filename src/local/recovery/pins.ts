@@ -1,6 +1,5 @@
-// Pins protect bodies of several files while they are read. An open file stays readable after its
-// removal, but later files of the body are opened only when they are reached. A pin file, visible
-// to all processes, prevents their removal. A backup leases its bucket, which pins all its bodies.
+// Pins prevent the removal of a body of several files while any process reads it: its later files
+// are opened only when they are reached. A backup leases a bucket, which pins all its bodies.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../disk/errors.ts";

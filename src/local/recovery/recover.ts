@@ -17,16 +17,13 @@ export interface RecoveryOptions {
   /** The name of this process. */
   readonly ownProcess: string;
   /**
-   * Takes over a segment of a dead process that still has live bodies. Its marker is renamed to
-   * this process and stays until compaction has checked the segment, so that a crash does not lose
-   * it.
+   * Takes over a segment of a dead process that still has live bodies. Its marker, renamed to this
+   * process, stays until compaction has checked the segment, in case this process crashes too.
    */
   readonly adopt: (segment: string) => void;
 }
 
-/**
- * Returns the number of removed files. Ends without an error if the bucket is deleted meanwhile.
- */
+/** Returns the number of removed files. Stops without an error if the bucket was deleted. */
 export function recoverBucket(options: RecoveryOptions): number {
   const { bucketId, paths, isGone, referencesBlob, hasBlobsIn } = options;
   let removed = 0;

@@ -1,6 +1,5 @@
-// Blobs in a shared directory: <directory>/<bucket id>/<first 2 digits of the name>/<name>. Files
-// are created under their final names, because on CephFS a renamed file takes seconds to appear on
-// another machine. Node cannot cancel file system calls, so calls block while a mount hangs.
+// Blobs in a shared directory: <directory>/<bucket id>/<first 2 digits of the name>/<name>. Node
+// cannot cancel file system calls, so calls block while a mount hangs.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +26,7 @@ export async function openDirectoryBackend({
   const chunkPool = createChunkPool();
   const folders = createFolderManager(directory, checkMarker);
 
-  /** Called when a file is missing. Throws if the directory is not mounted or is the wrong one. */
+  /** Called when a file is missing. Throws if the directory is not mounted or of another store. */
   async function checkMarker(): Promise<void> {
     if ((await openMarker(storedMarker, "expect", directory)) === id) return;
     throw new StoreError("ServiceUnavailable", {
@@ -52,6 +51,7 @@ export async function openDirectoryBackend({
 
     async write(location, chunks) {
       try {
+        // No temporary name: on CephFS, a renamed file takes seconds to appear on another machine.
         const file = await folders.withFolder(blobFolder(location), () =>
           open(blobPath(location), "wx", 0o600),
         );

@@ -17,7 +17,7 @@ function isNoSpace(error: unknown): boolean {
   return code === "ENOSPC" || code === "EDQUOT" || (error as NodeJS.ErrnoException).errno === quotaErrno;
 }
 
-/** Returns any other error unchanged, such as a failure of the body's source. */
+/** Maps file system errors. Other errors, such as those of the body's source, are not changed. */
 export function directoryError(error: unknown, directory: string, what: "read" | "written"): unknown {
   if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) return error;
   if (isNoSpace(error)) {

@@ -19,9 +19,7 @@ const maxDurableFolders = 100_000;
 
 /** `checkMarker` throws if the directory itself is missing. */
 export function createFolderManager(directory: string, checkMarker: () => Promise<void>): FolderManager {
-  /**
-   * Folders whose entries this process has synced, including folders that other machines created.
-   */
+  /** Folders whose entries this process has synced, including folders of other machines. */
   const durableFolders = new Set<string>();
   const syncing = new Map<string, () => Promise<void>>();
 

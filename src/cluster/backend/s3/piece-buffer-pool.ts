@@ -1,6 +1,5 @@
-// Splits a stream into pieces and buffers each until the service has stored it: S3 requires the
-// length first, and a failed request is retried. The memory of all writes together is limited, so
-// pieces are shorter while there are many concurrent writes.
+// Splits a stream into pieces and buffers each until it is stored: S3 needs the length first, and a
+// retry needs the bytes. To limit memory, pieces are shorter while there are many writes.
 import { createHash } from "node:crypto";
 import type { S3Payload } from "../../../s3-client/client.ts";
 import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";
@@ -12,9 +11,7 @@ export interface PieceBufferPool {
 }
 
 export interface PieceWriter {
-  /**
-   * Calls `send` for every piece. The next piece is filled while the current piece is being sent.
-   */
+  /** Calls `send` for every piece. The next piece is filled while a piece is being sent. */
   write(
     chunks: AsyncIterable<Uint8Array>,
     send: (piece: number, body: S3Payload) => Promise<void>,
@@ -25,9 +22,7 @@ export interface PieceWriter {
 export interface PieceLimits {
   readonly maxBlocks: number;
   readonly minBlocks: number;
-  /**
-   * Memory limit of all writes together. Each write gets a share, at least `minBlocks` per piece.
-   */
+  /** Memory limit of all writes. Each write gets a share, at least `minBlocks` per piece. */
   readonly bytes: number;
 }
 
