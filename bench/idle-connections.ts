@@ -1,5 +1,4 @@
 // Opens idle connections in a separate process, so that its work does not slow the load generator.
-
 import type { ChildProcess } from "node:child_process";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";

@@ -1,5 +1,4 @@
 // Renders a section as a Markdown page: a table with one line per limit, and the notes.
-
 import type { Judged, Row, RowLimit } from "../section.ts";
 import { number, spread } from "../table.ts";
 import { headOf } from "./bars.ts";

@@ -1,6 +1,5 @@
 // The audit log of a store without a directory: one document per entry. The names of the documents
 // start with the time, so they sort by time.
-
 import type { Documents } from "../engine/records.ts";
 import type { AuditEntry, AuditLog, LoggedEntry } from "./audit-log.ts";
 

@@ -1,6 +1,5 @@
 // Handles every request to the console's port: checks host, origin and session, then runs the
 // route. Errors become messages, and every response gets security headers.
-
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";

@@ -1,6 +1,5 @@
 // Starts the console: the page and its API, on their own port. The caller provides the data of
 // other modules that the console shows.
-
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";

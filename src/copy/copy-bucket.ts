@@ -1,6 +1,5 @@
 // Copies one bucket: its settings, then its objects in key order, then its uploads. Items that the
 // target already has are skipped. Items that the source no longer has are removed from the target.
-
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";

@@ -1,6 +1,5 @@
 // Copies the record and stored bytes of an object unchanged, so encrypted objects need no key.
 // Parts are copied into an upload named by the object's version, so that a copy can be resumed.
-
 import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";
 import { discardAfterFailure } from "../engine/write-path.ts";

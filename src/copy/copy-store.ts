@@ -1,6 +1,5 @@
 // Copies a whole store, including secrets and access keys, through the ports instead of the engine.
 // Compares both sides before the target can be used. The next run resumes an interrupted copy.
-
 import { storedBytes } from "../engine/maintenance/rate-limit.ts";
 import type { CopyReport, CopyWork } from "../model/copy.ts";
 import { compareStores } from "./compare.ts";

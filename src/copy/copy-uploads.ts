@@ -1,5 +1,4 @@
 // Copies active uploads with their parts, so that they can be continued in the target.
-
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import { everyUpload } from "../engine/uploads/listing.ts";

@@ -1,6 +1,5 @@
 // Copies the documents outside of buckets, and manages the document that marks a store as the
 // target of a copy.
-
 import type { Document } from "../engine/records.ts";
 import { CopyError } from "../model/copy.ts";
 import type { CopyContext, Side } from "./context.ts";

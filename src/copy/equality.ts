@@ -1,5 +1,4 @@
 // Compares records, bodies and settings of both sides, ignoring blob ids.
-
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/codec/record-codec.ts";
 import type { Body } from "../engine/records.ts";
 import type { BucketRecord, BucketSettings } from "../model/bucket.ts";

@@ -1,6 +1,5 @@
 // Three PostgreSQL servers on loopback under Patroni with one etcd, in strict synchronous mode. The
 // processes of a node are killed or frozen together, as when a machine fails.
-
 import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 // The interface of a proof: work that uses up its budget, throws on a violation and reports counts.
-
 import { randomInt } from "node:crypto";
 import type { TestContext } from "node:test";
 

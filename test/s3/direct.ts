@@ -1,6 +1,5 @@
 // Calls the S3 handler without a server, on an in-memory engine, with any client address and
 // headers.
-
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
 import type { HttpBody, HttpRequest } from "../../src/http/server/listen.ts";

@@ -1,6 +1,5 @@
 // `store secret …`: manages secrets of a script. Values come from a hidden prompt or stdin, because
 // arguments are visible to other users and in the shell's history. Values are never printed.
-
 import { identifierFault, identifierRule } from "../../model/identifier.ts";
 import { isScriptName, scriptNameRule } from "../../model/script-name.ts";
 import { envNames } from "../../script/config/env-names.ts";

@@ -1,5 +1,4 @@
 // Prints all addresses and some commands to try when `store dev` or `store serve` is ready.
-
 import { relative } from "node:path";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";

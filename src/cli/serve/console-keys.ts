@@ -1,5 +1,4 @@
 // Lets the console manage access keys, with the same rules as `store key`.
-
 import type { ConsoleKeys } from "../../console/api/keys.ts";
 import { ConsoleError } from "../../console/response.ts";
 import type { KeyDocument, KeySecretDocument } from "../../console/wire-types.ts";

@@ -1,5 +1,4 @@
 // Parses options for the listening addresses of servers; explains why a port cannot be opened.
-
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";

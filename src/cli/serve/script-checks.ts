@@ -1,5 +1,4 @@
 // Checks at startup that script names are unique and that all bound buckets and namespaces exist.
-
 import { configErrorFor, type ScriptConfig } from "../../script/config/config.ts";
 import { envNames } from "../../script/config/env-names.ts";
 import type { Mode } from "../../script/context.ts";

@@ -1,6 +1,5 @@
 // Schedules background maintenance: soon after writes that may leave garbage, every few minutes,
 // and on request. Sweeps run one at a time. A failure is logged once and retried later.
-
 import { type Metrics, secondsBounds } from "../../metrics/metrics.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";

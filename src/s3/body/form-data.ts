@@ -1,5 +1,4 @@
 // Reads multipart/form-data as browsers send it: fields of limited size, then one file as a stream.
-
 import { S3Error } from "../errors.ts";
 import type { BudgetShare } from "./document-budget.ts";
 

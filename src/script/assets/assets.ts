@@ -1,5 +1,4 @@
 // Static assets: serves requests from the files of a directory, without running a script.
-
 import type { HttpResponse } from "../../http/server/listen.ts";
 import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";

@@ -1,6 +1,5 @@
 // `.assetsignore`: patterns of files that are not served, in .gitignore syntax. As in git, a file
 // in an ignored folder cannot be included again: the folder is skipped.
-
 import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface IgnorePatterns {

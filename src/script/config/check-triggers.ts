@@ -1,5 +1,4 @@
 // Checks the table `triggers`: the times at which the scheduled handler runs.
-
 import { parseCron, type Sunday } from "./cron.ts";
 import { checkStrings, createParseCheck } from "./rules.ts";
 import type { Fields, Table } from "./syntax/fields.ts";

@@ -1,6 +1,5 @@
 // Runs a script's handlers: converts HTTP requests to Request objects, and Response objects to HTTP
 // responses. An error of the script causes a 500 and a log line; the process keeps running.
-
 import { describe, toBytes } from "../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
 import { withSenderHeaders } from "../../http/server/forwarded.ts";

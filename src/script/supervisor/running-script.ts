@@ -1,6 +1,5 @@
 // One script on a server: its bundle and processes. Changed files (in dev) and changed secrets
 // reload it. A change that cannot be built or loaded is logged; the previous version stays.
-
 import { setTimeout as pause } from "node:timers/promises";
 import { errorMessage } from "../../model/errors.ts";
 import { inspectAssets } from "../assets/inspect-assets.ts";

@@ -1,6 +1,5 @@
 // Runs scripts: bundles them, supervises their processes, routes requests, runs schedules, and
 // reloads changes (code in dev, secrets always) without dropping requests.
-
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 // Blobs contract: a read returns the written bytes, for any range.
-
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { assertBytes, collect, inChunks, sampleBytes } from "../../support/bytes.ts";

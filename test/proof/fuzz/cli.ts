@@ -1,5 +1,4 @@
 // Fuzz targets of the command line: command lookup and argument parsing.
-
 import { findCommand } from "../../../src/cli/catalog.ts";
 import { readArguments, readCommandLine } from "../../../src/cli/framework/arguments.ts";
 import { isGroup } from "../../../src/cli/framework/command.ts";

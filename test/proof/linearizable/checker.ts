@@ -1,6 +1,5 @@
 // Checks whether the history of one key is linearizable (Wing and Gong's search with Lowe's
 // memoization). Suited to histories of a few hundred operations.
-
 import { createMemory, kindsOf } from "./memory.ts";
 import { findContradiction, observed, wordsOf } from "./zones.ts";
 

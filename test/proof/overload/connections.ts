@@ -1,5 +1,4 @@
 // Phases of idle connections: bursts that open and close, and thousands that stay open.
-
 import { hold, hostileAddresses, type Phase, share } from "./phase.ts";
 import type { OverloadScene, Port } from "./scene.ts";
 

@@ -1,6 +1,5 @@
 // A small S3 client with the requests that the blob backend needs. Every request can be retried,
 // because a key is never written with different bytes.
-
 import type { S3Endpoint, S3Payload, S3Times } from "../../../s3-client/client.ts";
 import { elementText, findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
 import { type Answer, Broken, type Cancellation } from "../../../s3-client/http-client.ts";

@@ -1,6 +1,5 @@
 // Translates routes of a wrangler file: a pattern may have a scheme, no path, or a star directly
 // before a host. A custom domain matches every path of its host.
-
 import { parseRoute } from "../route-patterns.ts";
 import { isTable } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";

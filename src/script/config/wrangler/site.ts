@@ -1,5 +1,4 @@
 // Workers Site of a wrangler file: a folder whose files the script reads and serves itself.
-
 import { isTable, type Table } from "../syntax/fields.ts";
 import type { Origins } from "../syntax/view.ts";
 import type { Note } from "./names.ts";

@@ -1,6 +1,5 @@
 // Tokens that handlers receive, except elements: text, comments, doctypes, end tags and the
 // document end. A token is valid only while its handler runs; changes are written afterwards.
-
 import { bytesFromText, escapeText } from "./encoding.ts";
 import { checkName } from "./tag.ts";
 

@@ -1,6 +1,5 @@
 // A text node as its handlers see it: chunks as they arrive, always with complete characters, and
 // an empty chunk at the end.
-
 import { applyChanges, noChanges, Text } from "./content.ts";
 import { textFromBytes, unfinishedCharacter } from "./encoding.ts";
 import { call, type Handler } from "./handlers.ts";

@@ -1,6 +1,5 @@
 // Placeholder for an unsupported binding. A script can start with it, copy it and print it; using
 // it throws a TypeError that names the missing service.
-
 import { inspect } from "node:util";
 import { isOwnFrame } from "../../../binding/call-stack.ts";
 import { unsupportedHint } from "../../config/wrangler/bindings.ts";

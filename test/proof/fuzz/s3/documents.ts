@@ -1,5 +1,4 @@
 // Fuzz targets of XML: every document an S3 client can send, and the effect of bucket settings.
-
 import { readXml } from "../../../../src/s3/body/xml-reader.ts";
 import { escapeXml } from "../../../../src/s3/body/xml-writer.ts";
 import { holds, type Target } from "../target.ts";
