@@ -1,4 +1,4 @@
-// Restarts of child processes: a failed start is retried, and a child not needed is not started.
+// Restarts of child processes: a failed start is retried, and an unneeded child is not started.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRestarts } from "../../src/child/restarts.ts";

@@ -1,5 +1,5 @@
-// Compares the blobs on S3 with those in the database, both read directly and not through Store:
-// every stored blob must be named by a record, and every named blob must be stored.
+// Compares the blobs on S3 with the records in the database, both read without Store: every stored
+// blob must be named by a record, and every named blob must be stored.
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import pg from "pg";
 import type { Environment } from "./environment.ts";

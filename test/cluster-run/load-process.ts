@@ -127,6 +127,6 @@ function fail(error: unknown): never {
   console.error(error);
   process.exit(1);
 }
-// Exits when the parent process ends in any way.
+// Exit when the parent process ends, for any reason.
 process.once("disconnect", () => process.exit());
 send({ said: "ready" });

@@ -10,7 +10,7 @@ import { eventually, Hopeless } from "./sandbox.ts";
 
 export interface Loads {
   readonly size: number;
-  /** Starts the load of all processes on these keys. */
+  /** Starts the load of all processes on the keys of the round. */
   begin(round: RoundPlan): void;
   /** Returns the counts of the current process at this index in this round. */
   counts(index: number): LoadCounts;

@@ -1,6 +1,5 @@
-// `npm run test:cluster`: installs and starts Ceph and PostgreSQL under Patroni on loopback, and
-// runs the contracts (`--contracts`) and the faults (`--faults`); default: both. `--up` only starts
-// the services and prints their URLs. If they cannot be installed, a warning is printed.
+// `npm run test:cluster`: starts Ceph and PostgreSQL and runs the contracts (`--contracts`) and the
+// faults (`--faults`); default: both. `--up` only starts the services and prints their URLs.
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { chooseSeed } from "../proof/proof.ts";

@@ -123,10 +123,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/**
- * Returns a free loopback port below the system's ephemeral ports, so that a killed process can be
- * restarted on the same port.
- */
+/** Returns a free port below the ephemeral range, so that a killed process can reuse it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);

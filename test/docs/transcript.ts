@@ -10,10 +10,7 @@ export interface Step {
   readonly prints: string;
 }
 
-/**
- * Parses commands. A line that starts with `#` is output of the command above; a final `\`
- * continues a command.
- */
+/** Parses commands. Lines with `#` show output of the command above; a final `\` continues. */
 export function stepsOf(text: string): Step[] {
   const steps: { command: string; prints: string[] }[] = [];
   let isOpen = false;
@@ -29,7 +26,7 @@ export function stepsOf(text: string): Step[] {
 
 export interface ShellOptions {
   readonly directory: string;
-  /** Folders to put before the PATH. */
+  /** Folders to prepend to PATH. */
   readonly programs?: string | undefined;
 }
 

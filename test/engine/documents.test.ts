@@ -94,7 +94,7 @@ for (const pair of portPairs) {
     });
 
     await t.test("a document with any name and any text is returned unchanged", async () => {
-      // Without NUL, which ends a text in SQLite. Stored names and texts never contain it.
+      // Remove NUL, which ends a text in SQLite; stored names and texts never contain it.
       const text = fc.string({ unit: "binary", maxLength: 40 }).map((drawn) => drawn.replaceAll("\0", ""));
       await fc.assert(
         fc.asyncProperty(text, text, text, async (kind, name, content) => {

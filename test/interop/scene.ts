@@ -41,7 +41,7 @@ export interface Settings {
 export const domain = "s3.example.test";
 
 const callTimeout = 60_000;
-/** Timeout of a client's test: less than that of the file, so that the test can still clean up. */
+/** Timeout of a client's test, shorter than the file's timeout, so that the test can clean up. */
 const clientTimeout = 480_000;
 
 /** Runs the jobs of a client as a test; skips it with a reason if the client cannot run here. */

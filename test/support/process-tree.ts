@@ -33,10 +33,7 @@ export function treeCpuMilliseconds(pid: number): number {
   });
 }
 
-/**
- * Milliseconds for which the main thread of each process was ready to run but had no core: delays
- * by a busy machine, not by the server. Empty where the system does not provide this.
- */
+/** Milliseconds that each process's main thread waited for a CPU core; empty if not available. */
 export function coreWaits(pid: number): ReadonlyMap<number, number> {
   const waits = new Map<number, number>();
   for (const one of [pid, ...descendantsOf(pid)]) {

@@ -38,9 +38,7 @@ function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-/**
- * Reads a body into a buffer of `size` bytes and returns its MD5. Awaits `between` after each read.
- */
+/** Reads a body into a buffer of `size` bytes, with `between` after each read; returns its MD5. */
 async function readAndHash(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
   const reader = request.directReader!();
   const hash = createHash("md5");

@@ -113,10 +113,7 @@ async function kill({ took, random }: Scene, args: readonly string[]): Promise<b
   return true;
 }
 
-/**
- * Kills a backup. Its directory must then hold a complete backup, the earlier or the new one, or no
- * backup.
- */
+/** Kills a backup. Its directory must then hold the earlier backup, the new backup or none. */
 async function killBackup(
   scene: Scene,
   place: string,

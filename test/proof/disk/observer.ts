@@ -82,7 +82,7 @@ export function createObserver(ledger: Ledger): Observer {
   };
 }
 
-/** Whether the store reports damage, as it does if the disk refuses to read a database. */
+/** Whether the error reports damage, as when the disk refuses to read a database. */
 function isDamage({ code, message }: Trouble): boolean {
   return code === internal && message.includes("The stored data is damaged");
 }

@@ -128,10 +128,7 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
   assert.deepEqual([...after.files.keys()], [...before.files.keys()], "no process was replaced");
 }
 
-/**
- * Returns the largest memory growth of a process in MiB: its minimum in the second half of the run
- * minus its minimum in the first half.
- */
+/** Compares the minimum memory of both halves of the run; returns the largest growth in MiB. */
 function assertMemory(all: readonly Measured["memory"][]): number {
   const isLong = all.length >= 12;
   const samples = isLong ? all.slice(Math.ceil(all.length / 4)) : all;

@@ -18,7 +18,7 @@ import { runRound, startWorkers, type Workers } from "./workers.ts";
 const processes = 3;
 const clientsOfProcess = 16;
 const bucket = "shared";
-/** Keys per round: each key gets about 400 operations, and more would make the search slow. */
+/** Keys per round: about 400 operations per key; more operations would make the search slow. */
 const keysOfRound = 48;
 const shareOfProcess = 5000;
 /** Operations per round through S3: fewer, because each opens its own connection and is slower. */

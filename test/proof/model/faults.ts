@@ -108,10 +108,7 @@ async function restart(subject: Subject, by: "close" | "kill"): Promise<void> {
   await subject.start();
 }
 
-/**
- * Performs writes until the disk fault makes one fail; returns the failed write, which is in doubt,
- * and the remaining writes.
- */
+/** Performs writes until the fault makes one fail; returns the failed write and the writes left. */
 async function untilRefused(
   world: World,
   subject: Subject,

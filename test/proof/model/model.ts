@@ -23,10 +23,7 @@ export const model: Proof = {
 const lanes = 3;
 /** One run in this many is rough: the process dies and restarts, which is slow. */
 const roughEvery = 12;
-/**
- * Commands per run. Emptying a store costs about twenty commands, so few would be wasteful; the
- * time to rebuild a model grows with its history, so many would be slow.
- */
+/** Commands per run. Emptying a store costs about 20 commands; a long log is slow to replay. */
 const mostCommands = { steady: 500, rough: 150 } as const;
 
 async function runModel(budget: Budget): Promise<Figures> {

@@ -37,7 +37,7 @@ export function answerDigest(answer: Answer): string {
 export interface Flip {
   readonly key: string;
   readonly of: "body" | "record";
-  /** Taken modulo the number of parts; `offset` likewise modulo the size. */
+  /** Index of the part, modulo the number of parts; `offset` is modulo the size. */
   readonly part: number;
   readonly offset: number;
   readonly bit: number;

@@ -16,10 +16,7 @@ export interface Subject {
   /** Rejects with Death if the process ended before it answered. */
   ask<T>(question: Question): Promise<T>;
   perform(task: Task): Promise<Answer>;
-  /**
-   * Checks the answer of a task. Tasks are sent in batches to save messages, so a wrong answer may
-   * be thrown by a later call. Later requests are performed after the task.
-   */
+  /** Checks the answer of a task. Tasks are sent in batches, so a later call may throw. */
   expect(task: Task, answer: Answer): Promise<void>;
   /** Sends all waiting tasks, so that a fault injected next does not affect them. */
   flush(): Promise<void>;

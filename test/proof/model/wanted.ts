@@ -30,7 +30,7 @@ export interface WantedBody {
 export interface WantedRead {
   readonly face: Face;
   readonly key: string;
-  /** Whether to use the next key with an object if this key has none. */
+  /** Whether to use the next key that has an object, if this key has none. */
   readonly isThere: boolean;
   readonly condition: WantedCondition | null;
   readonly range: WantedRange | null;
@@ -142,7 +142,7 @@ const range: fc.Arbitrary<WantedRange | null> = often<WantedRange | null>(
 
 const as = fc.oneof(
   { weight: 400, arbitrary: fc.constantFrom<WantedBody["as"][]>("bytes", "bytes", "string") },
-  // A body of unknown length is hashed in a worker thread, which is slow to start.
+  // Streams are rare: a body of unknown length is hashed in a worker thread, which starts slowly.
   { weight: 1, arbitrary: fc.constantFrom<WantedBody["as"][]>("stream", "broken") },
   { weight: 10, arbitrary: fc.constant<WantedBody["as"]>("blob") },
 );

@@ -28,7 +28,7 @@ export interface World {
   task(operation: Operation): Task;
   /** Applies the task to the model. */
   apply(task: Task): Promise<Answer>;
-  /** Replays the log on a new model, then these tasks; returns their answers too. */
+  /** Returns a new model on which the log and then these tasks are replayed. */
   fork(tasks: readonly Task[]): Promise<Fork>;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function createWorld(name: string): Promise<World> {
       now += milliseconds;
     },
     task(operation) {
-      // An odd step, so that dates differ and are not whole seconds.
+      // Advance by 7 ms, so that dates differ and are not whole seconds.
       now += 7;
       return { operation, now, draw: `${name} ${drawn++}` };
     },

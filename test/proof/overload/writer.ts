@@ -21,7 +21,7 @@ export interface LedgerReport {
   readonly faults: readonly string[];
 }
 
-// Not a multiple of the number of sizes, so that each key gets contents of every size.
+// Number of keys: not a multiple of the number of sizes, so that each key gets every size.
 const keys = 199;
 const pauseMilliseconds = 10;
 const patience = 20_000;

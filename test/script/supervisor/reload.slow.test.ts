@@ -27,8 +27,7 @@ async function takenIn(
 }
 
 /**
- * Applies a broken change and waits until the log shows `reason`. A change may be detected twice,
- * first as an incomplete file.
+ * Applies a broken change; waits until the log shows `reason` and that the change is not loaded.
  */
 async function notTakenIn(server: Server, change: () => Promise<unknown>, reason: RegExp): Promise<void> {
   const from = server.log().length;

@@ -76,10 +76,7 @@ export function bucketIds(directory: string): ReadonlyMap<string, string> {
   return new Map(rows.map(({ name, id }) => [String(name), String(id)]));
 }
 
-/**
- * Asserts that no file is left over. This must hold after every crash, once the directory was
- * opened, swept and closed again.
- */
+/** Asserts that no file is left over, once the directory was opened, swept and closed. */
 export function assertNothingLeftOver(directory: string): void {
   const layout = dataLayout(directory);
   const kept = ["buckets", "processes", "registry.db", "trash"];
