@@ -138,7 +138,7 @@ export function exchange(
       clearTimeout(quiet);
       quiet = setTimeout(finish, quietMilliseconds);
     });
-    // Ignore a reset by the server while the client sends: responses received before it count.
+    // Ignored: the server may reset the connection while the client sends; earlier responses count.
     socket.on("error", () => {});
     socket.on("end", () => socket.end());
     socket.on("close", () => {

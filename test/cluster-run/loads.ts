@@ -19,7 +19,7 @@ export interface Loads {
   /** Waits until a condition on the counts holds. */
   until(what: string, holds: () => boolean): Promise<void>;
   signal(index: number, signal: NodeJS.Signals): void;
-  /** Kills a process and starts another one with the same keys. */
+  /** Kills a process and starts a new process with the same keys. */
   replace(index: number): Promise<void>;
   /** Waits for the operations in flight; returns the logs and counts of all processes. */
   stop(): Promise<{ logs: readonly string[]; counts: readonly LoadCounts[] }>;

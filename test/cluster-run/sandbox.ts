@@ -35,7 +35,7 @@ export interface Daemon {
 
 export function createGrounds(): Grounds {
   const directory = mkdtempSync(join(tmpdir(), "store-cluster-"));
-  // Let other users in, because some processes run as another user.
+  // Make the folder accessible to other users, because some processes run as another user.
   chmodSync(directory, 0o755);
   const children = new Set<ChildProcess>();
   const others: (() => readonly number[])[] = [];

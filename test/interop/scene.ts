@@ -81,7 +81,7 @@ function clientScene(name: ClientName, s3: S3Scene, directory: string, settings:
   async function call(args: readonly string[], { environment, input = "" }: CallOptions = {}) {
     const child = start(args, environment);
     const late = setTimeout(() => child.kill("SIGKILL"), callTimeout);
-    // A client that does not read its input may exit before it is written.
+    // A client that does not read its input may exit before the input is written.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     try {

@@ -1,5 +1,5 @@
-// Bodies read into the handler's buffers, with and without Node's internals: the bytes are those
-// that were sent, and the connection serves the next request.
+// Bodies read into the handler's buffers, with and without Node's internals: all bytes arrive as
+// sent, and the connection serves the next request.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";

@@ -162,7 +162,7 @@ export function createMutator(target: Target, random: Random): Mutator {
       text = random.pick(mutations)(text, mutating);
     }
     if (isLong) text = lengthened(text, mutating);
-    // Changing the case of a character can produce one that is not a byte.
+    // Changing the case of a character can produce a character above U+00FF.
     if (form === "bytes" && /[^\x00-\xff]/.test(text)) text = text.replace(/[^\x00-\xff]/g, utf8);
     return text.length > longest ? text.slice(0, longest) : text;
   };

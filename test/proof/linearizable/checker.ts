@@ -56,7 +56,7 @@ function conditional(state: State, holds: boolean, action: { value: string; outc
   return holds ? action.value : state;
 }
 
-/** One step of the search: the state, the possible next operations, and the next one to try. */
+/** One step of the search: the state, the possible next operations, and the next index to try. */
 interface Frame {
   readonly state: State;
   readonly candidates: readonly number[];

@@ -1,4 +1,4 @@
-// Memoization of the search: skips states already tried and states dominated by one already tried.
+// Memoization of the search: skips a state if it or a state that dominates it was already tried.
 import type { Operation, State } from "./checker.ts";
 
 export interface Memory {

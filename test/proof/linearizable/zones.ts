@@ -56,7 +56,7 @@ function zonesOf(operations: readonly Operation[]): Zone[] {
   return [...zones.values()];
 }
 
-/** Returns the value that the action may have stored; null if it stored none. */
+/** Returns the value that the action may have stored; null if it cannot store a value. */
 export function writtenBy(action: Action): State {
   if (action.kind === "read") return null;
   return "outcome" in action && action.outcome === "refused" ? null : action.value;

@@ -19,7 +19,7 @@ export const model: Proof = {
   run: runModel,
 };
 
-/** Stores tested concurrently: while one waits for its process, another runs. */
+/** Number of stores tested concurrently: while one store waits for its process, another runs. */
 const lanes = 3;
 /** One run in this many is rough: the process dies and restarts, which is slow. */
 const roughEvery = 12;

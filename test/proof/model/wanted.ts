@@ -111,7 +111,7 @@ const key = fc.constantFrom(...keys);
 const face = fc.constantFrom<Face[]>("binding", "binding", "s3");
 const secret = often<Secret>("right", fc.constantFrom<Secret[]>("none", "wrong"));
 
-/** Returns mostly the usual value, and sometimes one of the others. */
+/** Draws the usual value with probability `weight` / (`weight` + 1), otherwise another value. */
 function often<T>(usual: T, others: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
 }

@@ -18,7 +18,7 @@ import { installTools, makeDisk, type PowerDisk } from "./disk.ts";
 
 const buckets = ["load-one", "load-two"];
 
-/** The load during the cut. In a new directory, its parent folders must be synced too. */
+/** The load during the cut. "new": in a new directory, whose parent folders must be synced too. */
 const scenarios = ["load", "buckets", "new load", "load", "new buckets"] as const;
 
 interface Ledger<T> {

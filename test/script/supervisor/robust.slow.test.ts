@@ -93,7 +93,7 @@ for (const mode of ["dev", "serve"] as const) {
       () => scriptProcesses(server.pid).length === processes + 2,
       "there is one more process and a spare process",
     );
-    // Stop before the blocked process is killed: the shutdown must end it too.
+    // Stop the server before it kills the blocked process: the shutdown must end that process too.
     const { code } = await server.stop();
     assert.equal(code, 0);
     assert.match(await blocked, /^(ECONNRESET|503)$/);

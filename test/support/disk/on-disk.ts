@@ -1,4 +1,4 @@
-// Checks that the files of a closed data directory are exactly those that its records name.
+// Checks that a closed data directory contains exactly the files that its records name.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

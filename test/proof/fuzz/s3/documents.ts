@@ -139,7 +139,7 @@ const create = documents({
   tokens: ["<LocationConstraint>", "us-east-1", "<Location>"],
 });
 
-/** Tests the XML reader alone: accepted text must survive writing and reading again. */
+/** Tests the XML reader alone: accepted text must not change when it is written and read again. */
 const reader: Target = {
   name: "XML: reader",
   form: "bytes",
