@@ -9,7 +9,7 @@ export interface Scene {
   readonly environment: Environment;
   readonly loads: Loads;
   readonly random: Random;
-  /** Nanoseconds, on the clock of the operation logs. */
+  /** Returns the time in nanoseconds, on the clock of the operation logs. */
   readonly now: () => number;
   /** Milliseconds without a heartbeat after which a process counts as dead. */
   readonly silence: number;

@@ -10,7 +10,7 @@ export interface Leftovers {
   readonly orphans: readonly string[];
   /** Blobs that a record names but that are not on S3. */
   readonly missing: readonly string[];
-  /** Rows in the tables that must be empty after all writes and garbage collection. */
+  /** Row counts of the tables that must be empty after all writes and garbage collection. */
   readonly rows: Readonly<Record<string, number>>;
   readonly blobs: number;
 }

@@ -29,7 +29,7 @@ export interface LoadRound {
 export type ToLoad =
   | { readonly say: "run"; readonly round: LoadRound }
   | { readonly say: "stop" }
-  /** Collects garbage: only this process can remove its own orphaned intents. */
+  /** Starts a garbage collection: only this process can remove its own orphaned intents. */
   | { readonly say: "sweep" };
 
 /** Counts since the start of the round. */

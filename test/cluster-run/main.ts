@@ -14,7 +14,7 @@ const { values } = parseArgs({
     faults: { type: "boolean", default: false },
     up: { type: "boolean", default: false },
     rounds: { type: "string", default: "20" },
-    /** Parts of the names of faults, separated by commas. */
+    /** Runs only faults whose names contain one of these texts, separated by commas. */
     only: { type: "string" },
     seed: { type: "string" },
     json: { type: "boolean", default: false },

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface Grounds {
   readonly directory: string;
-  /** Starts a process; its output is written to a file with its name. */
+  /** Starts a process; its output is written to a file named after the process. */
   start(name: string, command: string, args: readonly string[], as?: Identity): Daemon;
   /** Registers processes that were started by our processes and must be ended with the run. */
   alsoEnd(pids: () => readonly number[]): void;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { descendantsOf, residentMemory } from "../script/inside.ts";
 
-/** Clock tick of /proc/PID/stat: 100 per second on every Linux that Node supports. */
+/** Milliseconds per clock tick of /proc/PID/stat, on every Linux that Node supports. */
 const tickMilliseconds = 10;
 
 function sumOver(pid: number, measure: (pid: number) => number): number {

@@ -44,7 +44,7 @@ function scrubbing(engine: Engine, bytesPerSecond = fast) {
 /** Read rate in bytes per second, slow enough that a test can interrupt the scrub. */
 const slow = 1e6;
 
-/** Resolves once the scrub has saved a position. */
+/** Resolves once the scrub has saved its position after some objects. */
 async function underWay({ documents }: OpenEngine): Promise<void> {
   for (;;) {
     const state = await documents.get("housekeeping", "scrub");

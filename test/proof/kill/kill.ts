@@ -14,7 +14,7 @@ import type { Budget, Proof } from "../proof.ts";
 import { chooseInstant } from "./instants.ts";
 
 const buckets = ["load-one", "load-two", "load-three"];
-/** Number of directories: one is verified while the other is under load. */
+/** Number of concurrent directories: one is verified while the other is under load. */
 const lanes = 2;
 /** Kills per directory; then a new directory starts from its first write. */
 const killsOfDirectory = 25;

@@ -10,7 +10,7 @@ export interface Client {
   readonly target: Target;
   readonly log: Log;
   readonly random: Random;
-  /** Nanoseconds on a clock shared by all processes. */
+  /** Returns the time in nanoseconds, on a clock shared by all processes. */
   readonly now: () => number;
   /** Returns a value name that is unique among all clients. */
   readonly newName: (shape: Shape) => string;

@@ -72,6 +72,6 @@ process.on("message", (round: RoundTask) => {
     process.exit(1);
   });
 });
-// End with the parent process, even if the parent crashed.
+// Exit when the parent process ends, for any reason.
 process.once("disconnect", () => process.exit());
 tell("ready");

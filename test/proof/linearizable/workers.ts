@@ -21,7 +21,7 @@ export interface Workers {
 
 const program = fileURLToPath(new URL("./process.js", import.meta.url));
 
-/** Starts `count` processes that open the directory, and one whose clients use the S3 API. */
+/** Starts `count` processes that open the directory, and a process whose clients use the S3 API. */
 export async function startWorkers(count: number, task: ProcessTask, s3: S3Beside): Promise<Workers> {
   const children: ChildProcess[] = [];
   async function start(index: number): Promise<void> {

@@ -112,7 +112,7 @@ static int isOurFile(int kind, int descriptor) {
   return isOurs(path) && !(kind == SYNC && isOfDatabase(path));
 }
 
-/* Whether this call is the one that was armed. */
+/* Counts down the armed fault; returns 1 if the fault applies to this call. */
 static int isTurn(int kind) {
   if (__atomic_load_n(&control[kind], __ATOMIC_SEQ_CST) <= 0) return 0;
   if (__atomic_sub_fetch(&control[kind], 1, __ATOMIC_SEQ_CST) != 0) return 0;

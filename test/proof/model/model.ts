@@ -52,7 +52,7 @@ async function runModel(budget: Budget): Promise<Figures> {
     const rough = keepSubject(library);
     try {
       while (!isOver && budget.more(counts.commands!)) {
-        // Each run has its own seed: passed as --seed, that run comes first.
+        // Each run has its own seed. If this seed is passed as --seed, the run is repeated first.
         const seed = (budget.seed + nextRun++) % 2 ** 31;
         const isRough = seed % roughEvery === 0;
         await runCommands({ seed, isRough, subjects: isRough ? rough : steady, counts });

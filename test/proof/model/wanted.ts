@@ -49,7 +49,7 @@ export interface WantedWrite {
   readonly checksum: "none" | "right" | "wrong";
   readonly algorithm: number;
   readonly storageClass: "none" | "Standard" | "InfrequentAccess" | "unknown";
-  /** Index of the SSE-C key to encrypt with; null for none. */
+  /** Index of the SSE-C key to encrypt with; null: not encrypted. */
   readonly seal: number | null;
   readonly payload: "signed" | "unsigned" | "chunked" | "chunked, with trailer";
 }
@@ -79,7 +79,7 @@ export interface WantedPart {
   readonly body: WantedBody;
   readonly secret: Secret;
   readonly isChecked: boolean;
-  /** Copy the part from this key (S3 API only). */
+  /** Key from which the part is copied (S3 API only); null: the part is uploaded. */
   readonly from: string | null;
 }
 

@@ -61,7 +61,7 @@ function needed(command: string, args: readonly string[]): void {
   if (failed !== undefined) throw new NotTested(`${command} ${args.join(" ")}: ${failed}`);
 }
 
-/** Unmounts. Retries, since SQLite files stay open until their statements are collected. */
+/** Unmounts. Retries: SQLite files stay open until their statements are garbage-collected. */
 async function unmount(directory: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     const refused = run("umount", [directory]);

@@ -36,7 +36,7 @@ async function notTakenIn(server: Server, change: () => Promise<unknown>, reason
   await server.told(/Script "script" keeps running its previous version/, from + index);
 }
 
-/** Waits until `text` is served, because a change may be detected twice. */
+/** Waits until `text` is served: a change may be detected twice, so the log is not sufficient. */
 async function serves(server: Server, text: string, host = "a.example"): Promise<void> {
   await until(async () => (await server.ask({ headers: { host } })).text === text, `${text} is served`);
 }
