@@ -63,7 +63,7 @@ function findStrayFiles(folder: string): string[] {
 async function storeByS3({ url, key, call }: Target, path: string): Promise<void> {
   const target = `/bucket/${path}`;
   const body = Buffer.from(`content of ${path}`);
-  // The signature covers the decoded key; the request sends the path as written above.
+  // The signature covers the decoded key; the request sends the hostile path unchanged.
   const decoded = encodeText(decodeURIComponent(path)).replaceAll("%2F", "/");
   const signed = signRaw(url, { method: "PUT", path: `/bucket/${decoded}`, body }, { key, form: "header" });
   const { status, text } = await sendRaw(url, { ...signed, path: target });

@@ -18,7 +18,7 @@ export interface LoadTask {
 export interface LoadRound {
   readonly log: string;
   readonly seed: number;
-  /** Makes the values of this process unique. */
+  /** Name of the process, which makes its values unique. */
   readonly name: string;
   readonly prefix: string;
   readonly keys: readonly string[];

@@ -18,7 +18,7 @@ import {
 } from "./sandbox.ts";
 
 export interface Patroni {
-  /** URL with all hosts, without a database at the end. */
+  /** URL with all hosts, without a database name at the end. */
   readonly url: string;
   readonly nodes: readonly PatroniNode[];
   /** Returns the URL of one node with administrator rights. */
@@ -50,7 +50,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   const dataOf = (node: number) => join(directory, `node${node}`);
   for (const [i, node] of nodes.entries()) {
     const file = `${dataOf(i)}.json`;
-    // JSON is valid YAML.
+    // Patroni reads YAML, and JSON is valid YAML.
     writeFileSync(
       file,
       JSON.stringify(nodeSettings(node, { directory, etcd, programs: postgresPrograms()! })),

@@ -10,7 +10,7 @@ export interface Step {
   readonly prints: string;
 }
 
-/** Parses commands. Lines with `#` show output of the command above; a final `\` continues. */
+/** Parses commands. Lines with `#` show output of the command above; a final `\` joins lines. */
 export function stepsOf(text: string): Step[] {
   const steps: { command: string; prints: string[] }[] = [];
   let isOpen = false;

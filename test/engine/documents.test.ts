@@ -296,7 +296,7 @@ for (const pair of portPairs) {
 
     await t.test("verification reports a missing body by key", () =>
       withBucket(async () => {
-        // Large enough for a separate file: removing a blob from a shared segment deletes no bytes.
+        // Put a body in a separate file: removing a blob from a shared segment deletes no bytes.
         await engine.put(bucket, "gone", sampleBytes(300_000));
         const [id] = await toArray(blobs.all(bucket));
         assert.equal(await blobs.remove(bucket, [id!]), true);

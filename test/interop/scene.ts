@@ -31,7 +31,7 @@ export interface CallOptions {
 }
 
 export interface Settings {
-  /** Environment of every call. */
+  /** Environment variables of every call. */
   readonly environment?: Environment;
   /** Arguments that precede the arguments of every call. */
   readonly args?: readonly string[];

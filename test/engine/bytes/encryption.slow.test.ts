@@ -62,7 +62,7 @@ async function scene(t: TestContext): Promise<Scene> {
   await first.engine.createBucket(bucket);
   for (const [key, bytes] of Object.entries(bodies)) await store(first.engine, key, bytes);
   await first.engine.close();
-  // Reopened, because the first engine would remove blobs that the forgeries replace.
+  // Reopen the store: the first engine would remove blobs that the forgeries replace.
   const { ports, engine } = await open();
   const { records, blobs } = ports;
   let closing: Promise<void> | undefined;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../support/random.ts";
 
 export interface Instant {
-  /** Resolves when to kill. If undefined, the number of reports or chance decides. */
+  /** Resolves at the time of the kill. If undefined, the number of reports or chance decides. */
   readonly at?: Promise<unknown>;
   close(): void;
 }

@@ -14,7 +14,7 @@ import { readAll } from "./reader.ts";
 import { s3ProcessCount, startS3Beside } from "./s3.ts";
 import { runRound, startWorkers, type Workers } from "./workers.ts";
 
-/** Number of processes that open the directory, in addition to the two of the S3 API. */
+/** Number of processes that open the directory, in addition to two processes of the S3 API. */
 const processes = 3;
 const clientsOfProcess = 16;
 const bucket = "shared";

@@ -98,7 +98,7 @@ interface SubjectProcess {
 function startProcess(faults: Faults | undefined): SubjectProcess {
   const child: ChildProcess = fork(program, [], {
     env: { ...process.env, ...faults?.env },
-    // Housekeeping failures print warnings; here they are injected on purpose.
+    // Warnings are off: injected faults make housekeeping fail, which prints warnings.
     execArgv: ["--no-warnings"],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
   });
@@ -127,7 +127,7 @@ function startProcess(faults: Faults | undefined): SubjectProcess {
         if (over !== undefined) return reject(over);
         const id = nextId++;
         asked.set(id, { resolve: resolve as (answer: unknown) => void, reject });
-        // If the process dies meanwhile, its exit event rejects the request.
+        // Ignored: if the process dies meanwhile, its exit event rejects the request.
         child.send({ id, question }, () => {});
       });
     },

@@ -41,7 +41,7 @@ interface DocumentTarget {
   readonly request: string;
   readonly samples: readonly string[];
   readonly tokens: readonly string[];
-  /** Checks to run after the document. */
+  /** Checks to run after the document is processed. */
   readonly after?: (world: World) => Promise<void>;
 }
 
