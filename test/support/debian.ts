@@ -19,10 +19,10 @@ export function installFromDebian(missing: () => readonly string[]): void {
   for (const name of missing()) install(root, [name], until);
 }
 
-/** Timeout for all packages together: without a network, each package would wait for its own. */
+/** Timeout for all packages together: without a network, each package would wait for a timeout. */
 const patienceMilliseconds = 6 * 60_000;
 
-/** Returns the words that make root run a command; undefined if that is not possible. */
+/** Returns the prefix that runs a command as root; undefined if that is not possible. */
 export function asRoot(): readonly string[] | undefined {
   if (process.getuid?.() === 0) return [];
   return spawnSync("sudo", ["-n", "true"]).status === 0 ? ["sudo", "-n"] : undefined;

@@ -33,7 +33,7 @@ export function treeCpuMilliseconds(pid: number): number {
   });
 }
 
-/** Milliseconds that each process's main thread waited for a CPU core; empty if not available. */
+/** Returns how long each main thread waited for a CPU core, in milliseconds; empty if unknown. */
 export function coreWaits(pid: number): ReadonlyMap<number, number> {
   const waits = new Map<number, number>();
   for (const one of [pid, ...descendantsOf(pid)]) {

@@ -22,7 +22,7 @@ export interface World {
   object(key: string): Promise<ObjectRecord | undefined>;
   /** Returns this key, or the next key that has an object. */
   keyThatIsThere(key: string): Promise<string>;
-  /** IDs of the uploads in flight. */
+  /** Returns the IDs of the uploads in flight. */
   activeUploads(): Promise<ReadonlySet<string>>;
   advance(milliseconds: number): void;
   task(operation: Operation): Task;

@@ -96,7 +96,7 @@ export async function untilAnswers(
 
 /** Waits until a restarted script answers; the other places are not probed. */
 export function scriptIsBack(scene: OverloadScene): Promise<number> {
-  // /readyz covers every script and reports a failure until its next check.
+  // Probe /readyz too: it covers every script and reports a failure until its next check.
   const places = scene.places.filter(({ name }) => name === "script" || name === "readyz");
   return untilAnswers(scene, places, "the script serves again");
 }

@@ -77,7 +77,7 @@ function digest(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Writes sequentially; each lane has its own keys, so that their order is known. */
+/** Writes sequentially; each lane has its own keys, so the order of its writes is known. */
 async function writeLane(lane: "s3" | "script"): Promise<void> {
   while (isWriting) {
     const number = count++;

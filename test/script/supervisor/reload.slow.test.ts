@@ -26,9 +26,7 @@ async function takenIn(
   return { clock: Date.now() - began, log: Number(milliseconds) };
 }
 
-/**
- * Applies a broken change; waits until the log shows `reason` and that the change is not loaded.
- */
+/** Applies a broken change; waits until the log shows `reason` and that the change is refused. */
 async function notTakenIn(server: Server, change: () => Promise<unknown>, reason: RegExp): Promise<void> {
   const from = server.log().length;
   await change();

@@ -180,7 +180,7 @@ test("a script that blocks or dies does not affect other scripts or the S3 API",
   const good = async () => {
     const began = Date.now();
     assert.equal((await server.ask({ agent })).status, 200);
-    // 403, because the request is not signed: the S3 API answers.
+    // The S3 API answers 403, because the request is not signed.
     assert.equal((await fetch(server.announced.s3.url)).status, 403);
     return Date.now() - began;
   };
