@@ -1,5 +1,5 @@
 // Tries every S3 operation with access keys of limited rights, by signed headers, presigned URLs,
-// forms and copy sources. A grant does not apply to a bucket that was deleted and created again.
+// forms and copy sources, and with a grant on a deleted bucket that another account recreated.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";

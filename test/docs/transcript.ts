@@ -1,5 +1,5 @@
-// Runs shell commands of the documentation, whose output is shown as comments under them. All run
-// in one shell, so that a command can use the variables of earlier commands.
+// Runs shell commands of the documentation, whose output is shown as comments under them. All
+// commands run in one shell, so that they can use variables of earlier commands.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { outcomeOf } from "../cli/store.ts";

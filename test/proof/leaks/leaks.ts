@@ -128,7 +128,7 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
   assert.deepEqual([...after.files.keys()], [...before.files.keys()], "no process was replaced");
 }
 
-/** Compares the minimum memory of both halves of the run; returns the largest growth in MiB. */
+/** Asserts that memory grew little between the halves of the run; returns the growth in MiB. */
 function assertMemory(all: readonly Measured["memory"][]): number {
   const isLong = all.length >= 12;
   const samples = isLong ? all.slice(Math.ceil(all.length / 4)) : all;

@@ -1,5 +1,5 @@
-// Random commands before they are resolved: keys by name, but etags, uploads, cursors and SSE-C
-// keys only by their relation to the state the command meets. Small enough to print and shrink.
+// Random commands before they are resolved. They refer to etags, uploads, cursors and SSE-C keys by
+// their relation to the current state, so that commands can be printed and shrunk.
 import fc from "fast-check";
 
 export type Face = "binding" | "s3";
