@@ -1,4 +1,4 @@
-// Checks that names in src contain no words that the naming rules replaced by clearer ones.
+// Checks that names in src contain no words that the naming rules forbid.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -100,17 +100,13 @@ const maxFilesInFolder = 20;
 const maxFilesInWideFolder = 30;
 const wideFolders = ["model", "cli/commands", "console/page"];
 
-/**
- * Folders of test/ without a counterpart in src/: suites of the whole product, and shared helpers.
- */
+/** Folders of test/ without a counterpart in src/: suites of the whole product, and helpers. */
 const testFolders = [
   ...["attack", "cluster-run", "console-run", "contracts", "docs", "interop", "package-run", "proof"],
   ...["support", "wpt", "local/agents"],
 ];
 
-/**
- * The engine's files that front ends may import; a test below checks that they import only types.
- */
+/** Engine files of which front ends may import types; a test below refuses other imports. */
 function engineTypes(): string[] {
   return ["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"];
 }
@@ -313,7 +309,7 @@ test("only the command line reads environment variables and arguments", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     if (roomOf(name) === "cli") continue;
-    // A comment may name them.
+    // Ignore comments, which may name process.env and process.argv.
     const code = readFileSync(file, "utf8").replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, "");
     assert.doesNotMatch(code, /process\.(env|argv)/, `src/${name}`);
   }

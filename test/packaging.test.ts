@@ -30,9 +30,7 @@ test("the container does not run as root, and the files it copies exist and are 
   }
 });
 
-/**
- * Starts a server on loopback that responds with these statuses in turn and then repeats the last.
- */
+/** Starts a server that responds with these statuses in turn, then repeats the last one. */
 async function answering(t: TestContext, ...statuses: number[]): Promise<number> {
   const server = createServer((request, response) => {
     const status = request.url === "/readyz" ? (statuses.length > 1 ? statuses.shift() : statuses[0]) : 404;

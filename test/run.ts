@@ -1,6 +1,5 @@
-// Runs the tests of one lane: `node build/test/run.js short|slow|all [PATH ...]`. A PATH is the
-// beginning of a path below test/. The slow lane runs files named `*.slow.test.ts`, the short lane
-// all others. Files are listed from the sources, since build/ may contain outdated files.
+// Runs the tests of one lane: `node build/test/run.js short|slow|all [PATH ...]`. The slow lane has
+// the files `*.slow.test.ts`, the short lane all others. A PATH is the start of a path below test/.
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
@@ -45,6 +44,7 @@ process.on("exit", () => {
   console.error(`\nFiles without tests:\n${empty.join("\n")}`);
 });
 
+/** Lists files from the sources, since build/ may contain outdated files. */
 function findFiles(): string[] {
   return readdirSync(sources, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".test.ts"))

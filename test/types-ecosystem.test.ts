@@ -26,7 +26,7 @@ holds<Mutual<store.StoreHTTPMetadata, R2HTTPMetadata>>();
 holds<Mutual<store.StoreRange, R2Range>>();
 holds<Fits<store.StorePresigningBucket, R2Bucket>>();
 
-// Options: whatever R2's methods take, a bucket of this package takes.
+// Options: a bucket of this package accepts all options of R2's methods.
 holds<Fits<R2Conditional, store.StoreConditional>>();
 holds<Fits<R2GetOptions, store.StoreGetOptions>>();
 holds<Fits<R2PutOptions, store.StorePutOptions>>();
@@ -34,8 +34,8 @@ holds<Fits<R2MultipartOptions, store.StoreMultipartOptions>>();
 holds<Fits<R2UploadPartOptions, store.StoreMultipartOptions>>();
 holds<Fits<R2ListOptions, store.StoreListOptions>>();
 
-// Not the other way round, because the contract takes more:
-// binding.md, Arguments: "Dates: a Date or a number of milliseconds".
+// Not the other way round, because the contract accepts more: binding.md, Arguments: "Dates: a Date
+// or a number of milliseconds".
 fails<Fits<store.StoreConditional, R2Conditional>>();
 fails<Fits<number, R2Conditional["uploadedBefore"]>>();
 // binding.md, get: "{}/null → all"; Arguments: "SSE-C key: 64 hex digits (any case) or 32 bytes".

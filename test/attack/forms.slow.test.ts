@@ -22,7 +22,7 @@ const withField = (fields: readonly Field[], name: string, value: string): Field
 
 type Attack = readonly [what: string, body: string | Buffer, type?: string];
 
-/** Forms that violate their signed policy or the format. */
+/** Returns forms that violate their signed policy or the format. */
 function attacks({ key }: Target): Attack[] {
   const signed = (conditions: readonly unknown[] = plain, expires?: number) =>
     signedFields({ key, bucket: "bucket", conditions, ...(expires === undefined ? {} : { expires }) });

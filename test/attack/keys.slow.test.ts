@@ -11,9 +11,7 @@ import { encodeForm, postForm, signedFields } from "../s3/form.ts";
 import { sendRaw, signRaw } from "../s3/raw.ts";
 import { exchange, openTarget, type Target } from "./target.ts";
 
-/**
- * Part of every hostile key. A file with this text in its name shows that a key was used as a path.
- */
+/** Part of every hostile key: a file name that contains it shows that a key was used as a path. */
 const canary = `canary-${process.pid}-${Date.now()}`;
 
 /** Hostile keys as they are written in a URL. */
@@ -55,7 +53,7 @@ const refusedPaths = [
   "k".repeat(20_000),
 ];
 
-/** Returns the files below the folder whose names come from a hostile key. */
+/** Returns the files below the folder whose names contain the canary. */
 function findStrayFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (name) => name.includes("canary-") || name.includes("kkkkkkkk"),
@@ -65,7 +63,7 @@ function findStrayFiles(folder: string): string[] {
 async function storeByS3({ url, key, call }: Target, path: string): Promise<void> {
   const target = `/bucket/${path}`;
   const body = Buffer.from(`content of ${path}`);
-  // The signature covers the decoded key; the request sends the path as written above.
+  // The signature covers the decoded key; the request sends the hostile path unchanged.
   const decoded = encodeText(decodeURIComponent(path)).replaceAll("%2F", "/");
   const signed = signRaw(url, { method: "PUT", path: `/bucket/${decoded}`, body }, { key, form: "header" });
   const { status, text } = await sendRaw(url, { ...signed, path: target });

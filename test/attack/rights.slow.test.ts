@@ -1,5 +1,5 @@
 // Tries every S3 operation with access keys of limited rights, by signed headers, presigned URLs,
-// forms and copy sources, and with a grant on a bucket that another account created again.
+// forms and copy sources, and with a grant on a deleted bucket that another account recreated.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ function isAllowed(name: keyof Requests, right: GivenRight): boolean {
   // Every key may list the buckets it has rights on; creating a bucket requires admin.
   if (required === "account") return name === "ListBuckets" || right === "admin";
   if (right === "admin") return true;
-  // A copy also requires the right to read its source, which is in the same bucket.
+  // A copy requires both the right to read and the right to write; these keys have at most one.
   if (name === "CopyObject" || name === "UploadPartCopy") return false;
   return required === right;
 }

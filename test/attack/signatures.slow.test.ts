@@ -19,7 +19,7 @@ const put: Raw = { method: "PUT", path: "/bucket/forged", headers: { "x-amz-meta
 
 type Forgery = readonly [what: string, sent: Raw];
 
-/** Forgeries that apply to signatures in the header and in the query. */
+/** Returns forgeries that apply to signatures in the header and in the query. */
 function forgeries(target: Target, form: Signing["form"]): Forgery[] {
   const { url, key } = target;
   const signed = (more: Partial<Signing> = {}, raw: Raw = put) => signRaw(url, raw, { key, form, ...more });

@@ -18,7 +18,7 @@ interface SlowClient {
   readonly what: string;
   readonly port: PortName;
   readonly head: string;
-  /** Text that the client sends repeatedly; empty for a client that only does not read. */
+  /** Text that the client sends repeatedly; empty if it sends nothing after the head. */
   readonly drip: string;
 }
 

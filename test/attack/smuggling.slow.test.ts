@@ -66,7 +66,7 @@ const framings: Readonly<Record<string, (second: string) => string>> = {
   "a header without a name": (second) => `: a\r\nContent-Length: 0\r\n\r\n${second}`,
 };
 
-/** Framings with a fault inside the body. A GET may be answered before its body is parsed. */
+/** Matches framings with a fault in the body. A GET may be answered before its body is parsed. */
 const isInBody = /chunk's size|chunk larger|negative chunk/;
 
 function assertRefusedOnce({ statuses, text }: Exchanged, what: string, name: PortName): void {

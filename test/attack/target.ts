@@ -47,10 +47,7 @@ export default {
   },
 };`;
 
-/**
- * Starts the server. The script and the key can use `bucket`; `site` is public and contains
- * `hello`.
- */
+/** Starts the server. Script and key may use `bucket`; `site` is public and contains `hello`. */
 export async function openTarget(t: Pick<TestContext, "after">, script = source): Promise<Target> {
   const s3 = await s3Scene(t, "serve", ["--public-port", "0"], script);
   const { url, key, server, scene, data } = s3;
@@ -141,8 +138,7 @@ export function exchange(
       clearTimeout(quiet);
       quiet = setTimeout(finish, quietMilliseconds);
     });
-    // The server may reset the connection while the client sends. Responses received before that
-    // count.
+    // Ignored: the server may reset the connection while the client sends; earlier responses count.
     socket.on("error", () => {});
     socket.on("end", () => socket.end());
     socket.on("close", () => {

@@ -1,5 +1,5 @@
 // XML bombs in every operation that reads a document: floods of entities, elements, attributes and
-// text are refused with little CPU time, and four concurrent ones do not block the S3 API.
+// text are refused with little CPU time, and four concurrent floods do not block the S3 API.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";
@@ -122,10 +122,7 @@ test("XML bombs are refused with little CPU time", async (t) => {
   target.assertSameProcesses();
 });
 
-/**
- * Returns whether the request got an error status, or was disconnected because its body is too
- * large.
- */
+/** Whether the server refused the request, by an error status or by closing the connection. */
 function isRefused(found: RawAnswer | NodeJS.ErrnoException): boolean {
   if (found instanceof Error) return found.code === "EPIPE" || found.code === "ECONNRESET";
   return found.status >= 400 && found.status < 500 && !found.text.includes("root:");

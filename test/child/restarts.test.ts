@@ -1,4 +1,4 @@
-// Restarts of child processes: a failed start is retried, and a child not needed is not started.
+// Restarts of child processes: a failed start is retried, and an unneeded child is not started.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRestarts } from "../../src/child/restarts.ts";
@@ -15,7 +15,7 @@ test("the restart of a child is retried with a growing delay until it succeeds",
     onError: (message) => errors.push(message),
   });
   assert.deepEqual(errors, ["attempt 1", "attempt 2", "attempt 3"]);
-  // Node's timers may fire a millisecond early.
+  // The delays sum to 140 ms, but Node's timers may fire a millisecond early.
   assert.ok(performance.now() - startedAt >= 135, "the delays are 0, 20, 60 and 60 ms");
 });
 

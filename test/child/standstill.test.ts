@@ -1,5 +1,5 @@
 // A process counts as hung if its event loop is blocked while it uses CPU time or sleeps in a
-// system call. A process that is not scheduled does neither.
+// system call. A process that is ready to run but gets no CPU time does not count as hung.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -32,10 +32,7 @@ export interface Shell {
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** Runs a command, which must succeed; returns its stdout. */
   store(...args: string[]): Promise<string>;
-  /**
-   * Runs a command, which must exit with `code` and print no stdout and no stack; returns its
-   * stderr.
-   */
+  /** Runs a command that must fail with `code`, without stdout or a stack; returns its stderr. */
   fails(code: 1 | 2, args: readonly string[], options?: RunOptions): Promise<string>;
 }
 

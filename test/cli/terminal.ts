@@ -23,7 +23,7 @@ export interface TerminalOutcome {
   readonly screen: string;
 }
 
-/** Finds a program that provides a pseudo terminal. */
+/** The command that provides a pseudo terminal; undefined if none is installed. */
 export const terminalProgram: readonly string[] | undefined = findTerminal();
 
 function findTerminal(): readonly string[] | undefined {
@@ -45,7 +45,7 @@ export function inTerminal(
   return lineInTerminal(directory, `exec ${called} ${redirection}`, options);
 }
 
-/** Runs a shell command in the folder. */
+/** Runs a shell command in the folder, in a pseudo terminal. */
 export async function lineInTerminal(
   directory: string,
   line: string,

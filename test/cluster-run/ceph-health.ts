@@ -36,7 +36,7 @@ function ask(directory: string, osd: number, command: unknown): Promise<string> 
     const pieces: Buffer[] = [];
     socket.on("data", (piece) => pieces.push(piece));
     socket.once("error", reject);
-    // The text follows its length in four bytes.
+    // The response starts with its length in four bytes, which are skipped.
     socket.once("end", () => resolve(Buffer.concat(pieces).subarray(4).toString()));
     socket.write(`${JSON.stringify(command)}\0`);
   });

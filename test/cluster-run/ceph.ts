@@ -121,7 +121,7 @@ export async function startCeph(grounds: Grounds, size = usualSize): Promise<Cep
       startOsd(number);
       await eventually(`${which} is up`, async () => (await upOsds()) === osds);
     },
-    // Data written during a failure is copied first, which takes long on a busy machine.
+    // The timeout is long: copying the data written during a failure is slow on a busy machine.
     healed: () =>
       eventually("all placement groups are clean", async () => isClean(directory, await pools()), 300_000),
   };

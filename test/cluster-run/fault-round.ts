@@ -35,10 +35,7 @@ export interface RoundScene extends Scene {
 }
 
 const keysOfRound = 400;
-/**
- * Milliseconds per group of keys, which gives some hundred operations per key: with more, the
- * linearizability check takes too long.
- */
+/** Milliseconds per group of keys: short, because long histories take too long to check. */
 const pace = 300;
 const patienceForCollection = 60_000;
 

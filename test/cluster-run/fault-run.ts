@@ -95,7 +95,7 @@ function summarize({ name }: Fault, all: readonly RoundResult[]) {
     "back, median ms": backs[backs.length >> 1],
     "back, most ms": backs.at(-1),
     "collected, most ms": Math.max(...all.map(({ collected }) => collected)),
-    // Lost writes are always 0: the first violation ends the run.
+    // Lost writes and orphans are always 0: the first violation ends the run.
     lost: 0,
     orphans: 0,
   };

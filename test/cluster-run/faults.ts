@@ -1,5 +1,5 @@
-// The faults that are injected into a cluster under load, each as when a machine dies or freezes.
-// The checks are the same for all and are in fault-round.ts.
+// The faults that are injected into a cluster under load. Each simulates a machine that dies or
+// freezes. All faults have the same checks, in fault-round.ts.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../support/random.ts";
 import type { Environment } from "./environment.ts";
@@ -9,7 +9,7 @@ export interface Scene {
   readonly environment: Environment;
   readonly loads: Loads;
   readonly random: Random;
-  /** Nanoseconds, on the clock of the operation logs. */
+  /** Returns the time in nanoseconds, on the clock of the operation logs. */
   readonly now: () => number;
   /** Milliseconds without a heartbeat after which a process counts as dead. */
   readonly silence: number;

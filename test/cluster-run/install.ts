@@ -41,7 +41,7 @@ export function isCephInstalled(): boolean {
   return missingPackages().every((name) => !/ceph|radosgw/.test(name));
 }
 
-/** Installs all packages; returns those that cannot be installed. */
+/** Installs all packages; returns the packages that could not be installed. */
 export function installCluster(): readonly string[] {
   if (missingPackages().length === 0) return [];
   withoutServices(() => installFromDebian(missingPackages));
@@ -58,7 +58,7 @@ function withoutServices(work: () => void): void {
     const [command, ...args] = [...root, "sh", "-c", script];
     spawnSync(command!, args, { stdio: ["ignore", "inherit", "inherit"] });
   };
-  // Keep an existing policy of the machine.
+  // Keep an existing policy file of the machine.
   const isOurs = !existsSync(policy);
   if (isOurs) run(`printf '#!/bin/sh\\nexit 101\\n' > ${policy} && chmod 755 ${policy}`);
   if (!existsSync(clusterSettings)) {

@@ -1,5 +1,5 @@
-// Compares the blobs on S3 with those in the database, both read directly and not through Store:
-// every stored blob must be named by a record, and every named blob must be stored.
+// Compares the blobs on S3 with the records in the database, both read without Store: every stored
+// blob must be named by a record, and every named blob must be stored.
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import pg from "pg";
 import type { Environment } from "./environment.ts";
@@ -10,7 +10,7 @@ export interface Leftovers {
   readonly orphans: readonly string[];
   /** Blobs that a record names but that are not on S3. */
   readonly missing: readonly string[];
-  /** Rows in the tables that must be empty after all writes and garbage collection. */
+  /** Row counts of the tables that must be empty after all writes and garbage collection. */
   readonly rows: Readonly<Record<string, number>>;
   readonly blobs: number;
 }

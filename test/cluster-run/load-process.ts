@@ -18,7 +18,7 @@ export interface LoadTask {
 export interface LoadRound {
   readonly log: string;
   readonly seed: number;
-  /** Makes the values of this process unique. */
+  /** Name of the process, which makes its values unique. */
   readonly name: string;
   readonly prefix: string;
   readonly keys: readonly string[];
@@ -29,7 +29,7 @@ export interface LoadRound {
 export type ToLoad =
   | { readonly say: "run"; readonly round: LoadRound }
   | { readonly say: "stop" }
-  /** Collects garbage: only this process can remove its own orphaned intents. */
+  /** Starts a garbage collection: only this process can remove its own orphaned intents. */
   | { readonly say: "sweep" };
 
 /** Counts since the start of the round. */
@@ -127,6 +127,6 @@ function fail(error: unknown): never {
   console.error(error);
   process.exit(1);
 }
-// Exits when the parent process ends in any way.
+// Exit when the parent process ends, for any reason.
 process.once("disconnect", () => process.exit());
 send({ said: "ready" });

@@ -10,7 +10,7 @@ import { eventually, Hopeless } from "./sandbox.ts";
 
 export interface Loads {
   readonly size: number;
-  /** Starts the load of all processes on these keys. */
+  /** Starts the load of all processes on the keys of the round. */
   begin(round: RoundPlan): void;
   /** Returns the counts of the current process at this index in this round. */
   counts(index: number): LoadCounts;
@@ -19,7 +19,7 @@ export interface Loads {
   /** Waits until a condition on the counts holds. */
   until(what: string, holds: () => boolean): Promise<void>;
   signal(index: number, signal: NodeJS.Signals): void;
-  /** Kills a process and starts another one with the same keys. */
+  /** Kills a process and starts a new process with the same keys. */
   replace(index: number): Promise<void>;
   /** Waits for the operations in flight; returns the logs and counts of all processes. */
   stop(): Promise<{ logs: readonly string[]; counts: readonly LoadCounts[] }>;

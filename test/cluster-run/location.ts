@@ -5,7 +5,7 @@ import type { ClusterPlace } from "./open-cluster.ts";
 
 /** The URLs of the cluster, for other processes. */
 export interface Addresses {
-  /** URL of PostgreSQL without a database at the end. */
+  /** URL of PostgreSQL, without a database name at the end. */
   readonly records: string;
   /** One URL per radosgw, without a prefix at the end. */
   readonly blobs: readonly string[];
@@ -14,7 +14,7 @@ export interface Addresses {
 export interface Place {
   readonly database: string;
   readonly prefix: string;
-  /** Returns the location for openStore, with the blobs through this radosgw. */
+  /** Returns the location for openStore, with access to the blobs through this radosgw. */
   through(gateway: number): ClusterPlace;
 }
 

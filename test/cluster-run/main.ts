@@ -1,6 +1,5 @@
-// `npm run test:cluster`: installs and starts Ceph and PostgreSQL under Patroni on loopback, and
-// runs the contracts (`--contracts`) and the faults (`--faults`); default: both. `--up` only starts
-// the services and prints their URLs. If they cannot be installed, a warning is printed.
+// `npm run test:cluster`: starts Ceph and PostgreSQL and runs the contracts (`--contracts`) and the
+// faults (`--faults`); default: both. `--up` only starts the services and prints their URLs.
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { chooseSeed } from "../proof/proof.ts";
@@ -15,7 +14,7 @@ const { values } = parseArgs({
     faults: { type: "boolean", default: false },
     up: { type: "boolean", default: false },
     rounds: { type: "string", default: "20" },
-    /** Parts of the names of faults, separated by commas. */
+    /** Runs only faults whose names contain one of these texts, separated by commas. */
     only: { type: "string" },
     seed: { type: "string" },
     json: { type: "boolean", default: false },

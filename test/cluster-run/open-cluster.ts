@@ -24,10 +24,7 @@ export interface OpenedStore {
   bucket(name: string): StoreBucket;
 }
 
-/**
- * Opens a store with strict reads: each sees all writes acknowledged before it, also after
- * failover.
- */
+/** Opens a store whose reads see all writes acknowledged before them, even after a failover. */
 export async function openStrictly(place: ClusterPlace): Promise<OpenedStore> {
   const { records, blobs } = await openCluster({ ...place, reads: "strict" }, smallTimes);
   const engine = createEngine({ records, blobs });

@@ -3,7 +3,7 @@
 export interface PatroniNode {
   readonly name: string;
   readonly port: number;
-  /** Address of the node's Patroni API. */
+  /** Port of the node's Patroni API. */
   readonly watchPort: number;
 }
 

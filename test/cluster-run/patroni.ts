@@ -17,7 +17,7 @@ import {
 } from "./sandbox.ts";
 
 export interface Patroni {
-  /** URL with all hosts, without a database at the end. */
+  /** URL with all hosts, without a database name at the end. */
   readonly url: string;
   readonly nodes: readonly PatroniNode[];
   /** Returns the URL of one node with administrator rights. */
@@ -49,7 +49,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   const dataOf = (node: number) => join(directory, `node${node}`);
   for (const [i, node] of nodes.entries()) {
     const file = `${dataOf(i)}.json`;
-    // JSON is valid YAML.
+    // Patroni reads YAML, and JSON is valid YAML.
     writeFileSync(
       file,
       JSON.stringify(nodeSettings(node, { directory, etcd, programs: postgresPrograms()! })),
@@ -59,7 +59,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   function start(i: number): void {
     daemons[i] = grounds.start(nodes[i]!.name, "patroni", [`${dataOf(i)}.json`], as);
   }
-  /** Returns the postmaster and its children, which may outlive their Patroni. */
+  /** Returns the process ids of the postmaster and its children, which may outlive Patroni. */
   function postgresOf(i: number): number[] {
     const pid = postmasterOf(dataOf(i));
     return pid === undefined ? [] : [...descendantsOf(pid), pid];
@@ -162,7 +162,7 @@ function databaseIdentity(): Identity {
 function postmasterOf(data: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
-    // The pid file remains after a kill, and the pid may belong to another process then.
+    // After a kill, the pid file remains, and its pid may meanwhile belong to another process.
     const isIts = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(data);
     return isIts && isRunning(pid) ? pid : undefined;
   } catch {

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface Grounds {
   readonly directory: string;
-  /** Starts a process; its output is written to a file with its name. */
+  /** Starts a process; its output is written to a file named after the process. */
   start(name: string, command: string, args: readonly string[], as?: Identity): Daemon;
   /** Registers processes that were started by our processes and must be ended with the run. */
   alsoEnd(pids: () => readonly number[]): void;
@@ -35,7 +35,7 @@ export interface Daemon {
 
 export function createGrounds(): Grounds {
   const directory = mkdtempSync(join(tmpdir(), "store-cluster-"));
-  // Let other users in, because some processes run as another user.
+  // Make the folder accessible to other users, because some processes run as another user.
   chmodSync(directory, 0o755);
   const children = new Set<ChildProcess>();
   const others: (() => readonly number[])[] = [];
@@ -123,10 +123,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/**
- * Returns a free loopback port below the system's ephemeral ports, so that a killed process can be
- * restarted on the same port.
- */
+/** Returns a free port below the ephemeral range, so that a killed process can reuse it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);

@@ -1,5 +1,5 @@
 // `npm run test:console -- --bars`: measures load times of the first page and of a large bucket,
-// and the memory of a large upload. No assertions; some numbers are in docs/console.md.
+// and the memory of a large upload. Asserts nothing; docs/console.md quotes some of the numbers.
 import { createWriteStream } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -7,7 +7,7 @@ export function png(width: number, height: number): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  // 8-bit RGB.
+  // Bit depth 8 and colour type 2 (RGB), with the default compression, filter and interlacing.
   head.set([8, 2, 0, 0, 0], 8);
   const lineBytes = 1 + 3 * width;
   const lines = Buffer.alloc(lineBytes * height);

@@ -17,10 +17,10 @@ export interface ConsoleScene {
   readonly url: string;
   readonly token: string;
   readonly data: string;
-  /** The same store, opened directly. */
+  /** The engine of the same store, opened in the test's process. */
   readonly engine: Engine;
   put(bucket: string, key: string, text: string | Uint8Array, options?: PutOptions): Promise<void>;
-  /** Opens a signed-in page at this fragment. */
+  /** Opens a signed-in page at this URL fragment. */
   open(place: string, options?: BrowserContextOptions): Promise<Page>;
   /** Opens a page without signing in. */
   openSignedOut(options?: BrowserContextOptions): Promise<{ page: Page; context: BrowserContext }>;

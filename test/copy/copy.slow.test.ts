@@ -93,10 +93,7 @@ test("copied objects, plain or encrypted, are readable, and a copied upload can 
   await engine.close();
 });
 
-/**
- * Returns ports whose commits fail after the first `after` commits, before or after they are
- * applied.
- */
+/** Returns ports whose commits fail after the first `after`, before or after they are applied. */
 function cutOff({ records, blobs }: Ports, after: number, when: "before" | "after"): Ports {
   let left = after;
   const cut = () => new StoreError("ServiceUnavailable", { detail: "cut off" });
@@ -318,7 +315,7 @@ function tamperer({ records, blobs }: Ports): Ports {
             for await (const chunk of chunks) {
               const bytes = new Uint8Array(chunk);
               // Only bodies with these sizes are changed; incomplete uploads and encrypted parts
-              // have others.
+              // have other sizes.
               if ([300_000, 10, storedSize].includes(bytes.length)) bytes[3]! ^= 1;
               yield bytes;
             }

@@ -14,10 +14,7 @@ import { temporaryDirectory } from "../support/stores.ts";
 /** The compiled source; cloneFolder links it as `dist`. */
 const built = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/**
- * Creates a folder in which `../../dist/cli/main.js` and `import "store-server"` work as in a
- * clone.
- */
+/** Creates a folder in which commands and imports of the documentation work as in a clone. */
 export async function cloneFolder(t: TestContext, name: string): Promise<string> {
   const clone = await temporaryDirectory(t);
   const manifest = { name: "store-server", type: "module", exports: { ".": "./dist/index.js" } };

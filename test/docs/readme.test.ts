@@ -61,7 +61,7 @@ test("npm start prints the output shown in README.md, and the three commands to 
   const [, port = ""] = /^Listening on .*:(\d+)\/$/m.exec(told) ?? [];
   const [, s3Port = ""] = /^S3 API on .*:(\d+)$/m.exec(told) ?? [];
   const [, consolePort = ""] = /^Console on .*:(\d+)$/m.exec(told) ?? [];
-  /** Replaces ports and keys, which differ in each run, by those in README.md. */
+  /** Replaces ports and keys, which differ in each run, by the values in README.md. */
   const asShown = (line: string) =>
     line
       .replace(`:${port}/`, ":8787/")

@@ -27,10 +27,7 @@ function stepsOf(text: string): Step[] {
   );
 }
 
-/**
- * Returns the pattern of an output line: times, ids and keys match any value of the same format,
- * and … matches any text.
- */
+/** Returns a pattern for an output line. Other times, ids and keys match; … matches any text. */
 function patternOf(line: string): RegExp {
   const pattern = line
     .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")

@@ -1,5 +1,5 @@
-// Runs shell commands of the documentation, whose output is shown as comments under them. All run
-// in one shell, so that a command can use the variables of earlier commands.
+// Runs shell commands of the documentation, whose output is shown as comments under them. All
+// commands run in one shell, so that they can use variables of earlier commands.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { outcomeOf } from "../cli/store.ts";
@@ -10,10 +10,7 @@ export interface Step {
   readonly prints: string;
 }
 
-/**
- * Parses commands. A line that starts with `#` is output of the command above; a final `\`
- * continues a command.
- */
+/** Parses commands. Lines with `#` show output of the command above; a final `\` joins lines. */
 export function stepsOf(text: string): Step[] {
   const steps: { command: string; prints: string[] }[] = [];
   let isOpen = false;
@@ -29,7 +26,7 @@ export function stepsOf(text: string): Step[] {
 
 export interface ShellOptions {
   readonly directory: string;
-  /** Folders to put before the PATH. */
+  /** Folders to prepend to PATH. */
   readonly programs?: string | undefined;
 }
 

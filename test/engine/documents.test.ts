@@ -94,7 +94,7 @@ for (const pair of portPairs) {
     });
 
     await t.test("a document with any name and any text is returned unchanged", async () => {
-      // Without NUL, which ends a text in SQLite. Stored names and texts never contain it.
+      // Remove NUL, which ends a text in SQLite; stored names and texts never contain it.
       const text = fc.string({ unit: "binary", maxLength: 40 }).map((drawn) => drawn.replaceAll("\0", ""));
       await fc.assert(
         fc.asyncProperty(text, text, text, async (kind, name, content) => {
@@ -296,7 +296,7 @@ for (const pair of portPairs) {
 
     await t.test("verification reports a missing body by key", () =>
       withBucket(async () => {
-        // Large enough for a separate file: removing a blob from a shared segment deletes no bytes.
+        // Put a body in a separate file: removing a blob from a shared segment deletes no bytes.
         await engine.put(bucket, "gone", sampleBytes(300_000));
         const [id] = await toArray(blobs.all(bucket));
         assert.equal(await blobs.remove(bucket, [id!]), true);

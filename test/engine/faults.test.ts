@@ -9,9 +9,7 @@ import { createMemoryRecords } from "../../src/memory/records.ts";
 import { StoreError } from "../../src/model/errors.ts";
 import { sampleBytes } from "../support/bytes.ts";
 
-/**
- * After `forget` is called, the next commit is applied but rejects, as if its response was lost.
- */
+/** After `forget()`, the next commit is applied but rejects, as if its response was lost. */
 function forgettingOnce(records: Records): { records: Records; forget(): void } {
   let forgets = false;
   return {

@@ -72,7 +72,7 @@ export async function openReceiver(t: Pick<TestContext, "after">): Promise<Recei
   return receiver;
 }
 
-/** Verifies the signature of a message, as a receiver does. */
+/** Whether the signature of a message is valid, checked as a receiver does. */
 export function isSigned({ headers, body }: Received, secret: string): boolean {
   const match = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["store-signature"]));
   if (match === null) return false;

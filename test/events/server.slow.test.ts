@@ -1,5 +1,5 @@
 // Events of a running server: rules come from the command line and writes from a script and S3; a
-// webhook and a script receive them. The handler ends after its waitUntil promises.
+// webhook and a script receive the events. The handler ends after its waitUntil promises.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";

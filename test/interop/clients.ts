@@ -1,7 +1,7 @@
 // The S3 clients of the suite, their Debian packages, and whether this machine can run them.
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 
-/** Files of each client by package, the program first; absolute, to exclude other programs. */
+/** Files of each client by package, the program first; absolute, so that PATH has no effect. */
 const requirements = {
   awscli: { awscli: "/usr/bin/aws" },
   s3cmd: { s3cmd: "/usr/bin/s3cmd" },

@@ -48,7 +48,7 @@ export async function writeOddFiles(folder: string): Promise<void> {
   await writeFiles(folder, Object.fromEntries(oddNames.map((name, i) => [name, content(name, i)])));
 }
 
-/** Writes the file and returns its bytes. */
+/** Writes a file of `bigSize` bytes and returns the bytes. */
 export async function writeBigFile(file: string): Promise<Buffer> {
   // Random bytes, so that a client cannot compress them into fewer parts.
   const bytes = randomBytes(bigSize);

@@ -1,5 +1,5 @@
-// `npm run test:interop`: installs the clients, runs each against a started store, and lists at the
-// end what could not be tested. Only a failed test fails the run.
+// `npm run test:interop`: installs the clients, runs each against a started store, and lists the
+// clients that could not be tested. Only a failed test fails the run.
 import { toldRun } from "../support/optional-tests.ts";
 import { clientNames, testTitle } from "./clients.ts";
 import { installClients } from "./install.ts";

@@ -1,5 +1,5 @@
-// Mounts a bucket with s3fs. The mount point is outside the folder of the scene, so that its
-// cleanup does not delete files in the mount; it is always unmounted after the test.
+// Mounts a bucket with s3fs and unmounts it after the test. The mount point is outside the scene's
+// folder, so that removing the folder does not delete the files in the bucket.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, realpath, rmdir } from "node:fs/promises";

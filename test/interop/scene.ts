@@ -31,7 +31,7 @@ export interface CallOptions {
 }
 
 export interface Settings {
-  /** Environment of every call. */
+  /** Environment variables of every call. */
   readonly environment?: Environment;
   /** Arguments that precede the arguments of every call. */
   readonly args?: readonly string[];
@@ -41,7 +41,7 @@ export interface Settings {
 export const domain = "s3.example.test";
 
 const callTimeout = 60_000;
-/** Timeout of a client's test: less than that of the file, so that the test can still clean up. */
+/** Timeout of a client's test, shorter than the file's timeout, so that the test can clean up. */
 const clientTimeout = 480_000;
 
 /** Runs the jobs of a client as a test; skips it with a reason if the client cannot run here. */
@@ -81,7 +81,7 @@ function clientScene(name: ClientName, s3: S3Scene, directory: string, settings:
   async function call(args: readonly string[], { environment, input = "" }: CallOptions = {}) {
     const child = start(args, environment);
     const late = setTimeout(() => child.kill("SIGKILL"), callTimeout);
-    // A client that does not read its input may exit before it is written.
+    // A client that does not read its input may exit before the input is written.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     try {

@@ -130,10 +130,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
 
 const clusterOnly = ["store_database_connections"];
 
-/**
- * Checks that docs/observing.md lists exactly the published metrics and the dashboard uses only
- * those.
- */
+/** Checks that the docs list exactly the published metrics and the dashboard uses only these. */
 function checkNames(published: readonly string[]): void {
   const page = readFileSync(join(root, "docs/observing.md"), "utf8");
   const listed = [...page.matchAll(/^\| `(store_[a-z_]+)` \|/gm)].map(([, name]) => name!);

@@ -1,4 +1,4 @@
-// Locations of a store: every invalid location is refused with a message without its password.
+// Locations of a store: an invalid location is refused, and the message omits its password.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// `npm run test:soak`: the long run of the proofs, by time (`--minutes`, shared among them) or
-// until each reaches its bar (`--bars`). `--only a,b` selects proofs, `--seed` repeats a run.
+// `npm run test:soak`: runs the proofs for a time (`--minutes`, divided among the proofs) or until
+// each reaches its bar (`--bars`). `--only a,b` selects proofs, `--seed` repeats a run.
 import { parseArgs } from "node:util";
 import { proofs } from "./all.ts";
 import { type Budget, byAmount, byTime, chooseSeed, NotTested, type Proof, seededError } from "./proof.ts";

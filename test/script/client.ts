@@ -11,7 +11,7 @@ export interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Default: a new connection for this request. */
+  /** Agent that holds the connection; default: a new connection for this request. */
   readonly agent?: Agent;
 }
 

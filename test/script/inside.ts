@@ -15,7 +15,7 @@ export function descendantsOf(pid: number): number[] {
   }
 }
 
-/** Returns the ids of child processes that run a script or are spare. */
+/** Returns the ids of child processes that run a script, and of spare processes. */
 export function scriptProcesses(pid: number): number[] {
   return childrenOf(pid).filter((child) => commandOf(child).includes("script/host/worker"));
 }

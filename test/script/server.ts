@@ -80,7 +80,7 @@ export async function startServer(
       const forced = setTimeout(() => child.kill("SIGKILL"), patience);
       await outcome;
       clearTimeout(forced);
-      // A script that blocks its event loop does not notice that its supervisor has ended.
+      // Kill blocked scripts: they do not notice that their supervisor has ended.
       for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
     },
   };

@@ -27,7 +27,7 @@ export const webOptions = {
 /** Compiler options of a project that uses @cloudflare/workers-types. */
 export const workerOptions = { ...webOptions, lib: ["es2023"], types: ["@cloudflare/workers-types"] };
 
-/** Compiles the project; fails with the compiler's output if that is not possible. */
+/** Compiles the project; fails with the compiler's output if the project does not compile. */
 export async function compile({ directory, write }: Project, compilerOptions: object): Promise<void> {
   await mkdir(join(directory, "node_modules"), { recursive: true });
   await link(root, join(directory, "node_modules", "store-server"));

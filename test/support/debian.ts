@@ -1,8 +1,8 @@
 // Installs missing Debian packages. apt-get prints its own errors; the caller checks afterwards
-// which packages are installed, and reports what was not tested.
+// which packages are installed, and reports the tests that were skipped.
 import { spawnSync } from "node:child_process";
 
-/** Installs the packages that `missing` returns; it is called again after each attempt. */
+/** Installs the packages that `missing` returns; `missing` is called again after each attempt. */
 export function installFromDebian(missing: () => readonly string[]): void {
   const wanted = missing();
   if (wanted.length === 0) return;
@@ -13,16 +13,16 @@ export function installFromDebian(missing: () => readonly string[]): void {
   }
   const until = Date.now() + patienceMilliseconds;
   if (install(root, wanted, until)) return;
-  // The package lists may be old or missing. After the update the packages are installed one by
-  // one, so that one failure does not prevent the others.
+  // The package lists may be outdated. Install each package alone after the update, so that a
+  // failure of one package does not prevent the installation of the others.
   aptGet(root, ["update"], until);
   for (const name of missing()) install(root, [name], until);
 }
 
-/** Timeout for all packages together: without a network, each package would wait for its own. */
+/** Timeout for all packages together: without a network, each package would wait for a timeout. */
 const patienceMilliseconds = 6 * 60_000;
 
-/** Returns the words that make root run a command; undefined if that is not possible. */
+/** Returns the prefix that runs a command as root; undefined if that is not possible. */
 export function asRoot(): readonly string[] | undefined {
   if (process.getuid?.() === 0) return [];
   return spawnSync("sudo", ["-n", "true"]).status === 0 ? ["sudo", "-n"] : undefined;

@@ -8,7 +8,7 @@ export type Fault =
   | { readonly kind: "silent" }
   /** The first `after` bytes of the response pass, then nothing more is sent. */
   | { readonly kind: "silent within"; readonly after: number }
-  /** The first `after` bytes of the response pass, then the connection is cut. 0: none of them. */
+  /** The first `after` bytes of the response pass, then the connection is cut. */
   | { readonly kind: "cut answer"; readonly after: number }
   /** The first `after` bytes of the request pass, then the connection is cut. */
   | { readonly kind: "cut request"; readonly after: number }
@@ -26,7 +26,7 @@ export interface FaultProxy {
   readonly happened: number;
   /** Applies one fault to each of the next connections; open connections are cut first. */
   plan(...faults: Fault[]): void;
-  /** Applies the fault to every later connection without a planned fault; undefined: none. */
+  /** Applies the fault to every later connection without a planned fault; undefined: no fault. */
   planAlways(fault: Fault | undefined): void;
   untilHappened(faults: number): Promise<void>;
   /** Waits until all connections are closed. */

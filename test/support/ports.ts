@@ -40,7 +40,7 @@ export const portPairs: readonly PortPair[] = [
   }),
 ];
 
-/** Ports whose writes are committed by another opener of the directory, as between processes. */
+/** Ports that send their commits to another opener of the directory, as between processes. */
 export const guestPair: PortPair = pair("local, committed by another", async () => {
   const directory = await mkdtemp(join(tmpdir(), "store-test-"));
   const other = await openLocal(directory);

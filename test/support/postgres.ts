@@ -126,7 +126,7 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
   };
 }
 
-/** Waits for the server; returns undefined when it is ready, or its output if it ended. */
+/** Waits until the server is ready; returns its output if it ends first, otherwise undefined. */
 async function ready(child: ReturnType<typeof spawn>): Promise<string | undefined> {
   let said = "";
   for await (const chunk of child.stderr!) {

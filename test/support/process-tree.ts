@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { descendantsOf, residentMemory } from "../script/inside.ts";
 
-/** Clock tick of /proc/PID/stat: 100 per second on every Linux that Node supports. */
+/** Milliseconds per clock tick of /proc/PID/stat, on every Linux that Node supports. */
 const tickMilliseconds = 10;
 
 function sumOver(pid: number, measure: (pid: number) => number): number {
@@ -33,10 +33,7 @@ export function treeCpuMilliseconds(pid: number): number {
   });
 }
 
-/**
- * Milliseconds for which the main thread of each process was ready to run but had no core: delays
- * by a busy machine, not by the server. Empty where the system does not provide this.
- */
+/** Returns how long each main thread waited for a CPU core, in milliseconds; empty if unknown. */
 export function coreWaits(pid: number): ReadonlyMap<number, number> {
   const waits = new Map<number, number>();
   for (const one of [pid, ...descendantsOf(pid)]) {

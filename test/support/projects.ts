@@ -49,7 +49,7 @@ export async function project(t: TestContext): Promise<Project> {
 export interface Row {
   readonly what: string;
   readonly text: string;
-  /** `line:column` */
+  /** Position of the fault, as `line:column`. */
   readonly at: string;
   /** Texts that the message or its hint contains. */
   readonly says: readonly string[];

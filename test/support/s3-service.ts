@@ -13,7 +13,7 @@ export interface S3Service {
   readonly engine: Engine;
   /** The existing bucket of the service. */
   readonly bucket: string;
-  /** Returns the URL of a blob backend here; `port` may be the port of a proxy. */
+  /** Returns the URL of a blob backend in this service; `port` may be the port of a proxy. */
   shelfUrl(options?: { readonly port?: number; readonly prefix?: string; readonly bucket?: string }): string;
   /** Returns the keys of all objects in the bucket. */
   keys(): Promise<string[]>;

@@ -1,6 +1,5 @@
-// `npm run test:wpt -- --wpt DIR`: runs web-platform-tests in the global scope of scripts and on
-// Node's own classes, and compares the results. Exits 1 if a test fails only on the classes of
-// scripts and the difference is not listed in differences.ts.
+// `npm run test:wpt -- --wpt DIR`: runs web-platform-tests on the classes of scripts and on Node's.
+// Exits 1 if a test fails only on the classes of scripts and differences.ts does not list it.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

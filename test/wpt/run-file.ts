@@ -19,10 +19,7 @@ export interface RunnerOptions {
   readonly classes: "script" | "node";
 }
 
-/**
- * Timeouts in milliseconds. Tests without a result are then unfinished; a process that blocks is
- * killed some time later.
- */
+/** Timeouts of a file in milliseconds; a process that blocks is killed some time later. */
 const limits = { normal: 30_000, long: 90_000 } as const;
 const killGraceMilliseconds = 30_000;
 

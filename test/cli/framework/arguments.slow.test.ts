@@ -61,7 +61,7 @@ test("every example of a command is a command line that its declaration accepts"
   for (const { words, command } of await everyCommand()) {
     for (const example of command.examples) {
       const line = example.split("|").find((part) => part.trim().startsWith("store "));
-      // Splits like a shell: quoted text is one word.
+      // Split the line as a shell does: quoted text is one word.
       const given = Array.from(
         line!.trim().matchAll(/"([^"]*)"|\S+/g),
         ([all, quoted]) => quoted ?? all,

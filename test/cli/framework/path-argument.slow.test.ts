@@ -1,4 +1,4 @@
-// Every command that expects a folder, a file or a bucket refuses a URL and says what it expects.
+// A command that expects a folder, file or bucket refuses a URL and names the expected argument.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";

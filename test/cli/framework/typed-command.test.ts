@@ -1,4 +1,4 @@
-// Rewriting of commands in messages.
+// Commands in messages are shown as the user has to type them: with or without npx.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { typedCommands } from "../../../src/cli/framework/typed-command.ts";

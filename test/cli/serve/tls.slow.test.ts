@@ -79,7 +79,7 @@ test("serve uses TLS on all ports, trusts its proxy, and reloads the certificate
   const s3Port = Number(new URL(s3.url).port);
   assert.match(s3.url, /^https:/);
   assert.equal(server.announced.url, `https://127.0.0.1:${server.port}/`);
-  // Use a new connection per request: a slow process may be replaced and would close a shared one.
+  // Use a new connection per request: a slow process may be replaced, which closes its connections.
   const ask = (path: string, headers = {}) => secureClient(server.port, first.certificate).ask(path, headers);
   const own = await ask("/a");
   assert.deepEqual(JSON.parse(own.text), seen(`${server.announced.url}a`, "https", "127.0.0.1"));

@@ -136,7 +136,7 @@ test("import accepts several forms of S3 URLs and reads credentials from the env
   assert.throws(() => placeOf("pictures"), /is not a folder, an S3 service/);
 });
 
-/** State of miniflare 4. The file name is its hash of the bucket name "photos". */
+/** Database of miniflare 4; the file name is miniflare's hash of the bucket name "photos". */
 const database = "f94ebab5e3ffccac3dc781425472bd4ed8d96f277d73cecd8b9600d8b42d1a06.sqlite";
 const tables = `
   CREATE TABLE _mf_objects (key TEXT PRIMARY KEY, blob_id TEXT, version TEXT NOT NULL, size INTEGER NOT NULL,

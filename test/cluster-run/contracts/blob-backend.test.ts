@@ -15,7 +15,7 @@ import type { Addresses } from "../location.ts";
 
 const { blobs } = JSON.parse(process.env[addressVariable]!) as Addresses;
 
-/** Small enough that blobs of a few blocks have several pieces. */
+/** Piece limits so small that blobs of a few blocks have several pieces. */
 const smallPieces = { maxBlocks: 3, minBlocks: 2, bytes: 16 * 1024 * 1024 };
 
 /** An independent S3 client that changes stored objects without the backend. */

@@ -110,7 +110,7 @@ test("the S3 backend retries after a connection breaks or hangs at any byte, and
   for (const fault of faults) {
     const before = proxy.happened;
     const place = newPlace();
-    // A short request or response may end before the fault's offset, so the fault is set for both.
+    // The write may end before the fault's offset, so the fault is planned for the read too.
     proxy.plan(fault);
     const blob = await write(backend, bytes, place);
     // The first request was lost and may still arrive, so the blob is marked as doubtful.

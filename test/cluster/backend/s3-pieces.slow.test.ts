@@ -21,10 +21,7 @@ interface Crowd {
   }[];
 }
 
-/**
- * Runs writers against a service that stores nothing until all of them wait, when memory use is at
- * its maximum.
- */
+/** Runs writers against a service that stores nothing until all writers wait at peak memory use. */
 async function writeAtOnce(writers: number, arrival: "together" | "one by one"): Promise<Crowd> {
   const room = createPieceBufferPool();
   const chunk = Buffer.alloc(blockBytes, 5);

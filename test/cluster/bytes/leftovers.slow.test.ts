@@ -1,4 +1,4 @@
-// Only leftovers of writes that failed because of the database are removed.
+// Leftovers of writes that failed because of the database are removed, and no other blobs.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { after, before, type TestContext, test } from "node:test";

@@ -25,8 +25,7 @@ test("a commit whose connection broke is applied once, and its delayed statement
   await scene.ask("SELECT 1 FROM store.objects FOR UPDATE");
   const commit = records.commit(bucket, { mutations: [putObject("a", inline("second"), version)] });
   await commitWaits(scene);
-  // All connections break. The statement keeps waiting on the server and continues when it gets the
-  // lock.
+  // This cuts all connections. On the server, the statement continues to wait for the lock.
   proxy.planAlways(undefined);
   const fenced = "SELECT count(*) FROM store.sessions WHERE is_fenced";
   await until(async () => Number((await scene.ask(fenced))[0]![0]) > 0, "its session is fenced");

@@ -211,7 +211,7 @@ test("a client that disconnects during an upload stores nothing and causes no se
   const found = () => exchanges.find(({ target }) => target === path);
   await until(() => found() !== undefined, "the upload has begun");
   asked.destroy();
-  // A logged server error would fail the test.
+  // Wait until the request is handled: a server error in the log would fail the test.
   await found()!.over;
   assert.equal(await engine.head("bucket", "half"), undefined);
 });

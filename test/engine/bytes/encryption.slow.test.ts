@@ -1,6 +1,5 @@
-// Tests encryption with a customer's key against an attacker who can read and write the disk: no
-// plaintext or key is stored, and changed or moved data is refused even if its checksums are
-// correct.
+// Encryption with a customer's key against an attacker who reads and writes the disk: no plaintext
+// or key is stored, and changed or moved data is refused even with correct checksums.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -63,7 +62,7 @@ async function scene(t: TestContext): Promise<Scene> {
   await first.engine.createBucket(bucket);
   for (const [key, bytes] of Object.entries(bodies)) await store(first.engine, key, bytes);
   await first.engine.close();
-  // Reopened, because the first engine would remove blobs that the forgeries replace.
+  // Reopen the store: the first engine would remove blobs that the forgeries replace.
   const { ports, engine } = await open();
   const { records, blobs } = ports;
   let closing: Promise<void> | undefined;
@@ -133,9 +132,7 @@ async function read(engine: Engine, key: string, range?: { offset: number; lengt
   return found.outcome === "found" ? collect(found.bytes.chunks()) : undefined;
 }
 
-/**
- * Checks that reading the whole object fails, and that a range fails or returns the right bytes.
- */
+/** Asserts that reading the object fails, and that a range fails or returns the right bytes. */
 async function assertRefused(engine: Engine, key: string, what: string): Promise<void> {
   const expected = bodies[key]!;
   const isStoreError = (error: unknown) => error instanceof StoreError;

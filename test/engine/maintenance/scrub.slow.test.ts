@@ -41,12 +41,10 @@ function scrubbing(engine: Engine, bytesPerSecond = fast) {
   return { found, ended: engine.scrub({ onDamage, bytesPerSecond, savedMilliseconds: 0 }) };
 }
 
-/**
- * Read rate in bytes per second, a few objects a second, so that a test can interrupt the scrub.
- */
+/** Read rate in bytes per second, slow enough that a test can interrupt the scrub. */
 const slow = 1e6;
 
-/** Resolves once the scrub has saved a position. */
+/** Resolves once the scrub has saved its position after some objects. */
 async function underWay({ documents }: OpenEngine): Promise<void> {
   for (;;) {
     const state = await documents.get("housekeeping", "scrub");

@@ -39,7 +39,7 @@ test("forwarding headers are followed through trusted proxies back to the first 
     ["10.1.2.3", { forwarded: 'For="[2001:db8::1]:80";Proto=https;host=a' }, "2001:db8::1 https a"],
     ["10.1.2.3", { forwarded: "for=6.6.6.6;host=evil, for=1.1.1.1;host=a, for=10.0.0.2" }, "1.1.1.1 http a"],
     ["10.1.2.3", { forwarded: "for=_hidden;proto=https" }, "10.1.2.3 https -"],
-    // A proxy sets one of the two headers and may forward the other one from the client.
+    // A proxy sets one of the two headers and may forward the client's value of the other header.
     ["10.1.2.3", { forwarded: "for=6.6.6.6;host=evil", "x-forwarded-for": "1.1.1.1" }, "1.1.1.1 http -"],
   ];
   for (const [peer, headers, expected] of cases) {

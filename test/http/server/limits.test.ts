@@ -75,7 +75,7 @@ test("the connection limit of a client address still applies after most of its c
   }
 });
 
-/** Connects until the server has closed earlier connections. Returns the body of the response. */
+/** Retries until the server has closed earlier connections; returns the body of the response. */
 async function servedAgain(t: TestContext, port: number, address: string): Promise<string> {
   for (;;) {
     const socket = await opened(t, port, address);

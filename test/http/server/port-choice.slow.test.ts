@@ -8,7 +8,7 @@ import { bindShared } from "../../../src/http/server/shared-listener.ts";
 import { outcomeOf, type Shell } from "../../cli/store.ts";
 import { openScene } from "../../script/scene.ts";
 
-/** Listens on the port if it is free, so that it is in use in any case. */
+/** Listens on the port unless it is already in use; returns the port. */
 async function take(t: TestContext, port: number): Promise<number> {
   const other = createServer();
   const bound = new Promise<void>((resolve) => {

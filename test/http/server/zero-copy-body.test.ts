@@ -1,5 +1,5 @@
-// Bodies read into the handler's buffers, with and without Node's internals: the bytes are those
-// that were sent, and the connection serves the next request.
+// Bodies read into the handler's buffers, with and without Node's internals: all bytes arrive as
+// sent, and the connection serves the next request.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -38,9 +38,7 @@ function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-/**
- * Reads a body into a buffer of `size` bytes and returns its MD5. Awaits `between` after each read.
- */
+/** Reads a body into a buffer of `size` bytes, with `between` after each read; returns its MD5. */
 async function readAndHash(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
   const reader = request.directReader!();
   const hash = createHash("md5");

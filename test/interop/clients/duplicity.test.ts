@@ -12,7 +12,7 @@ everydayJobs(
       AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
       AWS_EC2_METADATA_DISABLED: "true",
     },
-    // Without encryption, which would start an agent that outlives the call.
+    // Encryption is off, because it would start an agent that outlives the call.
     args: [
       ...["--no-encryption", "--s3-endpoint-url", url, "--archive-dir", `${directory}/archive`],
       ...["--volsize", "10", "--num-retries", "1"],

@@ -1,5 +1,5 @@
-// Takes backups of a store while several processes write to it, restores each backup and compares
-// it with the writes acknowledged before it started. Backups, restores and writers are also killed.
+// Takes backups of a store while several processes write to it, restores each and compares it with
+// the writes acknowledged before the backup. Backups, restores and writers are also killed.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -105,7 +105,7 @@ async function succeed({ took }: Scene, args: readonly string[]): Promise<void> 
   took.set(args[0]!, milliseconds);
 }
 
-/** Kills the command at a random time; returns false if it had finished by then. */
+/** Kills the command at a random time; returns false if the command finished earlier. */
 async function kill({ took, random }: Scene, args: readonly string[]): Promise<boolean> {
   const { code, stderr } = await runStore(args, random.between(1, took.get(args[0]!) ?? 2000));
   if (code === 0) return false;
@@ -113,10 +113,7 @@ async function kill({ took, random }: Scene, args: readonly string[]): Promise<b
   return true;
 }
 
-/**
- * Kills a backup. Its directory must then hold a complete backup, the earlier or the new one, or no
- * backup.
- */
+/** Kills a backup. Its directory must then hold the earlier backup, the new backup or none. */
 async function killBackup(
   scene: Scene,
   place: string,

@@ -110,7 +110,7 @@ interface Lived {
   readonly acknowledged: number;
 }
 
-/** One round: open, meet the fault under load, probe the process, end it, check the directory. */
+/** Runs one round: opens the directory, injects the fault under load, probes and checks. */
 async function live(scene: Scene, kind: Fault | "full", number: number): Promise<Lived> {
   const { random, disk, control, ledger, directory } = scene;
   const observer = createObserver(ledger);

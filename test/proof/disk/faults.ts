@@ -7,7 +7,7 @@ import type { Random } from "../../support/random.ts";
 const { EIO, ENOSPC, EDQUOT, EMFILE } = constants.errno;
 
 /**
- * Effect on the callers. Fenced: no further write is acknowledged. Refused: the one operation fails
+ * Effect on the callers. Fenced: no further write is acknowledged. Refused: one operation fails,
  * and the next succeeds. Full: as refused, with the disk-full error. Either: fenced or refused.
  */
 export type Meaning = "fenced" | "refused" | "full" | "either";

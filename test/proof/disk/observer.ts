@@ -1,4 +1,4 @@
-// Records what a process on a failing disk reports and checks it against the effect of the fault.
+// Records the reports of a process on a failing disk and checks them against the fault's effect.
 import assert from "node:assert/strict";
 import type { Report } from "../../support/kill/object-writer.ts";
 import type { Ledger } from "../../support/kill/write-journal.ts";
@@ -15,7 +15,7 @@ export interface Observed {
   readonly fenced: boolean;
   readonly fullTroubles: number;
   readonly troubles: readonly Trouble[];
-  /** Results of the writes tried after the disk worked again. */
+  /** Results of the writes after the disk works again: an error, or null for success. */
   readonly probes: readonly (Trouble | null)[];
 }
 
@@ -82,7 +82,7 @@ export function createObserver(ledger: Ledger): Observer {
   };
 }
 
-/** Whether the store reports damage, as it does if the disk refuses to read a database. */
+/** Whether the error reports damage, as when the disk refuses to read a database. */
 function isDamage({ code, message }: Trouble): boolean {
   return code === internal && message.includes("The stored data is damaged");
 }

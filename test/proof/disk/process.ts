@@ -20,7 +20,7 @@ export function startDiskProcess(env: Readonly<Record<string, string>>): DiskPro
     env: { ...process.env, ...env },
   });
   const exited = once(child, "exit");
-  // If the process has ended, the missing answer reports it.
+  // Ignored: if the process has ended, the missing answer reports that.
   child.stdin!.on("error", () => {});
   const lines = createInterface(child.stdio[3] as Readable)[Symbol.asyncIterator]();
   return {

@@ -40,10 +40,7 @@ export type Tale =
 
 let store: Store | undefined;
 let life: Life;
-/**
- * Id of the last write outside the client turns; starts high, so that it never equals a client's
- * id.
- */
+/** Id of the last write outside the clients' turns; higher than any id of the clients. */
 let id = 1_000_000;
 
 async function perform(command: Command): Promise<void> {

@@ -69,7 +69,7 @@ async function writeUntilKilled(scene: EventScene, random: Random, enough: numbe
       const keys = scene.newKeys(keysAtOnce(enough));
       if (!(await scene.put(keys))) return;
       acknowledged += keys.length;
-      // Half of the keys are deleted again, which produces a second event for each.
+      // Delete the keys of every second batch on average, which produces a second event per key.
       if (random.below(2) === 0) {
         if (!(await scene.remove(keys))) return;
         acknowledged += keys.length;

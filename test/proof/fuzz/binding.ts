@@ -1,5 +1,6 @@
 // Calls the binding with arguments of every kind a script could pass: each call returns a value or
-// throws a documented TypeError, RangeError or StoreError. The input seeds the call.
+// throws a documented TypeError, RangeError or StoreError. The input is the seed of the call.
+
 import { type OpenOptions, openStore, type Store } from "../../../src/index.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import type { StoreBucket } from "../../../src/types.ts";

@@ -6,7 +6,7 @@ import { CommandError } from "../../../src/cli/framework/command-error.ts";
 import { objectAddress, prefixAddress } from "../../../src/cli/store/object-address.ts";
 import { holds, kindOf, type Target } from "./target.ts";
 
-/** In the inputs, each argument is on its own line. */
+/** Sample command lines. In an input, each argument is on its own line. */
 const lines = [
   ["bucket", "create", "photos", "--json"],
   ["object", "put", "photos/cat.jpg", "cat.jpg", "--content-type=image/jpeg", "--data", "dir"],

@@ -30,7 +30,7 @@ const letters = [
   ...["__proto__", "constructor", "toString", "null", "true", "$" + "{filename}"],
 ];
 
-/** Returns the target's tokens; in the bytes form, other characters become UTF-8 bytes. */
+/** Returns the target's tokens; in the bytes form, characters above U+00FF become UTF-8 bytes. */
 export function tokensFor({ tokens = [], form, samples }: Target): readonly string[] {
   const all = [...numbers, ...letters, ...tokens, ...tokens, ...samples];
   return form === "text" ? all : all.map((token) => (/[^\x00-\xff]/.test(token) ? utf8(token) : token));
@@ -156,13 +156,13 @@ export function createMutator(target: Target, random: Random): Mutator {
     const mutating = { random, tokens, own, corpus, top, longest };
     let text = random.pick(corpus);
     const isLong = random.below(rarely) === 0;
-    // An input that is otherwise valid gets furthest into the parser.
+    // Half of the long inputs are otherwise valid, so that they get far into the parser.
     if (isLong && random.below(2) === 0) return lengthened(text, mutating).slice(0, longest);
     for (let left = 1 + random.below(random.below(4) === 0 ? 8 : 2); left > 0; left--) {
       text = random.pick(mutations)(text, mutating);
     }
     if (isLong) text = lengthened(text, mutating);
-    // Changing the case of a character can produce one that is not a byte.
+    // Changing the case of a character can produce a character above U+00FF.
     if (form === "bytes" && /[^\x00-\xff]/.test(text)) text = text.replace(/[^\x00-\xff]/g, utf8);
     return text.length > longest ? text.slice(0, longest) : text;
   };

@@ -33,7 +33,7 @@ export function holds(condition: boolean, what: string): void {
 const inner =
   /undefined|\bNaN\b|\[object |Cannot (?:read|set|convert|destructure)|is not (?:a function|iterable|a constructor)|Invalid (?:Date|time|array|string)|Maximum call stack/;
 
-/** Returns the first words of the message without its quotations, which group outcomes. */
+/** Returns the first words of a message without quoted text, to group outcomes. */
 export function kindOf(message: string): string {
   const plain = /^[a-zA-Z ,]*/.exec(message.replace(/".*"/s, ""))![0];
   return plain.trim().split(" ", 4).join(" ").slice(0, 40);

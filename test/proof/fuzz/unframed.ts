@@ -1,9 +1,6 @@
 // A second, simple decoder of aws-chunked bodies, to compare with the product's decoder.
 
-/**
- * Returns the bytes of all chunks up to the empty chunk; undefined if a chunk does not match its
- * length.
- */
+/** Returns the bytes of all chunks; undefined if a chunk does not match its length. */
 export function unframed(text: string): string | undefined {
   let body = "";
   for (let at = 0; ; ) {

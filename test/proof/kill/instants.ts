@@ -5,14 +5,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../support/random.ts";
 
 export interface Instant {
-  /** Resolves when to kill. If undefined, the number of reports or chance decides. */
+  /** Resolves at the time of the kill. If undefined, the number of reports or chance decides. */
   readonly at?: Promise<unknown>;
   close(): void;
 }
 
 export function chooseInstant(directory: string, random: Random, round: number): Instant {
   const dice = random.below(20);
-  // The reserve is created once per directory, at the first write.
+  // Kill at the creation of the reserve, once per directory, at the first write.
   if (round === 0 && dice < 8) return whenMade(directory, (name) => name.startsWith("reserve"), 0);
   // Kill during the start: after creating its lock, the process recovers data of dead processes.
   if (dice < 2)

@@ -14,11 +14,11 @@ import type { Budget, Proof } from "../proof.ts";
 import { chooseInstant } from "./instants.ts";
 
 const buckets = ["load-one", "load-two", "load-three"];
-/** Each lane has its own directory, so that one is verified while the other is under load. */
+/** Number of concurrent directories: one is verified while the other is under load. */
 const lanes = 2;
 /** Kills per directory; then a new directory starts from its first write. */
 const killsOfDirectory = 25;
-/** Average of acknowledged writes required per counted kill. */
+/** Minimum average number of acknowledged writes per counted kill. */
 const writesOfKill = 200;
 const mostReports = 2000;
 const eightDays = 8 * 24 * 3600 * 1000;

@@ -36,7 +36,7 @@ export const leaks: Proof = {
 async function cutOften(budget: Budget, scene: LeakScene): Promise<Figures> {
   const random = createRandom(budget.seed);
   await keepSome(scene);
-  // Warm-up: files and memory that stay allocated are acquired here.
+  // Warm up first: the processes open files and allocate memory that they keep.
   for (let warm = 0; warm < 5; warm++) await cutBatch(scene, random);
   await scene.settled(kept);
   const before = scene.measure();
@@ -111,7 +111,7 @@ async function abortUploads(scene: LeakScene, { s3, script }: OpenUploads): Prom
   assert.equal(answer.text, "aborted");
 }
 
-/** Asserts that no process has more descriptors than before, and that none was replaced. */
+/** Asserts that no process has more descriptors than before, and that no process was replaced. */
 async function assertMeasured(scene: LeakScene, before: Measured): Promise<void> {
   const told = (measured: Measured) => JSON.stringify([[...measured.files], [...measured.sockets]]);
   const isBack = () => {
@@ -128,10 +128,7 @@ async function assertMeasured(scene: LeakScene, before: Measured): Promise<void>
   assert.deepEqual([...after.files.keys()], [...before.files.keys()], "no process was replaced");
 }
 
-/**
- * Returns the largest memory growth of a process in MiB: its minimum in the second half of the run
- * minus its minimum in the first half.
- */
+/** Asserts that memory grew little between the halves of the run; returns the growth in MiB. */
 function assertMemory(all: readonly Measured["memory"][]): number {
   const isLong = all.length >= 12;
   const samples = isLong ? all.slice(Math.ceil(all.length / 4)) : all;

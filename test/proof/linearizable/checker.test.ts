@@ -102,7 +102,7 @@ for (const [what, history] of Object.entries(wrong)) {
   });
 }
 
-/** A valid history of a register: each operation takes effect at an instant in its interval. */
+/** Returns a valid history: each operation takes effect at an instant in its interval. */
 function randomHistory(random: Random, count: number, cutOneOf = 40): Operation[] {
   const open = Array.from({ length: count }, (_, i) => {
     const instant = i * 10;

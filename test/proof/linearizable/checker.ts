@@ -3,7 +3,7 @@
 import { createMemory, kindsOf } from "./memory.ts";
 import { findContradiction, observed, wordsOf } from "./zones.ts";
 
-/** More states than a correct history needs; a wrong history could otherwise search without end. */
+/** Maximum number of tried states: more than a correct history needs, so that every search ends. */
 const mostTried = 2_000_000;
 
 /** The etag of the key's object, or null if absent. Every value is written only once. */
@@ -55,7 +55,7 @@ function conditional(state: State, holds: boolean, action: { value: string; outc
   return holds ? action.value : state;
 }
 
-/** One step of the search: the state, the possible next operations, and the next one to try. */
+/** One step of the search: the state, the possible next operations, and the next index to try. */
 interface Frame {
   readonly state: State;
   readonly candidates: readonly number[];
@@ -96,8 +96,7 @@ function search(operations: readonly Operation[]): string | undefined {
       firstEnd = Math.min(firstEnd, known[i]!.end);
     }
     const open = found.filter((i) => known[i]!.begin <= firstEnd);
-    // An operation that matches the state and does not change it can be placed now: no order is
-    // lost.
+    // An operation that does not change the state is placed now: this excludes no valid order.
     const idle = open.find(
       (i) => known[i]!.action.kind !== "write" && step(state, known[i]!.action) === state,
     );

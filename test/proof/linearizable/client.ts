@@ -10,7 +10,7 @@ export interface Client {
   readonly target: Target;
   readonly log: Log;
   readonly random: Random;
-  /** Nanoseconds on a clock shared by all processes. */
+  /** Returns the time in nanoseconds, on a clock shared by all processes. */
   readonly now: () => number;
   /** Returns a value name that is unique among all clients. */
   readonly newName: (shape: Shape) => string;
@@ -48,7 +48,7 @@ async function read({ target, log, now, seen }: Client, key: string, how: "get" 
   if (found !== null) seen.set(key, found);
 }
 
-/** Logs the keys covered by the page: from `first` to the last listed key, or to the limit. */
+/** Lists a page and logs its keys: from `first` to the last listed key, at most `limit` keys. */
 async function list({ target, log, now, keys, prefix }: Client, first: number, limit: number): Promise<void> {
   const begin = now();
   const page = await target.list(prefix, first === 0 ? prefix : keys[first - 1]!, limit).catch(unanswered);

@@ -14,11 +14,11 @@ import { readAll } from "./reader.ts";
 import { s3ProcessCount, startS3Beside } from "./s3.ts";
 import { runRound, startWorkers, type Workers } from "./workers.ts";
 
-/** Number of processes that open the directory, in addition to the two of the S3 API. */
+/** Number of processes that open the directory, in addition to two processes of the S3 API. */
 const processes = 3;
 const clientsOfProcess = 16;
 const bucket = "shared";
-/** Keys per round: each key gets about 400 operations, and more would make the search slow. */
+/** Keys per round: about 400 operations per key; more operations would make the search slow. */
 const keysOfRound = 48;
 const shareOfProcess = 5000;
 /** Operations per round through S3: fewer, because each opens its own connection and is slower. */

@@ -1,13 +1,10 @@
-// Memoization of the search: skips states already tried and states dominated by one already tried.
+// Memoization of the search: skips a state if it or a state that dominates it was already tried.
 import type { Operation, State } from "./checker.ts";
 
 export interface Memory {
   /** Values that a read or condition names. All other values are equivalent, except for absence. */
   readonly named: ReadonlySet<State>;
-  /**
-   * Records a state; returns false if it was already tried with the same or fewer unknown
-   * operations.
-   */
+  /** Records a state; returns false if it was tried with the same or fewer unknown operations. */
   isNew(state: State, known: Uint8Array, unknown: Uint8Array): boolean;
   size(): number;
 }
@@ -34,7 +31,7 @@ export function createMemory(operations: readonly Operation[]): Memory {
   };
 }
 
-/** Returns the effect of each unknown operation: operations of equal kind are interchangeable. */
+/** Returns the kind of each unknown operation: operations of equal kind are interchangeable. */
 export function kindsOf(unknown: readonly Operation[], named: ReadonlySet<State>): string[] {
   return unknown.map(({ action }) => {
     const seen = "seen" in action ? action.seen : "";

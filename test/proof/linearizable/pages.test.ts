@@ -1,4 +1,4 @@
-// Tests of the page check: it accepts a page that shows one instant and rejects one that mixes two.
+// Tests of the page check: a page that shows one instant is valid, a page that mixes two is not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Operation, State } from "./checker.ts";

@@ -24,7 +24,7 @@ export interface RoundTask {
   readonly name: string;
   readonly prefix: string;
   readonly keys: readonly string[];
-  /** Operations already done by this process or the one it replaces. */
+  /** Operations already done by this process or by the process that it replaces. */
   readonly done: number;
   readonly share: number;
   /** Sends "there" after this many operations, so that the parent can kill this process. */
@@ -72,6 +72,6 @@ process.on("message", (round: RoundTask) => {
     process.exit(1);
   });
 });
-// End with the parent process, even if the parent crashed.
+// Exit when the parent process ends, for any reason.
 process.once("disconnect", () => process.exit());
 tell("ready");

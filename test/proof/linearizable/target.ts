@@ -9,12 +9,12 @@ export interface Target {
   get(key: string): Promise<string | null>;
   head(key: string): Promise<string | null>;
   list(prefix: string, startAfter: string, limit: number): Promise<Page>;
-  /** Returns false if the condition failed. */
+  /** Puts the value with this name; returns false if the condition failed. */
   put(key: string, name: string, condition?: Condition): Promise<boolean>;
   delete(keys: readonly string[]): Promise<void>;
 }
 
-/** Put only if the object has this etag, or only if the key does not exist. */
+/** Condition of a put: the object has this etag, or the key does not exist. */
 export type Condition = { readonly etagMatches: string } | { readonly etagDoesNotMatch: "*" };
 
 export interface Page {

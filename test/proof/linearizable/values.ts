@@ -21,7 +21,7 @@ export function partsOf(bytes: Buffer): Buffer[] {
   return [bytes.subarray(0, partBytes), bytes.subarray(partBytes)];
 }
 
-/** Computes the etag of a value, which is known even if its write was never answered. */
+/** Computes the etag of a value, so that the response to its write is not needed. */
 export function etagNamed(name: string): string {
   const bytes = bytesNamed(name);
   if (shapeOf(name) !== "parts") return md5(bytes).toString("hex");

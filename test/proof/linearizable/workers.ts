@@ -1,5 +1,5 @@
-// Starts the worker processes of the recorded histories, gives them their share of each round,
-// kills some of them and lets replacements do the rest.
+// Starts the worker processes of the recorded histories, gives each its share of a round, kills
+// some workers and lets replacements finish their shares.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ export interface Workers {
 
 const program = fileURLToPath(new URL("./process.js", import.meta.url));
 
-/** Starts `count` processes that open the directory, and one whose clients use the S3 API. */
+/** Starts `count` processes that open the directory, and a process whose clients use the S3 API. */
 export async function startWorkers(count: number, task: ProcessTask, s3: S3Beside): Promise<Workers> {
   const children: ChildProcess[] = [];
   async function start(index: number): Promise<void> {
@@ -65,7 +65,7 @@ export async function runRound(
   const shareOf = (index: number) => (isOfS3(index) ? plan.shareOfS3 : plan.share);
   mkdirSync(logs, { recursive: true });
   const paths: string[] = [];
-  // Every round kills one process, and every second round possibly another.
+  // Every round kills one process; every second round may kill two.
   const victims = new Set([random.below(workers.size), round % 2 === 0 ? random.below(workers.size) : -1]);
   let kills = 0;
 

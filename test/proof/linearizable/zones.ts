@@ -2,7 +2,7 @@
 // would find them too, but only after trying every order.
 import type { Action, Operation, State } from "./checker.ts";
 
-/** The times of the first and the last certain existence of a value. */
+/** The first and the last time at which a value certainly existed. */
 interface Zone {
   readonly value: string;
   readonly from: number;
@@ -18,7 +18,7 @@ export function findContradiction(operations: readonly Operation[]): string | un
   for (const zone of zones) {
     for (const other of zones) {
       if (zone === other) continue;
-      // The zones overlap. Each value is written once, so one of them would have to reappear.
+      // The zones overlap: one value would have to reappear, but each value is written only once.
       if (zone.from < zone.to && other.from < other.to && zone.from < other.to && other.from < zone.to)
         return `${zone.value} and ${other.value} were there at the same time`;
     }
@@ -56,7 +56,7 @@ function zonesOf(operations: readonly Operation[]): Zone[] {
   return [...zones.values()];
 }
 
-/** Returns the value that the action may have stored; null if it stored none. */
+/** Returns the value that the action may have stored; null if it cannot store a value. */
 export function writtenBy(action: Action): State {
   if (action.kind === "read") return null;
   return "outcome" in action && action.outcome === "refused" ? null : action.value;

@@ -17,7 +17,7 @@ import type { Flip } from "./questions.ts";
 import type { Ports } from "./side.ts";
 
 export interface Damage {
-  /** Returns the kind of data that was hit; undefined if the key has no such data. */
+  /** Flips a bit; returns the kind of data that was hit, undefined if the key has no such data. */
   flip(ports: Ports, flip: Flip): Promise<string | undefined>;
   mend(): void;
 }

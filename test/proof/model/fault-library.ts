@@ -18,7 +18,7 @@ export interface Faults {
 /** A sync or a write that fails with EIO, or SIGKILL before a change to the disk. */
 export type Fault = "sync" | "write" | "death";
 
-/** Returns undefined if there is no C compiler and none can be installed. */
+/** Compiles the library; returns undefined if no C compiler can be found or installed. */
 export function buildFaultLibrary(directory: string): string | undefined {
   const source = join(directory, "faults.c");
   const library = join(directory, "faults.so");
@@ -38,7 +38,7 @@ export function buildFaultLibrary(directory: string): string | undefined {
 const places = { sync: 0, write: 1, death: 2 } as const;
 const firedPlace = 3;
 
-/** Creates faults of one process on files below a directory, by a shared control file. */
+/** Controls the faults of one process on files below `under`, through a shared control file. */
 export function createFaults(library: string, controlPath: string, under: string): Faults {
   writeFileSync(controlPath, Buffer.alloc(4096));
   const control = openSync(controlPath, "r+");
@@ -112,7 +112,7 @@ static int isOurFile(int kind, int descriptor) {
   return isOurs(path) && !(kind == SYNC && isOfDatabase(path));
 }
 
-/* Whether this call is the one that was armed. */
+/* Counts down the armed fault; returns 1 if the fault applies to this call. */
 static int isTurn(int kind) {
   if (__atomic_load_n(&control[kind], __ATOMIC_SEQ_CST) <= 0) return 0;
   if (__atomic_sub_fetch(&control[kind], 1, __ATOMIC_SEQ_CST) != 0) return 0;

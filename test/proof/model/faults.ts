@@ -71,7 +71,7 @@ export interface WantedFailure {
   readonly by: "close" | "kill";
 }
 
-/** Makes a sync fail: the store must acknowledge no write until it is opened again. */
+/** Makes a sync fail: no write may be acknowledged until the store is opened again. */
 export function failSync(wanted: WantedFailure, counts: Counts): Command {
   return fault({ do: "fail sync", ...wanted }, async (world, subject) => {
     if (subject.faults === undefined) return;
@@ -89,7 +89,7 @@ export function failSync(wanted: WantedFailure, counts: Counts): Command {
   });
 }
 
-/** Makes a write fail: it must be refused and not partly applied. */
+/** Makes a disk write fail: the operation must be refused and not partly applied. */
 export function failWrite(wanted: WantedFailure, counts: Counts): Command {
   return fault({ do: "fail write", ...wanted }, async (world, subject) => {
     if (subject.faults === undefined) return;
@@ -108,10 +108,7 @@ async function restart(subject: Subject, by: "close" | "kill"): Promise<void> {
   await subject.start();
 }
 
-/**
- * Performs writes until the disk fault makes one fail; returns the failed write, which is in doubt,
- * and the remaining writes.
- */
+/** Performs writes until the fault makes one fail; returns the failed write and the writes left. */
 async function untilRefused(
   world: World,
   subject: Subject,

@@ -19,14 +19,11 @@ export const model: Proof = {
   run: runModel,
 };
 
-/** Stores tested concurrently: while one waits for its process, another runs. */
+/** Number of stores tested concurrently: while one store waits for its process, another runs. */
 const lanes = 3;
 /** One run in this many is rough: the process dies and restarts, which is slow. */
 const roughEvery = 12;
-/**
- * Commands per run. Emptying a store costs about twenty commands, so few would be wasteful; the
- * time to rebuild a model grows with its history, so many would be slow.
- */
+/** Commands per run. Emptying a store costs about 20 commands; a long log is slow to replay. */
 const mostCommands = { steady: 500, rough: 150 } as const;
 
 async function runModel(budget: Budget): Promise<Figures> {
@@ -55,7 +52,7 @@ async function runModel(budget: Budget): Promise<Figures> {
     const rough = keepSubject(library);
     try {
       while (!isOver && budget.more(counts.commands!)) {
-        // Each run has its own seed: passed as --seed, that run comes first.
+        // Each run has its own seed. If this seed is passed as --seed, the run is repeated first.
         const seed = (budget.seed + nextRun++) % 2 ** 31;
         const isRough = seed % roughEvery === 0;
         await runCommands({ seed, isRough, subjects: isRough ? rough : steady, counts });

@@ -90,7 +90,7 @@ export type Operation =
   | { readonly do: "complete"; readonly upload: UploadName; readonly parts: readonly NamedPart[] }
   | { readonly do: "abort"; readonly upload: UploadName }
   | { readonly do: "sweep" }
-  /** All visible contents of the bucket. */
+  /** Returns all visible contents of the bucket. */
   | { readonly do: "snapshot" }
   | S3Call;
 

@@ -61,7 +61,7 @@ async function outcome(side: Side, operation: Operation): Promise<unknown> {
     case "abort":
       return resumed(bucket, operation.upload).abort();
     case "sweep": {
-      // Bytes are also freed in the background, so this count depends on timing.
+      // Omit blobsRemoved: blobs are also removed in the background, so it depends on timing.
       const { blobsRemoved: _, ...report } = await side.engine.sweep();
       return report;
     }

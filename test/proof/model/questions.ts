@@ -5,9 +5,9 @@ import type { Answer, Task } from "./operation.ts";
 export type Question =
   | { readonly do: "open"; readonly directory: string }
   | { readonly do: "task"; readonly task: Task }
-  /** Performs tasks until an answer differs from the expected one, and returns that answer. */
+  /** Performs tasks until an answer is not the expected answer; returns that answer. */
   | { readonly do: "tasks"; readonly tasks: readonly Expected[] }
-  /** Performs a task concurrently with others, with its own clock and randomness. */
+  /** Performs a task concurrently with other tasks, with its own clock and randomness. */
   | { readonly do: "begin"; readonly task: Task }
   | { readonly do: "reopen" }
   /** Closes the store, compares every file with the records, and opens it again. */
@@ -37,7 +37,7 @@ export function answerDigest(answer: Answer): string {
 export interface Flip {
   readonly key: string;
   readonly of: "body" | "record";
-  /** Taken modulo the number of parts; `offset` likewise modulo the size. */
+  /** Index of the part, modulo the number of parts; `offset` is modulo the size. */
   readonly part: number;
   readonly offset: number;
   readonly bit: number;

@@ -233,10 +233,7 @@ async function partCall(world: World, wanted: WantedPart): Promise<S3Call> {
   return { ...call, query, headers, body, payload: "unsigned" };
 }
 
-/**
- * Returns a request that sets lifecycle rules, which take effect within the days that the clock
- * advances, or that deletes the rules.
- */
+/** Returns a request that deletes the lifecycle rules, or sets rules that apply within days. */
 function lifecycleCall(rule: number): S3Call {
   const rules = [
     undefined,

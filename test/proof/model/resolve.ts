@@ -78,7 +78,7 @@ async function resolveBinding(world: World, wanted: ForBinding): Promise<Operati
   }
 }
 
-/** Returns the chosen upload; if none exists yet, an upload that was never created. */
+/** Returns the chosen upload; if no upload exists yet, one that was never created. */
 export async function chosenUpload(world: World, { isActive, back }: WantedUpload): Promise<KnownUpload> {
   const active = isActive ? await world.activeUploads() : undefined;
   const found = world.uploads.filter(({ id }) => active?.has(id) ?? true);

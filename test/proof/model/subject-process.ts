@@ -64,7 +64,7 @@ async function empty(now: number): Promise<void> {
   const bucket = bindBucket(engine, bucketName);
   const { objects } = await bucket.list();
   if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
-  // Uploads in flight expire after a week, and ended uploads are removed after another.
+  // Uploads in flight expire after a week, and ended uploads are removed after another week.
   await sweep(now + week);
   await sweep(now + 2 * week);
   const left = blobFiles(directory).map(({ id }) => id);

@@ -16,10 +16,7 @@ export interface Subject {
   /** Rejects with Death if the process ended before it answered. */
   ask<T>(question: Question): Promise<T>;
   perform(task: Task): Promise<Answer>;
-  /**
-   * Checks the answer of a task. Tasks are sent in batches to save messages, so a wrong answer may
-   * be thrown by a later call. Later requests are performed after the task.
-   */
+  /** Checks the answer of a task. Tasks are sent in batches, so a later call may throw. */
   expect(task: Task, answer: Answer): Promise<void>;
   /** Sends all waiting tasks, so that a fault injected next does not affect them. */
   flush(): Promise<void>;
@@ -101,7 +98,7 @@ interface SubjectProcess {
 function startProcess(faults: Faults | undefined): SubjectProcess {
   const child: ChildProcess = fork(program, [], {
     env: { ...process.env, ...faults?.env },
-    // Housekeeping failures print warnings; here they are injected on purpose.
+    // Warnings are off: injected faults make housekeeping fail, which prints warnings.
     execArgv: ["--no-warnings"],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
   });
@@ -130,7 +127,7 @@ function startProcess(faults: Faults | undefined): SubjectProcess {
         if (over !== undefined) return reject(over);
         const id = nextId++;
         asked.set(id, { resolve: resolve as (answer: unknown) => void, reject });
-        // If the process dies meanwhile, its exit event rejects the request.
+        // Ignored: if the process dies meanwhile, its exit event rejects the request.
         child.send({ id, question }, () => {});
       });
     },

@@ -1,5 +1,5 @@
-// Random commands before they are resolved: keys by name, but etags, uploads, cursors and SSE-C
-// keys only by their relation to the state the command meets. Small enough to print and shrink.
+// Random commands before they are resolved. They refer to etags, uploads, cursors and SSE-C keys by
+// their relation to the current state, so that commands can be printed and shrunk.
 import fc from "fast-check";
 
 export type Face = "binding" | "s3";
@@ -30,7 +30,7 @@ export interface WantedBody {
 export interface WantedRead {
   readonly face: Face;
   readonly key: string;
-  /** Whether to use the next key with an object if this key has none. */
+  /** Whether to use the next key that has an object, if this key has none. */
   readonly isThere: boolean;
   readonly condition: WantedCondition | null;
   readonly range: WantedRange | null;
@@ -49,7 +49,7 @@ export interface WantedWrite {
   readonly checksum: "none" | "right" | "wrong";
   readonly algorithm: number;
   readonly storageClass: "none" | "Standard" | "InfrequentAccess" | "unknown";
-  /** Index of the SSE-C key to encrypt with; null for none. */
+  /** Index of the SSE-C key to encrypt with; null: not encrypted. */
   readonly seal: number | null;
   readonly payload: "signed" | "unsigned" | "chunked" | "chunked, with trailer";
 }
@@ -79,7 +79,7 @@ export interface WantedPart {
   readonly body: WantedBody;
   readonly secret: Secret;
   readonly isChecked: boolean;
-  /** Copy the part from this key (S3 API only). */
+  /** Key from which the part is copied (S3 API only); null: the part is uploaded. */
   readonly from: string | null;
 }
 
@@ -111,7 +111,7 @@ const key = fc.constantFrom(...keys);
 const face = fc.constantFrom<Face[]>("binding", "binding", "s3");
 const secret = often<Secret>("right", fc.constantFrom<Secret[]>("none", "wrong"));
 
-/** Returns mostly the usual value, and sometimes one of the others. */
+/** Draws the usual value with probability `weight` / (`weight` + 1), otherwise another value. */
 function often<T>(usual: T, others: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
 }
@@ -142,7 +142,7 @@ const range: fc.Arbitrary<WantedRange | null> = often<WantedRange | null>(
 
 const as = fc.oneof(
   { weight: 400, arbitrary: fc.constantFrom<WantedBody["as"][]>("bytes", "bytes", "string") },
-  // A body of unknown length is hashed in a worker thread, which is slow to start.
+  // Streams are rare: a body of unknown length is hashed in a worker thread, which starts slowly.
   { weight: 1, arbitrary: fc.constantFrom<WantedBody["as"][]>("stream", "broken") },
   { weight: 10, arbitrary: fc.constant<WantedBody["as"]>("blob") },
 );

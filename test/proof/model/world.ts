@@ -22,13 +22,13 @@ export interface World {
   object(key: string): Promise<ObjectRecord | undefined>;
   /** Returns this key, or the next key that has an object. */
   keyThatIsThere(key: string): Promise<string>;
-  /** IDs of the uploads in flight. */
+  /** Returns the IDs of the uploads in flight. */
   activeUploads(): Promise<ReadonlySet<string>>;
   advance(milliseconds: number): void;
   task(operation: Operation): Task;
   /** Applies the task to the model. */
   apply(task: Task): Promise<Answer>;
-  /** Replays the log on a new model, then these tasks; returns their answers too. */
+  /** Returns a new model on which the log and then these tasks are replayed. */
   fork(tasks: readonly Task[]): Promise<Fork>;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function createWorld(name: string): Promise<World> {
       now += milliseconds;
     },
     task(operation) {
-      // An odd step, so that dates differ and are not whole seconds.
+      // Advance by 7 ms, so that dates differ and are not whole seconds.
       now += 7;
       return { operation, now, draw: `${name} ${drawn++}` };
     },

@@ -36,8 +36,8 @@ export function measureBefore({ server }: OverloadScene): Before {
 type Probing = Pick<OverloadScene, "probe" | "server">;
 
 /**
- * Probes each place once; returns places not answered with 200 in time, and the slowest answer.
- * Time that the probe and the server waited for a CPU core is added to the limit.
+ * Probes each place once; returns the places without a 200 in time, and the slowest answer. The
+ * limit is extended by the time that the probe and the server waited for a CPU core.
  */
 export async function probeOnce(
   { probe, server }: Probing,
@@ -56,8 +56,8 @@ export async function probeOnce(
 }
 
 /**
- * Probes each place and returns the slowest answer in milliseconds. Repeats if the server waited
- * longer for a CPU core than an answer may take: such a 503 says nothing about the phase.
+ * Probes each place; returns the slowest answer in milliseconds. Repeats a failed probe if the
+ * server waited for a CPU core longer than an answer may take.
  */
 export async function assertAnswers(
   scene: OverloadScene,
@@ -96,7 +96,7 @@ export async function untilAnswers(
 
 /** Waits until a restarted script answers; the other places are not probed. */
 export function scriptIsBack(scene: OverloadScene): Promise<number> {
-  // /readyz covers every script and reports a failure until its next check.
+  // Probe /readyz too: it covers every script and reports a failure until its next check.
   const places = scene.places.filter(({ name }) => name === "script" || name === "readyz");
   return untilAnswers(scene, places, "the script serves again");
 }
@@ -120,7 +120,7 @@ export async function assertMemoryBack(
   );
 }
 
-/** Checks that no process was replaced; with "scripts", script processes may have been. */
+/** Checks that no process was replaced; with "scripts", script processes may be replaced. */
 export function assertSameProcesses(
   { server }: OverloadScene,
   before: Before,

@@ -73,7 +73,7 @@ export const fullDisk: Phase = {
 
 const fewDescriptors = 256;
 
-/** Starts a second server with a low descriptor limit and opens more connections than that. */
+/** Starts a second server with a low descriptor limit and opens more connections than it allows. */
 export const descriptors: Phase = {
   name: "no descriptors left",
   replaces: "nothing",
@@ -102,7 +102,7 @@ export const badScripts: Phase = {
   replaces: "scripts",
   async run(scene, { nuisances }) {
     const processes = scriptProcesses(scene.server.pid).length;
-    // /readyz fails while no process of the script is up.
+    // Skip /readyz too: it fails while no process of the script is up.
     const others = scene.places.filter(({ name }) => name !== "script" && name !== "readyz");
     const counts: Record<string, number> = {};
     for (const nuisance of nuisances) {

@@ -11,7 +11,7 @@ export interface ProbedPlace {
 export interface Probed {
   readonly name: string;
   readonly milliseconds: number;
-  /** 0 if there was no answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly status: number;
   readonly error?: string;
 }

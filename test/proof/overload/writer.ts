@@ -21,7 +21,7 @@ export interface LedgerReport {
   readonly faults: readonly string[];
 }
 
-// Not a multiple of the number of sizes, so that each key gets contents of every size.
+// Number of keys: not a multiple of the number of sizes, so that each key gets every size.
 const keys = 199;
 const pauseMilliseconds = 10;
 const patience = 20_000;
@@ -77,7 +77,7 @@ function digest(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Writes sequentially; each lane has its own keys, so that their order is known. */
+/** Writes sequentially; each lane has its own keys, so the order of its writes is known. */
 async function writeLane(lane: "s3" | "script"): Promise<void> {
   while (isWriting) {
     const number = count++;

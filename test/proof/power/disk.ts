@@ -1,5 +1,5 @@
 // File systems on loop devices with simulated power cuts: the file system is shut down without
-// further writes, unmounted, and mounted again with what reached the device.
+// further writes, unmounted, and mounted again with the data that reached the device.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
@@ -61,7 +61,7 @@ function needed(command: string, args: readonly string[]): void {
   if (failed !== undefined) throw new NotTested(`${command} ${args.join(" ")}: ${failed}`);
 }
 
-/** Retries, because SQLite files stay open until their statements are garbage-collected. */
+/** Unmounts. Retries: SQLite files stay open until their statements are garbage-collected. */
 async function unmount(directory: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     const refused = run("umount", [directory]);

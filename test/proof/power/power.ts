@@ -18,7 +18,7 @@ import { installTools, makeDisk, type PowerDisk } from "./disk.ts";
 
 const buckets = ["load-one", "load-two"];
 
-/** The load during the cut. In a new directory, its parent folders must be synced too. */
+/** The load during the cut. "new": in a new directory, whose parent folders must be synced too. */
 const scenarios = ["load", "buckets", "new load", "load", "new buckets"] as const;
 
 interface Ledger<T> {
@@ -91,7 +91,7 @@ async function cutOften(
   for (let number = 0; budget.more(number); number++) {
     const disk = disks[number % disks.length]!;
     const scenario = scenarios[Math.floor(number / disks.length) % scenarios.length]!;
-    // Every second cut also drops unsynced entries; without that, more files are left to clean up.
+    // Half of the cuts also drop unsynced entries; the other cuts leave more files to clean up.
     const isStrict = random.below(2) === 0;
     const cut: Cut = { disk, random, number, seed: budget.seed, entries: isStrict ? entries : undefined };
     try {

@@ -13,7 +13,7 @@ export interface LoadTask {
   readonly round: number;
 }
 
-/** A value of null is a delete. */
+/** Report of a write. A value of null is a delete. */
 export interface LoadReport {
   readonly said: "trying" | "done";
   readonly key: string;

@@ -12,7 +12,7 @@ export interface Expected {
 
 export interface OpenTask {
   readonly directory: string;
-  /** The first key is read immediately after opening. */
+  /** Expected values by key; the first key is read immediately after opening. */
   readonly expected: readonly Expected[];
 }
 

@@ -17,7 +17,7 @@ import { fillStore } from "./store.ts";
 
 const opener = fileURLToPath(new URL("./opener.js", import.meta.url));
 
-/** The time limit applies only to the long run, because it is promised for a million objects. */
+/** The limit applies only to the long run, because it is promised for a million objects. */
 export function recoveryOf(objects: number, mostMilliseconds = Number.POSITIVE_INFINITY): Proof {
   return {
     name: "recovery",

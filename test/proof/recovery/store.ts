@@ -12,7 +12,7 @@ export const largeBucket = "large";
 const objectsOfCommit = 1000;
 const smallBytes = 100;
 const fileBytes = 5 * KiB;
-/** Number of concurrent puts: they share syncs. */
+/** Number of concurrent puts. Concurrent puts share syncs, so the bucket is filled faster. */
 const lanes = 64;
 
 /** Returns the key of an index. Keys sort like their indexes, which makes filling fast. */

@@ -31,7 +31,7 @@ export function findPlaces(files: ReadonlyMap<string, Buffer>): Places {
       add("segment", all);
     } else if (path.includes("/blobs/")) {
       add("file", all);
-      // The block checksums at the end of the file.
+      // The file ends with the block checksums, four bytes per block.
       const blocks = Math.ceil(bytes.length / (256 + 4));
       add("file's checksums", { path, start: Math.max(0, bytes.length - blocks * 4), length: blocks * 4 });
     } else if (basename(path) === "registry.db") {

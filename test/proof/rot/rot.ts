@@ -118,7 +118,7 @@ async function proveOne(directory: string, flipped: Flipped): Promise<void> {
   assert.deepEqual(pristine.lost(), [], "a body was removed");
 }
 
-/** Returns undefined if verify fails with a StoreError. */
+/** Returns the report of verify; undefined if verify fails with a StoreError. */
 async function verified(engine: Engine): Promise<VerifyReport | undefined> {
   try {
     return await engine.verify();

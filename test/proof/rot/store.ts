@@ -124,7 +124,7 @@ function leaveMarkers(directory: string): void {
 /** A copy of every file of a directory, to restore it. */
 export interface Pristine {
   readonly files: ReadonlyMap<string, Buffer>;
-  /** Returns the files of bodies that no longer exist. */
+  /** Returns the body files that are missing now. */
   lost(): string[];
   restore(): void;
 }

@@ -1,5 +1,5 @@
-// Mutations that stay valid HTTP: changes one part of a request and keeps its framing, so that the
-// code after the HTTP parser sees it too.
+// Mutations that keep a request valid HTTP: they change one part and keep the framing, so that the
+// code after the HTTP parser is tested too.
 import type { Random } from "../../support/random.ts";
 
 export type Spoil = (text: string) => string;

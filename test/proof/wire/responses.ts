@@ -12,10 +12,7 @@ const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]
 /** Thrown if the data ends before the response does. */
 class BrokenOff extends Error {}
 
-/**
- * Parses responses; throws on data outside a response. The last response may be incomplete if the
- * client ended the connection first.
- */
+/** Parses responses; throws on other data. `mayBreakOff`: the last one may be incomplete. */
 export function readResponses(text: string, mayBreakOff: boolean): WireResponse[] {
   const found: WireResponse[] = [];
   try {

@@ -18,7 +18,7 @@ import { s3Samples, scriptSamples } from "./samples.ts";
 export interface Listener {
   readonly name: string;
   readonly port: number;
-  /** Valid requests, signed with the current time. */
+  /** Returns valid requests, signed with the current time. */
   samples(): string[];
   /** Checks that a valid request is still served. */
   checkGood(): Promise<void>;
@@ -30,9 +30,9 @@ export interface WireScene {
   readonly impatient: Listener;
   /** Checks that no process died and that the S3 processes were not replaced. */
   checkProcesses(): void;
-  /** Number of script processes reported as blocked; a busy machine can cause such reports. */
+  /** Returns how many script processes were reported as blocked, which a busy machine can cause. */
   blockedScripts(): number;
-  /** Memory of all serving processes, in bytes. */
+  /** Returns the memory of all serving processes, in bytes. */
   memory(): number;
   close(): Promise<void>;
 }

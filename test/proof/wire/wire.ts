@@ -93,7 +93,7 @@ function createTexts(listener: Listener, random: Random): Texts {
   const one = () => {
     const sample = random.pick(samples);
     const kind = random.below(5);
-    // Sometimes send a valid request: after an invalid one, it must not be parsed as a part of it.
+    // Some requests are valid: a request after an invalid one must not be parsed as a part of it.
     if (kind === 0) return sample;
     return kind < 3 ? spoilInFrame(sample, random, spoil) : mutate(samples);
   };

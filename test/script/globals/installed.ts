@@ -58,7 +58,7 @@ export function incoming(given: Partial<IncomingRequest> = {}): Request & Pick<S
   }) as Request & Pick<ScriptRequest, "cf">;
 }
 
-/** Creates a stream whose reads return one of `pieces` each. */
+/** Creates a stream that returns one piece per read, in order. */
 export function streamOf(...pieces: (string | Uint8Array)[]): ReadableStream<Uint8Array> {
   const left = pieces.map((piece) => new Uint8Array(Buffer.from(piece as string)));
   return new ReadableStream({

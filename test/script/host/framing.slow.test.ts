@@ -82,7 +82,7 @@ for (const mode of ["dev", "serve"] as const) {
   test(`store ${mode}: the server sends every response with its true length, whatever headers the script sets`, async (t) => {
     const scene = await scriptScene(t, source);
     const server = await scene.start(mode);
-    // One connection for all requests: a response with a wrong length would corrupt the next one.
+    // Use one connection: a response with a wrong length would corrupt the next response.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
     const ask = (asked: Asked) => server.ask({ agent, ...asked });
@@ -142,12 +142,15 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual(framingOf(answer), ["12", undefined]);
     });
 
-    await t.test("a range with the whole object's Content-Length is sent with its own length", async () => {
-      const answer = await ask({ path: "/range" });
-      assert.deepEqual([answer.status, answer.text], [206, "world"]);
-      assert.deepEqual(framingOf(answer), ["5", undefined]);
-      assert.equal(answer.headers["content-range"], "bytes 7-11/12");
-    });
+    await t.test(
+      "a script's Content-Length of the whole object is replaced by the length of the range it sends",
+      async () => {
+        const answer = await ask({ path: "/range" });
+        assert.deepEqual([answer.status, answer.text], [206, "world"]);
+        assert.deepEqual(framingOf(answer), ["5", undefined]);
+        assert.equal(answer.headers["content-range"], "bytes 7-11/12");
+      },
+    );
 
     await t.test("a stored gzip object is sent with its stored length", async () => {
       const answer = await ask({ path: "/gzip" });
@@ -195,7 +198,7 @@ for (const mode of ["dev", "serve"] as const) {
       for (const path of ["/too-short", "/too-long"]) {
         const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ""];
         const received = await restOf(await converse(server.port, ...lines)).catch(() => "");
-        // The connection is cut; the front process of `store dev` answers 503 if no byte was sent.
+        // The connection is cut, or `store dev` answers 503 if the script process sent no byte.
         const [head = "", body = ""] = received.split("\r\n\r\n");
         const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
         if (received !== "" && !head.startsWith("HTTP/1.1 503")) assert.ok(body.length < announced, received);

@@ -1,4 +1,4 @@
-// Stacks of uncaught errors show the frames of the script and omit those of the server.
+// Stack traces of uncaught errors contain frames of the script and no frames of the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { missingBindingHint } from "../../../src/script/host/platform/missing-binding.ts";

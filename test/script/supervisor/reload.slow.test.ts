@@ -26,10 +26,7 @@ async function takenIn(
   return { clock: Date.now() - began, log: Number(milliseconds) };
 }
 
-/**
- * Applies a broken change and waits until the log shows `reason`. A change may be detected twice,
- * first as an incomplete file.
- */
+/** Applies a broken change; waits until the log shows `reason` and that the change is refused. */
 async function notTakenIn(server: Server, change: () => Promise<unknown>, reason: RegExp): Promise<void> {
   const from = server.log().length;
   await change();
@@ -37,7 +34,7 @@ async function notTakenIn(server: Server, change: () => Promise<unknown>, reason
   await server.told(/Script "script" keeps running its previous version/, from + index);
 }
 
-/** Waits until `text` is served, because a change may be detected twice. */
+/** Waits until `text` is served: a change may be detected twice, so the log is not sufficient. */
 async function serves(server: Server, text: string, host = "a.example"): Promise<void> {
   await until(async () => (await server.ask({ headers: { host } })).text === text, `${text} is served`);
 }

@@ -1,7 +1,5 @@
-// Reloads one script 500 times and prints the supervisor's memory and the median reload time after
-// every 50 reloads. Run it by hand:
-//
-//   node build/test/script/supervisor/reloads.js [COUNT]
+// Reloads a script 500 times; prints memory and median reload time after every 50 reloads. Run it
+// by hand: `node build/test/script/supervisor/reloads.js [COUNT]`.
 import { type TestContext, test } from "node:test";
 import { descendantsOf, residentMemory, scriptProcesses, until } from "../inside.ts";
 import { scriptScene } from "../scene.ts";
@@ -9,7 +7,7 @@ import { scriptScene } from "../scene.ts";
 const total = Number(process.argv[2] ?? 500);
 
 function version(n: number): string {
-  // About the size of a script with a few packages.
+  // Makes the script about as large as a script with a few packages.
   const ballast = JSON.stringify("x".repeat(100_000 + n));
   return `const ballast = ${ballast};\nexport default { fetch: () => new Response(String(${n} + ballast.length)) };\n`;
 }

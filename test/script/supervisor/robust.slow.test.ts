@@ -93,7 +93,7 @@ for (const mode of ["dev", "serve"] as const) {
       () => scriptProcesses(server.pid).length === processes + 2,
       "there is one more process and a spare process",
     );
-    // Stop before the blocked process is killed: the shutdown must end it too.
+    // Stop the server before it kills the blocked process: the shutdown must end that process too.
     const { code } = await server.stop();
     assert.equal(code, 0);
     assert.match(await blocked, /^(ECONNRESET|503)$/);
@@ -180,7 +180,7 @@ test("a script that blocks or dies does not affect other scripts or the S3 API",
   const good = async () => {
     const began = Date.now();
     assert.equal((await server.ask({ agent })).status, 200);
-    // 403, because the request is not signed: the S3 API answers.
+    // The S3 API answers 403, because the request is not signed.
     assert.equal((await fetch(server.announced.s3.url)).status, 403);
     return Date.now() - began;
   };

@@ -1,4 +1,4 @@
-// The log of script output: bounded, with followers, and with the errors found in it.
+// The log of script output: its size limit, its followers, and the errors found in it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScriptLog } from "../../../src/script/supervisor/script-log.ts";

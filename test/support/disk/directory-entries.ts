@@ -1,10 +1,9 @@
-// Removes directory entries that a power cut may lose: files and folders whose directory was not
-// synced after they were created. ext4 and XFS usually keep them, because syncing a new file also
-// writes its name, so tests on these file systems alone do not detect a missing directory sync.
+// Removes directory entries that a power cut may lose because their directory was not synced. ext4
+// and XFS usually keep such entries, so tests on them alone do not detect a missing sync.
 import { readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Returns entries that the process created, by its notes, and that are not known to be durable. */
+/** Returns the entries that, by the notes, were created and are not certainly synced. */
 export function unsyncedEntries(notes: string): string[] {
   const unsynced = new Set<string>();
   /** Entries covered by each sync in flight, by directory, in the order in which syncs started. */

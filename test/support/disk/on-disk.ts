@@ -1,4 +1,4 @@
-// Checks that the files of a closed data directory are exactly those that its records name.
+// Checks that a closed data directory contains exactly the files that its records name.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -76,10 +76,7 @@ export function bucketIds(directory: string): ReadonlyMap<string, string> {
   return new Map(rows.map(({ name, id }) => [String(name), String(id)]));
 }
 
-/**
- * Asserts that no file is left over. This must hold after every crash, once the directory was
- * opened, swept and closed again.
- */
+/** Asserts that no file is left over, once the directory was opened, swept and closed. */
 export function assertNothingLeftOver(directory: string): void {
   const layout = dataLayout(directory);
   const kept = ["buckets", "processes", "registry.db", "trash"];

@@ -1,4 +1,4 @@
-// Operations of one client in a process that is killed. Each write is reported before and after.
+// Operations of one client in a process that is killed, which reports each write before and after.
 import type { StoreBucket, StoreValue } from "../../../src/index.ts";
 import { bytesOf, KiB, MiB, streamOf, type Value } from "../bodies.ts";
 import type { Random } from "../random.ts";

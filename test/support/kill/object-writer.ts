@@ -8,7 +8,7 @@ export interface WriterTask {
   readonly directory: string;
   readonly buckets: readonly string[];
   readonly seed: number;
-  /** Makes the names of this process's values unique. */
+  /** Number of the round, which makes the names of this process's values unique. */
   readonly round: number;
 }
 

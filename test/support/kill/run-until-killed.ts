@@ -29,7 +29,7 @@ export interface Killing {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs the program until it is killed; returns all reports it sent before. */
+/** Runs the program until it is killed; returns all reports that it sent. */
 export async function runUntilKilled<T>(killing: Killing): Promise<T[]> {
   const { before, inDoubt, ended } = await runUntilCut<T>(killing, () => {});
   assert.equal(ended, "SIGKILL", `the program ended by itself with ${ended}`);
@@ -64,7 +64,7 @@ export async function runUntilCut<T>(killing: Killing, cut: () => void): Promise
     cut();
     child.kill("SIGKILL");
   };
-  // One kill in four is timed to hit opening and recovery, the others hit writes.
+  // One kill in four is timed to hit opening and recovery; the other kills hit writes.
   const whileOpening = random.below(4) === 0 ? delay(random.between(50, 400)) : undefined;
   const last = at === undefined ? random.between(1, reports) : reports;
   (at ?? whileOpening)?.then(end, end);

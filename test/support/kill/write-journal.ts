@@ -46,10 +46,7 @@ export function createLedger(buckets: readonly string[]): Ledger {
     return said === "done" ? 1 : 0;
   }
 
-  /**
-   * Returns the keys that certainly existed before each interrupted batch delete, which must be
-   * deleted all or not at all.
-   */
+  /** Returns the existing keys of each interrupted batch delete: all or none must be deleted. */
   function cutBatches(): string[][] {
     return [...batches.values()].map(({ bucket, keys, id }) =>
       keys

@@ -40,7 +40,7 @@ interface DocumentTarget {
   readonly request: string;
   readonly samples: readonly string[];
   readonly tokens: readonly string[];
-  /** Checks to run after the document. */
+  /** Checks to run after the document is processed. */
   readonly after?: (world: World) => Promise<void>;
 }
 
@@ -138,7 +138,7 @@ const create = documents({
   tokens: ["<LocationConstraint>", "us-east-1", "<Location>"],
 });
 
-/** Tests the XML reader alone: accepted text must survive writing and reading again. */
+/** Tests the XML reader alone: accepted text must not change when it is written and read again. */
 const reader: Target = {
   name: "XML: reader",
   form: "bytes",

@@ -23,7 +23,7 @@ import { holds, isClear, type Runner, Violation } from "../target.ts";
 export const fixedNow = Date.UTC(2026, 10, 15, 12);
 export const domains = ["s3.example.com"];
 
-/** Matches headers of which Node keeps only the first and ignores duplicates. */
+/** Matches headers of which Node keeps only the first occurrence. */
 const single =
   /^(?:authorization|content-(?:length|type)|etag|expires|from|host|if-(?:un)?modified-since|last-modified|location)$/;
 
