@@ -118,7 +118,7 @@ async function toGetOutcome(
 ): Promise<GetOutcome | undefined> {
   const { outcome, dataKey } = toDescribeOutcome(bucket, { record, body }, options);
   if (outcome.outcome !== "found") return outcome;
-  const { parts } = outcome;
+  const { record: opened, parts } = outcome;
   const range =
     options.part === undefined
       ? resolveRange(options.range, record.size)
@@ -132,7 +132,8 @@ async function toGetOutcome(
   const request = { bucket, size: record.size, range, dataKey, isReferenced, currentBody };
   const bytes = await openBody(context, body, request);
   if (bytes === undefined) return undefined;
-  return { ...outcome, range, bytes };
+  // Fields are listed: spreading takes a fifth of a small read.
+  return { outcome: "found", record: opened, range, bytes, parts };
 }
 
 /** Checks the condition of a read, then the customer's key. Also returns the data key. */
