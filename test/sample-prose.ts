@@ -33,7 +33,7 @@ for (const [what, all] of Object.entries({ comments, "test titles": titles })) {
 /** Collects blocks of comment lines, and the first arguments of calls such as `test("…"`. */
 function collect(file: string): void {
   const text = readFileSync(join(root, file), "utf8");
-  for (const [block] of text.matchAll(/(^[ \t]*(\/\/|\/\*\*|\*[ \/]).*\n)+/gm)) {
+  for (const [block] of text.matchAll(/(^[ \t]*(\/\/|\/\*\*|\*[ /]).*\n)+/gm)) {
     comments.push(`${file}\n   ${block.trim().replace(/\n\s*/g, "\n   ")}`);
   }
   for (const [, title] of text.matchAll(/\b(?:test|it|suite|describe)\(\s*("[^"]+"|`[^`]+`),/g)) {

@@ -129,7 +129,7 @@ export function readOperation(request: S3Request, domains: readonly string[]): O
   return { name, bucket, key, requires: operations[name] };
 }
 
-/** Finds the bucket in the path, or in the host before one of `domains`. */
+/** Virtual-hosted style if the host ends with one of `domains`, otherwise path style. */
 export function parseAddress(
   request: S3Request,
   domains: readonly string[],

@@ -12,7 +12,7 @@ export interface Loads {
   readonly size: number;
   /** Starts the load of all processes on the keys of the round. */
   begin(round: RoundPlan): void;
-  /** Returns the counts of the current process at this index in this round. */
+  /** Returns this round's counts of the process at `index`, without those of a replaced process. */
   counts(index: number): LoadCounts;
   /** Resolves when each process got this many further writes acknowledged. */
   waitForWrites(writes: number, only?: readonly number[]): Promise<void>;

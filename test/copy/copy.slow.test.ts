@@ -225,7 +225,7 @@ test("a resumed copy contains the changes of the source since the interruption",
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
 
-test("a target that has data, another copy or a finished copy is refused and not changed", async () => {
+test("copying to a target with data, a partial copy of another store or a finished copy is refused", async () => {
   const from = await filledMemory();
   const used = await filledMemory();
   const before = await contentsOf(used);

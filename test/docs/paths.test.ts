@@ -27,7 +27,7 @@ test("every link in a page leads to an existing file and heading", () => {
   }
 });
 
-test("every source file that a page names exists", () => {
+test("every source file named in the documentation exists", () => {
   for (const page of pages.filter((name) => name !== "CHANGELOG.md")) {
     for (const [, path] of textOf(page).matchAll(/`([\w./-]+\/[\w.-]+\.(?:ts|js))`/g)) {
       const bases = [dirname(page), "", "src"];

@@ -106,7 +106,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     );
   }
 
-  await t.test("a missing object returns 404, and PUT returns 405", async () => {
+  await t.test("examples/file-server returns 404 for a missing object and 405 for PUT", async () => {
     assert.equal((await ask("/none")).status, 404);
     const { status, headers } = await ask({ method: "PUT", path, body: "x" });
     assert.deepEqual([status, headers.allow], [405, "GET, HEAD"]);

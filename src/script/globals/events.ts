@@ -83,7 +83,7 @@ export interface ScriptEvents {
     removeEventListener(type: string, listener: unknown, options?: unknown): void;
     dispatchEvent(event: Event): boolean;
   };
-  /** Returns the listeners in the order in which they were added. Their errors reach the caller. */
+  /** Returns the listeners in the order in which they were added. They throw to their caller. */
   listeners(type: HandledType): readonly Listener[];
 }
 

@@ -107,7 +107,7 @@ export function getContract(implementation: Implementation): void {
 
   describe("httpMetadata in the options of get overrides the stored metadata", () => {
     const stored = { contentType: "text/plain", cacheControl: "no-store" };
-    test("httpMetadata in the options of get overrides the stored fields, as an object", async (t) => {
+    test("get with an httpMetadata object returns its fields instead of the stored ones", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { httpMetadata: stored });
       const cacheExpiry = new Date(1_900_000_000_000);

@@ -22,7 +22,7 @@ async function multipart(
 
 export function ssecContract(implementation: Implementation): void {
   describe("objects put with an SSE-C key are encrypted and need the key to be read", () => {
-    test("an encrypted object of any size is returned with its key", async (t) => {
+    test("get with the SSE-C key returns the decrypted bytes of an object of any size", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const size of [0, 1, 4096, 4097, 64 * 1024, 64 * 1024 + 1, MiB]) {
         const bytes = patterned(size);

@@ -161,7 +161,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.equal((await mustGet(bucket, "key", { range: { offset: 7, length: 2 } })).size, 70_003);
     });
 
-    test("spec 2.2: etag is the etag of the object upload", async () => {
+    test("spec 2.2: etag is the MD5 of a single put, and the multipart etag of a multipart upload", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         const { etag } = await bucket.put("key", pattern(size));

@@ -62,7 +62,7 @@ async function scene(t: TestContext): Promise<Scene> {
   await first.engine.createBucket(bucket);
   for (const [key, bytes] of Object.entries(bodies)) await store(first.engine, key, bytes);
   await first.engine.close();
-  // Reopen the store: the first engine would remove blobs that the forgeries replace.
+  // Forge on a new engine: the engine that wrote the bodies would delete them once replaced.
   const { ports, engine } = await open();
   const { records, blobs } = ports;
   let closing: Promise<void> | undefined;

@@ -194,15 +194,19 @@ for (const mode of ["dev", "serve"] as const) {
       }
     });
 
-    await t.test("a stream shorter or longer than its declared length is cut off", async () => {
-      for (const path of ["/too-short", "/too-long"]) {
-        const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ""];
-        const received = await restOf(await converse(server.port, ...lines)).catch(() => "");
-        // The connection is cut, or `store dev` answers 503 if the script process sent no byte.
-        const [head = "", body = ""] = received.split("\r\n\r\n");
-        const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
-        if (received !== "" && !head.startsWith("HTTP/1.1 503")) assert.ok(body.length < announced, received);
-      }
-    });
+    await t.test(
+      "a response whose stream is shorter or longer than its Content-Length never arrives complete",
+      async () => {
+        for (const path of ["/too-short", "/too-long"]) {
+          const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ""];
+          const received = await restOf(await converse(server.port, ...lines)).catch(() => "");
+          // The connection is cut, or `store dev` answers 503 if the script process sent no byte.
+          const [head = "", body = ""] = received.split("\r\n\r\n");
+          const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+          if (received !== "" && !head.startsWith("HTTP/1.1 503"))
+            assert.ok(body.length < announced, received);
+        }
+      },
+    );
   });
 }
