@@ -13,31 +13,13 @@ import { createFailedSignatures, type FailureLimits } from "./auth/failed-signat
 import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
-import type { OperationHandler, S3Response } from "./call.ts";
+import type { S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, type OperationName, parseAddress, readOperation } from "./operation.ts";
-import { getObjectAttributes } from "./operations/attributes.ts";
-import * as buckets from "./operations/buckets.ts";
-import { copyObject, uploadPartCopy } from "./operations/copy.ts";
-import { corsHeaders, deleteBucketCors, getBucketCors, preflight, putBucketCors } from "./operations/cors.ts";
-import { deleteObjects } from "./operations/delete-objects.ts";
-import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./operations/lifecycle.ts";
-import {
-  listMultipartUploads,
-  listObjects,
-  listObjectsV2,
-  listObjectVersions,
-} from "./operations/listing.ts";
-import { deleteObject, getObject, headObject, putObject } from "./operations/objects.ts";
+import { corsHeaders, preflight } from "./operations/cors.ts";
+import { operationHandlers } from "./operations/handlers.ts";
 import { postObject } from "./operations/post-object.ts";
-import {
-  abortMultipartUpload,
-  completeMultipartUpload,
-  createMultipartUpload,
-  listParts,
-  uploadPart,
-} from "./operations/uploads.ts";
 import { readRequest, withMovedHeaders } from "./request.ts";
 
 export interface S3Options {
@@ -85,55 +67,6 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   DeleteBucketCors: "change cors",
   PutBucketLifecycle: "change lifecycle",
   DeleteBucketLifecycle: "change lifecycle",
-};
-
-/** The function of each operation; runs after authorization. */
-export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObject">, OperationHandler>> = {
-  ListBuckets: buckets.listBuckets,
-  CreateBucket: buckets.createBucket,
-  HeadBucket: buckets.headBucket,
-  DeleteBucket: buckets.deleteBucket,
-  GetBucketLocation: buckets.getBucketLocation,
-  GetBucketAcl: buckets.getAcl,
-  GetBucketVersioning: buckets.emptySetting("VersioningConfiguration"),
-  GetBucketTagging: buckets.settingNotFound("NoSuchTagSet"),
-  GetBucketPolicy: buckets.settingNotFound("NoSuchBucketPolicy"),
-  GetBucketReplication: buckets.settingNotFound("ReplicationConfigurationNotFoundError"),
-  GetBucketRequestPayment: buckets.getBucketRequestPayment,
-  GetObjectLockConfiguration: buckets.settingNotFound("ObjectLockConfigurationNotFoundError"),
-  GetBucketEncryption: buckets.settingNotFound("ServerSideEncryptionConfigurationNotFoundError"),
-  GetPublicAccessBlock: buckets.settingNotFound("NoSuchPublicAccessBlockConfiguration"),
-  GetBucketOwnershipControls: buckets.settingNotFound("OwnershipControlsNotFoundError"),
-  GetBucketNotification: buckets.getBucketNotification,
-  GetBucketLogging: buckets.emptySetting("BucketLoggingStatus"),
-  GetBucketWebsite: buckets.settingNotFound("NoSuchWebsiteConfiguration"),
-  GetBucketAccelerate: buckets.emptySetting("AccelerateConfiguration"),
-  GetBucketPolicyStatus: buckets.settingNotFound("NoSuchBucketPolicy"),
-  GetBucketCors: getBucketCors,
-  PutBucketCors: putBucketCors,
-  DeleteBucketCors: deleteBucketCors,
-  GetBucketLifecycle: getBucketLifecycle,
-  PutBucketLifecycle: putBucketLifecycle,
-  DeleteBucketLifecycle: deleteBucketLifecycle,
-  ListObjects: listObjects,
-  ListObjectsV2: listObjectsV2,
-  ListObjectVersions: listObjectVersions,
-  ListMultipartUploads: listMultipartUploads,
-  DeleteObjects: deleteObjects,
-  GetObject: getObject,
-  HeadObject: headObject,
-  GetObjectAttributes: getObjectAttributes,
-  GetObjectAcl: buckets.getAcl,
-  GetObjectTagging: buckets.getObjectTagging,
-  PutObject: putObject,
-  CopyObject: copyObject,
-  DeleteObject: deleteObject,
-  CreateMultipartUpload: createMultipartUpload,
-  UploadPart: uploadPart,
-  UploadPartCopy: uploadPartCopy,
-  CompleteMultipartUpload: completeMultipartUpload,
-  AbortMultipartUpload: abortMultipartUpload,
-  ListParts: listParts,
 };
 
 export function createS3Handler(options: S3Options): HttpHandler {

@@ -14,9 +14,9 @@ import { openPayload } from "../../../../src/s3/body/payload.ts";
 import { readXml } from "../../../../src/s3/body/xml-reader.ts";
 import type { S3Response } from "../../../../src/s3/call.ts";
 import { errorCodeByReason, S3Error } from "../../../../src/s3/errors.ts";
-import { operationHandlers } from "../../../../src/s3/handler.ts";
 import { checkRefusedHeaders } from "../../../../src/s3/headers/metadata.ts";
 import { readOperation } from "../../../../src/s3/operation.ts";
+import { operationHandlers } from "../../../../src/s3/operations/handlers.ts";
 import { readRequest } from "../../../../src/s3/request.ts";
 import { holds, isClear, type Runner, Violation } from "../target.ts";
 

@@ -1,0 +1,67 @@
+// Maps each operation of the S3 API to the function that runs it.
+import type { OperationHandler } from "../call.ts";
+import type { OperationName } from "../operation.ts";
+import { getObjectAttributes } from "./attributes.ts";
+import * as buckets from "./buckets.ts";
+import { copyObject, uploadPartCopy } from "./copy.ts";
+import { deleteBucketCors, getBucketCors, putBucketCors } from "./cors.ts";
+import { deleteObjects } from "./delete-objects.ts";
+import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
+import { listMultipartUploads, listObjects, listObjectsV2, listObjectVersions } from "./listing.ts";
+import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  listParts,
+  uploadPart,
+} from "./uploads.ts";
+
+/** The function of each operation; runs after authorization. */
+export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObject">, OperationHandler>> = {
+  ListBuckets: buckets.listBuckets,
+  CreateBucket: buckets.createBucket,
+  HeadBucket: buckets.headBucket,
+  DeleteBucket: buckets.deleteBucket,
+  GetBucketLocation: buckets.getBucketLocation,
+  GetBucketAcl: buckets.getAcl,
+  GetBucketVersioning: buckets.emptySetting("VersioningConfiguration"),
+  GetBucketTagging: buckets.settingNotFound("NoSuchTagSet"),
+  GetBucketPolicy: buckets.settingNotFound("NoSuchBucketPolicy"),
+  GetBucketReplication: buckets.settingNotFound("ReplicationConfigurationNotFoundError"),
+  GetBucketRequestPayment: buckets.getBucketRequestPayment,
+  GetObjectLockConfiguration: buckets.settingNotFound("ObjectLockConfigurationNotFoundError"),
+  GetBucketEncryption: buckets.settingNotFound("ServerSideEncryptionConfigurationNotFoundError"),
+  GetPublicAccessBlock: buckets.settingNotFound("NoSuchPublicAccessBlockConfiguration"),
+  GetBucketOwnershipControls: buckets.settingNotFound("OwnershipControlsNotFoundError"),
+  GetBucketNotification: buckets.getBucketNotification,
+  GetBucketLogging: buckets.emptySetting("BucketLoggingStatus"),
+  GetBucketWebsite: buckets.settingNotFound("NoSuchWebsiteConfiguration"),
+  GetBucketAccelerate: buckets.emptySetting("AccelerateConfiguration"),
+  GetBucketPolicyStatus: buckets.settingNotFound("NoSuchBucketPolicy"),
+  GetBucketCors: getBucketCors,
+  PutBucketCors: putBucketCors,
+  DeleteBucketCors: deleteBucketCors,
+  GetBucketLifecycle: getBucketLifecycle,
+  PutBucketLifecycle: putBucketLifecycle,
+  DeleteBucketLifecycle: deleteBucketLifecycle,
+  ListObjects: listObjects,
+  ListObjectsV2: listObjectsV2,
+  ListObjectVersions: listObjectVersions,
+  ListMultipartUploads: listMultipartUploads,
+  DeleteObjects: deleteObjects,
+  GetObject: getObject,
+  HeadObject: headObject,
+  GetObjectAttributes: getObjectAttributes,
+  GetObjectAcl: buckets.getAcl,
+  GetObjectTagging: buckets.getObjectTagging,
+  PutObject: putObject,
+  CopyObject: copyObject,
+  DeleteObject: deleteObject,
+  CreateMultipartUpload: createMultipartUpload,
+  UploadPart: uploadPart,
+  UploadPartCopy: uploadPartCopy,
+  CompleteMultipartUpload: completeMultipartUpload,
+  AbortMultipartUpload: abortMultipartUpload,
+  ListParts: listParts,
+};
