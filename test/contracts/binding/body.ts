@@ -11,7 +11,7 @@ const readers = ["arrayBuffer", "bytes", "text", "json", "blob"] as const;
 
 export function bodyContract(implementation: Implementation): void {
   describe("the body of an object can be read once, with any method", () => {
-    test("arrayBuffer, bytes, text, json, blob and the stream return the same value", async (t) => {
+    test("arrayBuffer, bytes, text, json, blob and the body stream all return the stored value", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const value = { greeting: "Grüße 😀", list: [1, 2, 3], filler: "-".repeat(10_000) };
       const text = JSON.stringify(value);
@@ -150,7 +150,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal("body" in ((await bucket.get("key")) ?? {}), true);
     });
 
-    test("a body can be cancelled at any point", async (t) => {
+    test("a body can be cancelled before or during reading, and the object can be read again", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", patterned(MiB));
       const unread = (await bucket.get("key"))!;
@@ -184,7 +184,7 @@ export function bodyContract(implementation: Implementation): void {
       assert.equal(bodies.length, 40);
     });
 
-    test("an unread body does not keep file descriptors open forever, and can still be read", async (t) => {
+    test("the file of an unread body is closed after a timeout, and the body can still be read", async (t) => {
       const { bucket } = await openBucket(t, implementation, ownStore());
       const bytes = patterned(MiB);
       await bucket.put("key", bytes);

@@ -28,7 +28,7 @@ export async function putHolds(bucket: StoreBucket, key: string, onlyIf: OnlyIf)
 
 export function conditionsContract(implementation: Implementation): void {
   describe("conditions can be given as an object", () => {
-    test("every combination of conditions has the same result in get and in put to an existing key", async (t) => {
+    test("get and put of an existing key evaluate every combination of conditions alike", async (t) => {
       const { bucket } = await openBucket(t, implementation, fixedClock);
       await bucket.put("key", "value");
       const etags = [undefined, etag, otherEtag, "*"];
@@ -154,10 +154,10 @@ export function conditionsContract(implementation: Implementation): void {
   describe("a condition is evaluated atomically with the commit", () => {
     const count = 100;
     for (const [what, body] of [
-      ["small bodies", (i: number) => `writer ${i}`],
-      ["bodies that stream", (i: number) => new Blob([`writer ${i}`, "-".repeat(10_000)]).stream()],
+      ["with small bodies", (i: number) => `writer ${i}`],
+      ["with streams as bodies", (i: number) => new Blob([`writer ${i}`, "-".repeat(10_000)]).stream()],
     ] as const) {
-      test(`exactly one of ${count} concurrent create-only puts succeeds: ${what}`, async (t) => {
+      test(`exactly one of ${count} concurrent create-only puts ${what} succeeds`, async (t) => {
         const { bucket } = await openBucket(t, implementation);
         const onlyIf = { etagDoesNotMatch: "*" };
         const outcomes = await Promise.all(

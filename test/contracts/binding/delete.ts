@@ -78,7 +78,7 @@ export function deleteContract(implementation: Implementation): void {
       }
     });
 
-    test("delete frees the bytes of the deleted object and keeps those of other objects", async (t) => {
+    test("delete frees the bytes of the deleted object and keeps the bytes of other objects", async (t) => {
       const { store, bucket } = await openBucket(t, implementation, sweptStore);
       await bucket.put("gone", patterned(MiB));
       await bucket.put("stays", patterned(MiB, 2));

@@ -7,7 +7,7 @@ import { described, openBucket, rejectsWith, secret } from "./scene.ts";
 
 export function getContract(implementation: Implementation): void {
   describe("get returns an object, part of it, or null", () => {
-    test("get of a missing key returns null, whatever the conditions, range and SSE-C key", async (t) => {
+    test("get of a missing key returns null for any condition, range and SSE-C key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("missing", "was there");
       await bucket.delete("missing");
@@ -43,7 +43,7 @@ export function getContract(implementation: Implementation): void {
       );
     });
 
-    test("the range of a result has the returned offset and length, also when none was requested", async (t) => {
+    test("range in a get result is the returned offset and length, even if no range was requested", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value");
       await bucket.put("empty", null);
@@ -74,7 +74,7 @@ export function getContract(implementation: Implementation): void {
       }
     });
 
-    test("head, get, put, list and complete return the same fields of an object", async (t) => {
+    test("head, get, put, list and complete return an object with equal fields", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const options = {
         httpMetadata: { contentType: "text/plain", cacheExpiry: new Date(1_900_000_000_000) },
@@ -107,7 +107,7 @@ export function getContract(implementation: Implementation): void {
 
   describe("httpMetadata in the options of get overrides the stored metadata", () => {
     const stored = { contentType: "text/plain", cacheControl: "no-store" };
-    test("get with an httpMetadata object returns its fields instead of the stored ones", async (t) => {
+    test("get with an httpMetadata object returns its fields instead of the stored fields", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { httpMetadata: stored });
       const cacheExpiry = new Date(1_900_000_000_000);
@@ -125,7 +125,7 @@ export function getContract(implementation: Implementation): void {
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, stored);
     });
 
-    test("httpMetadata in the options of get overrides the stored fields, as Headers", async (t) => {
+    test("get with httpMetadata given as Headers returns its fields instead of the stored fields", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", { httpMetadata: stored });
       const httpMetadata = new Headers({

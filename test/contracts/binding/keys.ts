@@ -107,7 +107,7 @@ export function keysContract(implementation: Implementation): void {
       for (const limit of [1000, 4, 1]) assert.deepEqual(await pagedKeys(bucket, limit), expected);
     });
 
-    test("keys are found by each of their prefixes, and by startAfter in byte order", async (t) => {
+    test("list finds keys of any content by prefix and by startAfter, in byte order", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, strangeKeys);
       const ordered = inByteOrder(strangeKeys);
@@ -141,7 +141,7 @@ export function keysContract(implementation: Implementation): void {
       assert.deepEqual(await pagedKeys(bucket, 1000), []);
     });
 
-    test("uploads accept the same keys as objects", async (t) => {
+    test("multipart uploads accept the same keys as put", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = ["", ".", "..", "a/../b", "\0", "__proto__", "\u{10000}", "\uffff", "k".repeat(1024)];
       for (const key of keys) {

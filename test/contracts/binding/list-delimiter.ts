@@ -70,14 +70,14 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual((await bucket.list({ delimiter: "%" })).delimitedPrefixes, []);
     });
 
-    test("a key that equals the prefix is listed as an object", async (t) => {
+    test("a key that equals the given prefix is listed as an object, not as a delimited prefix", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/", "a/b", "a/c/", "a/c/d"]);
       const page = await bucket.list({ prefix: "a/", delimiter: "/" });
       assert.deepEqual([keysOf(page), page.delimitedPrefixes], [["a/", "a/b"], ["a/c"]]);
     });
 
-    test("objects and prefixes together count toward limit", async (t) => {
+    test("objects and delimited prefixes together count toward the limit of a list", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b/1", "b/2", "c", "d/1", "e"]);
       const page = await bucket.list({ delimiter: "/", limit: 3 });
@@ -86,7 +86,7 @@ export function delimiterContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(next), next.delimitedPrefixes, next.truncated], [["e"], ["d"], false]);
     });
 
-    test("a prefix is never repeated on a later page, even if keys are added to it in between", async (t) => {
+    test("a delimited prefix is never repeated on a later page, even if keys with it are added between pages", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/1", "a/2", "b/1", "c"]);
       const first = await bucket.list({ delimiter: "/", limit: 1 });

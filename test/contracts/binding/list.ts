@@ -61,7 +61,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(exact), exact.truncated], [keys.slice(1000), false]);
     });
 
-    test("list accepts values from a query string: a limit as text, and an empty cursor", async (t) => {
+    test("list accepts a limit given as text, and treats an empty limit or cursor as absent", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b", "c"]);
       const listed = (options: object) => bucket.list(options).then(keysOf);
@@ -128,7 +128,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(grouped), keysOf(rest)], [["c"], ["d"]]);
     });
 
-    test("a cursor continues after the returned keys, even if keys were put or deleted meanwhile", async (t) => {
+    test("a list with a cursor continues after the returned keys, even if keys were put or deleted meanwhile", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b", "c", "d"]);
       const { cursor } = await bucket.list({ limit: 2 });
@@ -194,7 +194,7 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual({ ...none?.customMetadata }, {});
     });
 
-    test("include applies from compatibility date 2022-08-04, or with its compatibility flag", async (t) => {
+    test("list honours include from compatibility date 2022-08-04 on, or with store_list_honor_include", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", metadata);
       const flag = "store_list_honor_include";
@@ -219,7 +219,7 @@ export function listContract(implementation: Implementation): void {
       }
     });
 
-    test("a page ends early at about 256 KiB of metadata, and the next page continues", async (t) => {
+    test("a page of a list ends early at about 256 KiB of metadata, and the next page continues after it", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const keys = Array.from({ length: 70 }, (_, i) => `key-${String(i).padStart(2, "0")}`);
       const customMetadata = { name: "m".repeat(8000) };

@@ -154,7 +154,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("parts have no minimum size and may be empty", async (t) => {
+    test("parts of an upload have no minimum size and may be empty", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const values of [[""], ["a", "b"], ["a", ""], ["", ""]]) {
         const upload = await bucket.createMultipartUpload("key");
@@ -165,7 +165,7 @@ export function multipartContract(implementation: Implementation): void {
       }
     });
 
-    test("all given parts must have the same size, except the last, which may be smaller", async (t) => {
+    test("all parts given to complete must have the same size, except the last, which may be smaller", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const parts: StoreUploadedPart[] = [];

@@ -32,7 +32,7 @@ async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
 
 export function objectSizeContract(): void {
   describe("an object of the maximum size can be completed, and a larger one is refused", () => {
-    test("complete of more than 5,492,189,429,760 bytes is refused with 100100 EntityTooLarge", async (t) => {
+    test("completing an upload of more than 5,492,189,429,760 bytes is refused with 100100 EntityTooLarge", async (t) => {
       const sizes = [...new Array<number>(1024).fill(limits.singleWriteBytes), 1];
       const { bucket, upload, parts } = await uploadOfRecords(t, sizes);
       await bucket.put("key", "the previous object");
@@ -47,7 +47,7 @@ export function objectSizeContract(): void {
       assert.equal((await bucket.head("key"))?.size, 5_492_189_429_760);
     });
 
-    test("complete reads no bytes of its parts: an upload of 10000 parts without stored bytes completes", async (t) => {
+    test("complete does not read the parts: an upload of 10000 parts whose bytes are not stored completes", async (t) => {
       const { upload, parts } = await uploadOfRecords(t, new Array<number>(10_000).fill(1024));
       const object = await upload.complete(parts);
       assert.equal(object.size, 10_000 * 1024);

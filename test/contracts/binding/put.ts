@@ -107,7 +107,7 @@ export function putContract(implementation: Implementation): void {
       }
     });
 
-    test("the version is 32 random hex digits, new for every write", async (t) => {
+    test("the version of an object is 32 random hex digits, new for every write", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const versions = new Set<string>();
       for (let i = 0; i < 10; i++) {
@@ -123,7 +123,7 @@ export function putContract(implementation: Implementation): void {
       assert.equal(versions.size, 11);
     });
 
-    test("uploaded is the time of the write", async (t) => {
+    test("the uploaded field of an object is the time of its write", async (t) => {
       let now = Date.parse("2024-05-06T07:08:09.123Z");
       const { bucket } = await openBucket(t, implementation, { now: () => now });
       assert.deepEqual((await bucket.put("key", "value")).uploaded, new Date(now));
@@ -134,7 +134,7 @@ export function putContract(implementation: Implementation): void {
   });
 
   describe("put stores HTTP metadata from an object or from Headers", () => {
-    test("httpMetadata as Headers reads Content-Type, -Language, -Disposition, -Encoding, Cache-Control and Expires", async (t) => {
+    test("put with httpMetadata given as Headers stores the six HTTP metadata headers and ignores all others", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = new Headers({
         "Content-Type": "text/plain; charset=utf-8",
@@ -200,7 +200,7 @@ export function putContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("metadata with non-ASCII characters is stored", async (t) => {
+    test("HTTP metadata with non-ASCII characters is stored, and written to headers as UTF-8", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const httpMetadata = { contentDisposition: 'attachment; filename="Größe 日本.txt"' };
       await bucket.put("key", "value", { httpMetadata });

@@ -10,7 +10,7 @@ const unsatisfiable = { code: 10039, action: "get", message: "The requested rang
 
 export function rangesContract(implementation: Implementation): void {
   describe("get with a range returns exactly the requested bytes", () => {
-    test('ranges of the five bytes "value" follow the table of binding.md', async (t) => {
+    test('every range of the object "value" in the table of binding.md returns the documented bytes', async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       const table: readonly (readonly [range: StoreRange | null, answer: string | null])[] = [
@@ -140,7 +140,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("a Headers object with Range: bytes=a-b, a- or -n selects these bytes", async (t) => {
+    test("get with Range: bytes=a-b, bytes=a- or bytes=-n in a Headers object returns these bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       const table: readonly (readonly [header: string, text: string, offset: number])[] = [
@@ -162,7 +162,7 @@ export function rangesContract(implementation: Implementation): void {
       }
     });
 
-    test("a Headers object with a malformed, multiple or missing range returns the whole object", async (t) => {
+    test("get with a malformed, multiple or missing range in a Headers object returns the whole object", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       const malformed = [
@@ -185,7 +185,7 @@ export function rangesContract(implementation: Implementation): void {
       assert.equal(await (await bucket.get("key", { range: new Headers() }))?.text(), value);
     });
 
-    test("a Headers object with a range past the end is refused with 10039", async (t) => {
+    test("get with a range past the end of the object in a Headers object is refused with 10039", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", value);
       for (const header of ["bytes=5-", "bytes=5-5", "bytes=42-50", "bytes=42-", "bytes=-0"]) {

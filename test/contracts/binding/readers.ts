@@ -15,12 +15,12 @@ interface Kind {
 }
 
 const kinds: readonly Kind[] = [
-  { name: "a few bytes", size: 10 },
-  { name: "4 KiB", size: 4096 },
-  { name: "1 MiB", size: MiB },
-  { name: "1 MiB under an SSE-C key", size: MiB, ssecKey: secret },
-  { name: "an upload of three parts of 1 MiB and a smaller one", size: 3 * MiB + 1000, partSize: MiB },
-  { name: "an upload of parts under an SSE-C key", size: 2 * MiB + 1000, partSize: MiB, ssecKey: secret },
+  { name: "of a few bytes", size: 10 },
+  { name: "of 4 KiB", size: 4096 },
+  { name: "of 1 MiB", size: MiB },
+  { name: "of 1 MiB with an SSE-C key", size: MiB, ssecKey: secret },
+  { name: "of three parts of 1 MiB and a smaller part", size: 3 * MiB + 1000, partSize: MiB },
+  { name: "of several parts with an SSE-C key", size: 2 * MiB + 1000, partSize: MiB, ssecKey: secret },
 ];
 
 async function write(bucket: StoreBucket, kind: Kind, bytes: Uint8Array): Promise<void> {
@@ -39,9 +39,9 @@ async function write(bucket: StoreBucket, kind: Kind, bytes: Uint8Array): Promis
 }
 
 export function readersContract(implementation: Implementation): void {
-  describe("a reader gets the version it started with", () => {
+  describe("a reader gets the version of the object that was current when the read started", () => {
     for (const kind of kinds) {
-      test(`a read in progress is not affected by overwrites, deletes and sweeps: ${kind.name}`, async (t) => {
+      test(`a read of an object ${kind.name} is not affected by concurrent overwrites, deletes and sweeps`, async (t) => {
         const { store, bucket } = await openBucket(t, implementation, sweptStore);
         const bytes = patterned(kind.size);
         await write(bucket, kind, bytes);

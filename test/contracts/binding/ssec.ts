@@ -152,7 +152,7 @@ export function ssecContract(implementation: Implementation): void {
       assert.equal(got?.checksums.toJSON().md5, digest("md5", "value"));
     });
 
-    test("a multipart upload needs the SSE-C key to create it and upload parts, but not to complete it", async (t) => {
+    test("createMultipartUpload and uploadPart need the SSE-C key of an encrypted upload, complete does not", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const values = [patterned(100_000, 1), patterned(100_000, 2), patterned(10, 3)];
       const object = await multipart(bucket, "key", secret, values);
@@ -170,7 +170,7 @@ export function ssecContract(implementation: Implementation): void {
       );
     });
 
-    test("a part with the wrong SSE-C key, a missing key or an unneeded key is refused with 10029", async (t) => {
+    test("uploadPart with a wrong, missing or unneeded SSE-C key is refused with 10029", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: secret });
       const plain = await bucket.createMultipartUpload("plain");

@@ -33,7 +33,7 @@ export function uploadsContract(implementation: Implementation): void {
       }
     });
 
-    test("a resumed upload supports all operations", async (t) => {
+    test("a resumed upload supports uploadPart, complete and abort", async (t) => {
       const { store, name, bucket } = await openBucket(t, implementation);
       const created = await bucket.createMultipartUpload("key", { customMetadata: { a: "b" } });
       const first = await created.uploadPart(1, "hello");
@@ -61,7 +61,7 @@ export function uploadsContract(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "of two");
     });
 
-    test("an upload is not visible before it is completed", async (t) => {
+    test("the object of an upload is not visible before the upload is completed", async (t) => {
       const scene = await furnish(t, implementation);
       await scene.unchangedBy(async () => {
         const upload = await scene.bucket.createMultipartUpload("kept");

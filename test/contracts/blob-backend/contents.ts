@@ -21,7 +21,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
   }
 
   await t.test(
-    "a range returns exactly its bytes at every block boundary and at both ends of the blob",
+    "reading a range returns exactly its bytes at every block boundary and at both ends of the blob",
     async () => {
       for (const size of [1, block, block + 1, 4 * block + 1]) {
         const bytes = sampleBytes(size);
@@ -63,7 +63,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     );
   });
 
-  await t.test("empty chunks and chunks of one byte do not change the stored bytes", async () => {
+  await t.test("a blob written in empty chunks and chunks of one byte is stored correctly", async () => {
     const bytes = sampleBytes(300);
     async function* source() {
       yield new Uint8Array();
@@ -111,7 +111,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     await Promise.all(reading);
   });
 
-  await t.test("a reader may stop at any chunk, and other readers continue", async () => {
+  await t.test("a reader of a blob may stop at any chunk without affecting other readers", async () => {
     const bytes = sampleBytes(40 * block);
     const blob = await write(shelf, bytes);
     const staying = collect(shelf.read(blob, { offset: 0, length: bytes.length }));

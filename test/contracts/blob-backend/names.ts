@@ -4,7 +4,7 @@ import { assertBytes, sampleBytes, toArray } from "../../support/bytes.ts";
 import { block, type Chapter, newBucket, newPlace, read, write } from "./setup.ts";
 
 export const names: Chapter = async (t, { shelf, other, left }) => {
-  await t.test("two processes that open the same backend see the same id", () => {
+  await t.test("two processes that open the same blob backend see the same backend id", () => {
     assert.match(shelf.id, /^[0-9a-f]{32}$/);
     assert.equal(shelf.id, other.id);
   });
@@ -49,14 +49,17 @@ export const names: Chapter = async (t, { shelf, other, left }) => {
     },
   );
 
-  await t.test("a complete blob can be removed by its id alone", async () => {
-    const bucket = newBucket();
-    const kept = await write(shelf, sampleBytes(5 * block), newPlace(bucket));
-    const blob = await write(shelf, sampleBytes(5 * block), newPlace(bucket));
-    await shelf.removeLeftovers({ bucket: blob.bucket, name: blob.name });
-    assert.equal(await shelf.has(blob), false);
-    assert.equal(await shelf.has(kept), true);
-  });
+  await t.test(
+    "removeLeftovers removes a complete blob by bucket and name, and keeps other blobs",
+    async () => {
+      const bucket = newBucket();
+      const kept = await write(shelf, sampleBytes(5 * block), newPlace(bucket));
+      const blob = await write(shelf, sampleBytes(5 * block), newPlace(bucket));
+      await shelf.removeLeftovers({ bucket: blob.bucket, name: blob.name });
+      assert.equal(await shelf.has(blob), false);
+      assert.equal(await shelf.has(kept), true);
+    },
+  );
 
   await t.test("a listing of a bucket contains all its blobs and no blobs of other buckets", async () => {
     const bucket = newBucket();
@@ -70,7 +73,7 @@ export const names: Chapter = async (t, { shelf, other, left }) => {
     assert.deepEqual(found.sort(byName), written.sort(byName));
   });
 
-  await t.test("an empty bucket is removed completely, and a bucket with blobs is kept", async () => {
+  await t.test("removeBucket removes an empty bucket and keeps a bucket with blobs", async () => {
     const bucket = newBucket();
     const blob = await write(shelf, sampleBytes(10), newPlace(bucket));
     await shelf.removeBucket(bucket);

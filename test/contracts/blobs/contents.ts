@@ -22,7 +22,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     });
   }
 
-  await t.test("empty chunks and chunks of one byte do not change the stored bytes", async () => {
+  await t.test("a blob written in empty chunks and chunks of one byte is stored correctly", async () => {
     const { bucket, reading } = await newBucket();
     const empty = new Uint8Array(0);
     const bytes = sampleBytes(300);
@@ -40,7 +40,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
   });
 
   await t.test(
-    "a range returns exactly its bytes at every block boundary and at both ends of the blob",
+    "reading a range returns exactly its bytes at every block boundary and at both ends of the blob",
     async () => {
       const { stage, reading } = await newBucket();
       for (const size of edgeSizes) {
@@ -55,25 +55,28 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     },
   );
 
-  await t.test("a chunk read into the caller's buffer is at the offset of its bytes", async () => {
-    const { stage, reading } = await newBucket();
-    const bytes = sampleBytes(3 * 1024 * 1024 + 17);
-    const blob = await stage(bytes, 100_000);
-    const reader = await reading(blob);
-    for (const [offset, length] of rangesOf(bytes.length)) {
-      const into = new Uint8Array(length);
-      let filled = 0;
-      for await (const chunk of reader.read(blob, { offset, length }, into)) {
-        if (chunk.buffer === into.buffer) assert.equal(chunk.byteOffset, filled);
-        else into.set(chunk, filled);
-        filled += chunk.length;
+  await t.test(
+    "reading into the caller's buffer places each chunk at its offset within the requested range",
+    async () => {
+      const { stage, reading } = await newBucket();
+      const bytes = sampleBytes(3 * 1024 * 1024 + 17);
+      const blob = await stage(bytes, 100_000);
+      const reader = await reading(blob);
+      for (const [offset, length] of rangesOf(bytes.length)) {
+        const into = new Uint8Array(length);
+        let filled = 0;
+        for await (const chunk of reader.read(blob, { offset, length }, into)) {
+          if (chunk.buffer === into.buffer) assert.equal(chunk.byteOffset, filled);
+          else into.set(chunk, filled);
+          filled += chunk.length;
+        }
+        assert.equal(filled, length);
+        assertBytes(into, bytes.subarray(offset, offset + length), `${length} at ${offset}`);
       }
-      assert.equal(filled, length);
-      assertBytes(into, bytes.subarray(offset, offset + length), `${length} at ${offset}`);
-    }
-  });
+    },
+  );
 
-  await t.test("reading any range of a blob returns exactly its bytes", async () => {
+  await t.test("reading a random range of a blob returns exactly the bytes of the range", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(5 * blockBytes + 123);
     const blob = await stage(bytes, 77_777);
@@ -104,7 +107,7 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     for (const found of all) assertBytes(found, bytes);
   });
 
-  await t.test("one reader reads each of a body's blobs by its id", async () => {
+  await t.test("a reader opened for several blobs can read each of them", async () => {
     const { stage, reading } = await newBucket();
     const bodies = [sampleBytes(0), sampleBytes(70_000), sampleBytes(1), sampleBytes(65_536)];
     const group = await Promise.all(bodies.map((bytes) => stage(bytes)));

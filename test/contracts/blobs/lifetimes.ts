@@ -4,7 +4,7 @@ import { assertBytes, collect, inChunks, sampleBytes, toArray } from "../../supp
 import { type Chapter, named, notNamed } from "./setup.ts";
 
 export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) => {
-  await t.test("every blob is listed in its own bucket, before and after keep", async () => {
+  await t.test("a blob is listed only in its own bucket, both before and after keep is called", async () => {
     const { bucket, stage, left } = await newBucket();
     await createBucket("other");
     assert.deepEqual(await left(), []);
@@ -101,7 +101,7 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.deepEqual(await left(), []);
   });
 
-  await t.test("blobs of one body are not removed while a reader uses them", async () => {
+  await t.test("no blob of a body is removed while a reader of the body is open", async () => {
     const { bucket, stage, reading, left } = await newBucket();
     const bytes = sampleBytes(70_000);
     const group = [await stage(bytes), await stage(bytes), await stage(bytes)];
@@ -146,13 +146,16 @@ export const lifetimes: Chapter = async (t, { blobs, createBucket, newBucket }) 
     assert.equal(await blobs.remove(bucket, ids), true);
   });
 
-  await t.test("an error of the record lookup is rethrown, and the blobs can then be removed", async () => {
-    const { bucket, stage } = await newBucket();
-    const group = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
-    const failure = new Error("the records cannot be asked");
-    const asking = blobs.open(bucket, group, () => Promise.reject(failure));
-    await assert.rejects(asking, (error) => error === failure);
-    const ids = group.map(({ id }) => id);
-    assert.equal(await blobs.remove(bucket, ids), true);
-  });
+  await t.test(
+    "open rejects with the error of a failed record lookup, and the blobs can then be removed",
+    async () => {
+      const { bucket, stage } = await newBucket();
+      const group = [await stage(sampleBytes(10)), await stage(sampleBytes(10))];
+      const failure = new Error("the records cannot be asked");
+      const asking = blobs.open(bucket, group, () => Promise.reject(failure));
+      await assert.rejects(asking, (error) => error === failure);
+      const ids = group.map(({ id }) => id);
+      assert.equal(await blobs.remove(bucket, ids), true);
+    },
+  );
 };

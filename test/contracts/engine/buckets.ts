@@ -16,7 +16,7 @@ import {
 } from "./setup.ts";
 
 export function buckets(open: OpenEngine): void {
-  test("a bucket is created with the engine's time and the given storage class", async (t) => {
+  test("a new bucket has the engine's time as its creation time, and the given storage class", async (t) => {
     const time = clock();
     const { engine } = await open(t, time);
     const created = await engine.createBucket("logs", { storageClass: "InfrequentAccess" });
@@ -87,7 +87,7 @@ export function buckets(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "u"), sampleBytes(10));
   });
 
-  test("uploads in flight are deleted with their bucket, including their bytes", async (t) => {
+  test("deleting a bucket deletes its uploads in flight and frees their bytes", async (t) => {
     const opened = await openBucket(open, t);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(5000));

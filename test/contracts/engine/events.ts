@@ -30,35 +30,41 @@ export const events: Chapter = async (t, shared) => {
     assert.deepEqual(await engine.countEvents(bucket), []);
   });
 
-  await t.test("a put appends an event with the stored object, and so does an overwrite", async () => {
-    await engine.changeSettings(bucket, { notifications: [rule("all")] });
-    const records = [];
-    for (const size of [10, 100_000]) {
-      const stored = await engine.put(bucket, "a", sampleBytes(size));
-      assert.ok(stored.outcome === "stored");
-      records.push(stored.record);
-    }
-    const appended = await readEvents();
-    assert.deepEqual(
-      appended.map(({ name, key, created }) => ({ name, key, created })),
-      records.map(({ size, etag, version }) => ({
-        name: "s3:ObjectCreated:Put",
-        key: "a",
-        created: { size, etag, version },
-      })),
-    );
-    assert.equal(new Set(appended.map(({ id }) => id)).size, 2);
-    assert.ok(appended.every((event) => event.time === time.now()));
-  });
+  await t.test(
+    "every put, also an overwrite, appends an event that describes the stored object",
+    async () => {
+      await engine.changeSettings(bucket, { notifications: [rule("all")] });
+      const records = [];
+      for (const size of [10, 100_000]) {
+        const stored = await engine.put(bucket, "a", sampleBytes(size));
+        assert.ok(stored.outcome === "stored");
+        records.push(stored.record);
+      }
+      const appended = await readEvents();
+      assert.deepEqual(
+        appended.map(({ name, key, created }) => ({ name, key, created })),
+        records.map(({ size, etag, version }) => ({
+          name: "s3:ObjectCreated:Put",
+          key: "a",
+          created: { size, etag, version },
+        })),
+      );
+      assert.equal(new Set(appended.map(({ id }) => id)).size, 2);
+      assert.ok(appended.every((event) => event.time === time.now()));
+    },
+  );
 
-  await t.test("a copy and a form upload append events with their own names", async () => {
-    for (const event of ["s3:ObjectCreated:Copy", "s3:ObjectCreated:Post"] as const) {
-      await engine.put(bucket, "a", sampleBytes(10), { event });
-      assert.deepEqual(names(await readEvents()), [event]);
-    }
-  });
+  await t.test(
+    "a copy appends an ObjectCreated:Copy event, and a form upload an ObjectCreated:Post event",
+    async () => {
+      for (const event of ["s3:ObjectCreated:Copy", "s3:ObjectCreated:Post"] as const) {
+        await engine.put(bucket, "a", sampleBytes(10), { event });
+        assert.deepEqual(names(await readEvents()), [event]);
+      }
+    },
+  );
 
-  await t.test("an upload appends one event, when it is completed", async () => {
+  await t.test("a multipart upload appends exactly one event, when it is completed", async () => {
     const upload = await engine.createUpload(bucket, "film");
     const parts = await uploadParts(engine, upload, { 1: sampleBytes(9000), 2: sampleBytes(100) });
     assert.deepEqual(await readEvents(), []);
@@ -90,27 +96,30 @@ export const events: Chapter = async (t, shared) => {
     assert.deepEqual(names(await readEvents()), []);
   });
 
-  await t.test("each rule gets only events that match its event names, prefix and suffix", async () => {
-    await engine.changeSettings(bucket, {
-      notifications: [
-        rule("created", { events: ["s3:ObjectCreated:Put"] }),
-        rule("removed", { events: ["s3:ObjectRemoved:*"], prefix: "photos/" }),
-        rule("pictures", { prefix: "photos/", suffix: ".jpg" }),
-        rule("nothing", { events: [] }),
-      ],
-    });
-    for (const key of ["photos/ä.jpg", "photos/a.txt", "films/a.jpg"]) {
-      await engine.put(bucket, key, sampleBytes(5));
-      await engine.delete(bucket, [key]);
-    }
-    const keys = async (id: string) => (await readEvents(id)).map(({ key }) => key);
-    assert.deepEqual(await keys("created"), ["photos/ä.jpg", "photos/a.txt", "films/a.jpg"]);
-    assert.deepEqual(await keys("removed"), ["photos/ä.jpg", "photos/a.txt"]);
-    assert.deepEqual(await keys("pictures"), ["photos/ä.jpg", "photos/ä.jpg"]);
-    assert.deepEqual(await engine.countEvents(bucket), []);
-  });
+  await t.test(
+    "each notification rule gets only events that match its event names, prefix and suffix",
+    async () => {
+      await engine.changeSettings(bucket, {
+        notifications: [
+          rule("created", { events: ["s3:ObjectCreated:Put"] }),
+          rule("removed", { events: ["s3:ObjectRemoved:*"], prefix: "photos/" }),
+          rule("pictures", { prefix: "photos/", suffix: ".jpg" }),
+          rule("nothing", { events: [] }),
+        ],
+      });
+      for (const key of ["photos/ä.jpg", "photos/a.txt", "films/a.jpg"]) {
+        await engine.put(bucket, key, sampleBytes(5));
+        await engine.delete(bucket, [key]);
+      }
+      const keys = async (id: string) => (await readEvents(id)).map(({ key }) => key);
+      assert.deepEqual(await keys("created"), ["photos/ä.jpg", "photos/a.txt", "films/a.jpg"]);
+      assert.deepEqual(await keys("removed"), ["photos/ä.jpg", "photos/a.txt"]);
+      assert.deepEqual(await keys("pictures"), ["photos/ä.jpg", "photos/ä.jpg"]);
+      assert.deepEqual(await engine.countEvents(bucket), []);
+    },
+  );
 
-  await t.test("a rule that is added while a body is received gets its event", async () => {
+  await t.test("a notification rule added while a body is received gets the event of that put", async () => {
     await engine.changeSettings(bucket, { notifications: undefined });
     async function* chunks() {
       yield sampleBytes(5);

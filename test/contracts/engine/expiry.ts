@@ -89,7 +89,7 @@ export function expiry(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 2);
   });
 
-  test("one sweep covers all buckets and any number of uploads", async (t) => {
+  test("one sweep aborts all overdue uploads of all buckets", async (t) => {
     const time = clock();
     const { engine, blobs } = await openBucket(open, t, time);
     await engine.createBucket("second");
@@ -111,7 +111,7 @@ export function expiry(open: OpenEngine): void {
     assert.deepEqual({ ...(await engine.sweep()) }, { ...nothing, uploadsForgotten: 301 });
   });
 
-  test("objects do not expire without a rule", async (t) => {
+  test("objects do not expire without a lifecycle rule", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.put(bucket, "a", sampleBytes(5000));

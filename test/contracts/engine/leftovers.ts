@@ -24,10 +24,14 @@ export const leftovers: Chapter = async (t, shared) => {
     for (let i = 0; i < 5; i++) await engine.put(bucket, "a", large());
   });
 
-  await leaves("a large object overwritten by a small one leaves no blob", 0, async (engine) => {
-    await engine.put(bucket, "a", large());
-    await engine.put(bucket, "a", sampleBytes(1));
-  });
+  await leaves(
+    "a large object overwritten by an object with an inline body leaves no blob",
+    0,
+    async (engine) => {
+      await engine.put(bucket, "a", large());
+      await engine.put(bucket, "a", sampleBytes(1));
+    },
+  );
 
   await leaves(
     "an object with parts overwritten by a put leaves only the blob of the put",
@@ -56,7 +60,7 @@ export const leftovers: Chapter = async (t, shared) => {
     await engine.delete(bucket, ["b"]);
   });
 
-  await leaves("deleting one object keeps the blobs of all others", 3, async (engine) => {
+  await leaves("deleting an object keeps the blobs of all other objects", 3, async (engine) => {
     await engine.put(bucket, "a", large());
     await engine.put(bucket, "b", large());
     await multipart(engine, "c", 1, 2);
@@ -112,24 +116,32 @@ export const leftovers: Chapter = async (t, shared) => {
     await engine.abortUpload(bucket, upload);
   });
 
-  await leaves("a replaced part leaves only its replacement", 1, async (engine) => {
+  await leaves("a part that is uploaded again leaves only the blob of the last upload", 1, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     for (let i = 0; i < 4; i++) await uploadParts(engine, upload, { 1: large() });
   });
 
-  await leaves("an upload completed with some of its parts leaves only these", 2, async (engine) => {
-    const upload = await engine.createUpload(bucket, "a");
-    const bodies = { 1: large(), 2: large(), 3: large(), 4: large() };
-    const parts = await uploadParts(engine, upload, bodies);
-    await engine.completeUpload(bucket, upload, [parts[3]!, parts[1]!]);
-  });
+  await leaves(
+    "an upload completed with some of its parts leaves only the blobs of these parts",
+    2,
+    async (engine) => {
+      const upload = await engine.createUpload(bucket, "a");
+      const bodies = { 1: large(), 2: large(), 3: large(), 4: large() };
+      const parts = await uploadParts(engine, upload, bodies);
+      await engine.completeUpload(bucket, upload, [parts[3]!, parts[1]!]);
+    },
+  );
 
-  await leaves("a part whose upload is aborted meanwhile leaves no blob", 0, async (engine) => {
-    const upload = await engine.createUpload(bucket, "a");
-    await uploadParts(engine, upload, { 1: large() });
-    const overtaken = probe(large(), { gate: () => engine.abortUpload(bucket, upload) });
-    await assert.rejects(engine.uploadPart(bucket, upload, 1, overtaken), failsWith("NoSuchUpload"));
-  });
+  await leaves(
+    "a part whose upload is aborted while the part is received leaves no blob",
+    0,
+    async (engine) => {
+      const upload = await engine.createUpload(bucket, "a");
+      await uploadParts(engine, upload, { 1: large() });
+      const overtaken = probe(large(), { gate: () => engine.abortUpload(bucket, upload) });
+      await assert.rejects(engine.uploadPart(bucket, upload, 1, overtaken), failsWith("NoSuchUpload"));
+    },
+  );
 
   await leaves("an upload whose completion was refused keeps its parts", 2, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");

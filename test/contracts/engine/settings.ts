@@ -25,7 +25,7 @@ const rule = (fields: Partial<LifecycleRule>): LifecycleRule => ({
 });
 
 export function settings(open: OpenEngine): void {
-  test("replacing a setting fails if that setting changed since it was read, not if another setting did", async (t) => {
+  test("replacing a setting fails only if the same setting changed since it was read", async (t) => {
     const { engine } = await openBucket(open, t);
     const seen = (await engine.bucket(bucket))!.settings;
     const [first, second] = [[rule({ id: "first" })], [rule({ id: "second" })]];
@@ -53,7 +53,7 @@ export function settings(open: OpenEngine): void {
     assert.equal(await rules.remove(bucket, "rule-7"), false);
   });
 
-  test("settings are changed and removed independently, and deleted with their bucket", async (t) => {
+  test("the settings of a bucket are changed and removed independently, and deleted with the bucket", async (t) => {
     const { engine } = await openBucket(open, t);
     assert.deepEqual((await engine.bucket(bucket))?.settings, {});
     const cors = [{ origins: ["*"], methods: ["GET"], headers: [], exposed: [] }];
@@ -71,7 +71,7 @@ export function settings(open: OpenEngine): void {
     await assert.rejects(engine.changeSettings("none", { cors }), { reason: "NoSuchBucket" });
   });
 
-  test("objects that match a rule expire at midnight after the rule's days, and their bytes are freed", async (t) => {
+  test("objects that match a lifecycle rule expire at midnight after the rule's days, and their bytes are freed", async (t) => {
     const time = clock();
     const opened = await openBucket(open, t, time);
     const { engine } = opened;
@@ -92,7 +92,7 @@ export function settings(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 2);
   });
 
-  test("a rule with a date expires existing objects, and a disabled rule does nothing", async (t) => {
+  test("a lifecycle rule with a date expires existing objects, and a disabled rule does nothing", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.put(bucket, "a", sampleBytes(1));
@@ -104,7 +104,7 @@ export function settings(open: OpenEngine): void {
     assert.equal((await engine.sweep()).objectsExpired, 1);
   });
 
-  test("a transition changes only the storage class, and only once, however the body is stored", async (t) => {
+  test("a lifecycle transition changes the storage class of an object once, and nothing else", async (t) => {
     const time = clock();
     const { engine } = await openBucket(open, t, time);
     await engine.put(bucket, "inline", sampleBytes(10));

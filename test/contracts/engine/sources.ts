@@ -98,7 +98,7 @@ export const sources: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("a body that ends before its declared length fails with IncompleteBody", async () => {
+  await t.test("a put whose body ends before its declared length fails with IncompleteBody", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(3));
@@ -111,18 +111,21 @@ export const sources: Chapter = async (t, shared) => {
     assert.equal(await blobsLeft(opened), 0);
   });
 
-  await t.test("a body that is longer than declared fails, and is not read to its end", async () => {
-    const opened = await emptied(shared);
-    const { engine } = opened;
-    await engine.put(bucket, "a", sampleBytes(3));
-    for (const length of [0, 10, 5000]) {
-      const source = probe(sampleBytes(1_000_000), { length });
-      await failingPut(engine, "IncompleteBody", source);
-      assert(source.seen.cancelled);
-      assert(source.seen.pulled <= length / 1000 + 2, `${source.seen.pulled} chunks pulled`);
-    }
-    assert.equal(await blobsLeft(opened), 0);
-  });
+  await t.test(
+    "a put whose body is longer than declared fails, and the body is not read to its end",
+    async () => {
+      const opened = await emptied(shared);
+      const { engine } = opened;
+      await engine.put(bucket, "a", sampleBytes(3));
+      for (const length of [0, 10, 5000]) {
+        const source = probe(sampleBytes(1_000_000), { length });
+        await failingPut(engine, "IncompleteBody", source);
+        assert(source.seen.cancelled);
+        assert(source.seen.pulled <= length / 1000 + 2, `${source.seen.pulled} chunks pulled`);
+      }
+      assert.equal(await blobsLeft(opened), 0);
+    },
+  );
 
   await t.test(
     "a put whose stream fails rejects with the stream's error and keeps the old object",
@@ -147,7 +150,7 @@ export const sources: Chapter = async (t, shared) => {
     },
   );
 
-  await t.test("a stream with a wrong checksum keeps the old object", async () => {
+  await t.test("a put of a stream with a wrong checksum fails and keeps the old object", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(3));

@@ -65,31 +65,34 @@ export const uploadListing: Chapter = async (t, shared) => {
     await assert.rejects(engine.listParts(bucket, upload), failsWith("NoSuchUpload"));
   });
 
-  await t.test("a part of an object is read by its number, and described with its size", async () => {
-    const { engine } = await emptied(shared);
-    const upload = await engine.createUpload(bucket, "a");
-    const [one, two] = [sampleBytes(70_000), sampleBytes(500)];
-    await engine.completeUpload(bucket, upload, await uploadParts(engine, upload, { 3: one, 7: two }));
-    assertBytes(await contentOf(engine, "a", { part: 2 }), two);
-    assert.deepEqual((await found(engine, "a", { part: 1 })).range, { offset: 0, length: 70_000 });
-    await assert.rejects(engine.get(bucket, "a", { part: 3 }), failsWith("InvalidPartNumber"));
-    const described = await engine.describe(bucket, "a");
-    assert.ok(described.outcome === "found");
-    assert.deepEqual(
-      described.parts?.map(({ number, size }) => [number, size]),
-      [
-        [3, 70_000],
-        [7, 500],
-      ],
-    );
-    await engine.put(bucket, "b", sampleBytes(3));
-    assertBytes(await contentOf(engine, "b", { part: 1 }), sampleBytes(3));
-    await assert.rejects(engine.get(bucket, "b", { part: 2 }), failsWith("InvalidPartNumber"));
-    const result = await engine.completedUpload(bucket, upload);
-    assert.equal(result?.etag, described.record.etag);
-  });
+  await t.test(
+    "get with a part number returns the bytes of that part, and describe returns the size of each part",
+    async () => {
+      const { engine } = await emptied(shared);
+      const upload = await engine.createUpload(bucket, "a");
+      const [one, two] = [sampleBytes(70_000), sampleBytes(500)];
+      await engine.completeUpload(bucket, upload, await uploadParts(engine, upload, { 3: one, 7: two }));
+      assertBytes(await contentOf(engine, "a", { part: 2 }), two);
+      assert.deepEqual((await found(engine, "a", { part: 1 })).range, { offset: 0, length: 70_000 });
+      await assert.rejects(engine.get(bucket, "a", { part: 3 }), failsWith("InvalidPartNumber"));
+      const described = await engine.describe(bucket, "a");
+      assert.ok(described.outcome === "found");
+      assert.deepEqual(
+        described.parts?.map(({ number, size }) => [number, size]),
+        [
+          [3, 70_000],
+          [7, 500],
+        ],
+      );
+      await engine.put(bucket, "b", sampleBytes(3));
+      assertBytes(await contentOf(engine, "b", { part: 1 }), sampleBytes(3));
+      await assert.rejects(engine.get(bucket, "b", { part: 2 }), failsWith("InvalidPartNumber"));
+      const result = await engine.completedUpload(bucket, upload);
+      assert.equal(result?.etag, described.record.etag);
+    },
+  );
 
-  await t.test("a conditional delete deletes the version that it evaluated or nothing", async () => {
+  await t.test("a delete with an etag condition deletes the object only if its etag matches", async () => {
     const { engine } = await emptied(shared);
     const put = await engine.put(bucket, "a", sampleBytes(3));
     assert(put.outcome === "stored");
@@ -100,7 +103,7 @@ export const uploadListing: Chapter = async (t, shared) => {
     assert.equal(await engine.head(bucket, "a"), undefined);
   });
 
-  await t.test("a delete that names an etag is refused if the object does not exist", async () => {
+  await t.test("a delete with an etag condition is refused if the object does not exist", async () => {
     const { engine } = await emptied(shared);
     const named = { condition: { etagMatches: [{ value: "x", weak: false }] } };
     await assert.rejects(engine.delete(bucket, ["a"], named), failsWith("NoSuchKey"));

@@ -7,7 +7,7 @@ import { bucket, type Chapter, contentOf, day, emptied, exists, failsWith, uploa
 const s3PartBytes = 5 * 1024 * 1024;
 
 export const uploads: Chapter = async (t, shared) => {
-  await t.test("a created upload is stored with its options and expires after seven days", async () => {
+  await t.test("a new upload is stored with its options and expires after seven days", async () => {
     const { engine, time } = await emptied(shared);
     const customMetadata = new Map([["__proto__", "x"]]);
     const upload = await engine.createUpload(bucket, "film", {
@@ -28,22 +28,19 @@ export const uploads: Chapter = async (t, shared) => {
     assert.deepEqual(structuredClone(await engine.head(bucket, "film")), structuredClone(object));
   });
 
-  await t.test(
-    "complete joins parts by number, in whatever order they are given, and numbers may have gaps",
-    async () => {
-      const { engine } = await emptied(shared);
-      const upload = await engine.createUpload(bucket, "a");
-      const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
-      const parts = await uploadParts(engine, upload, bodies);
-      const object = await engine.completeUpload(bucket, upload, parts.toReversed());
-      assert.equal((await contentOf(engine, "a")).toString(), "onetwo!");
-      const byNumber = parts.toSorted((a, b) => a.number - b.number);
-      assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
-    },
-  );
+  await t.test("complete joins parts by number, given in any order, and numbers may have gaps", async () => {
+    const { engine } = await emptied(shared);
+    const upload = await engine.createUpload(bucket, "a");
+    const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
+    const parts = await uploadParts(engine, upload, bodies);
+    const object = await engine.completeUpload(bucket, upload, parts.toReversed());
+    assert.equal((await contentOf(engine, "a")).toString(), "onetwo!");
+    const byNumber = parts.toSorted((a, b) => a.number - b.number);
+    assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
+  });
 
   await t.test(
-    "with uniform part sizes, all parts have the same size, except the last, which may be smaller",
+    "with uniform part sizes, all parts must have the same size, except the last, which may be smaller",
     async () => {
       const { engine } = await emptied(shared);
       const complete = async (...sizes: number[]) => {
@@ -133,7 +130,7 @@ export const uploads: Chapter = async (t, shared) => {
     }
   });
 
-  await t.test("an encrypted upload is read with the key of its parts", async () => {
+  await t.test("the object of an encrypted upload can be read only with the key of its parts", async () => {
     const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     const upload = await engine.createUpload(bucket, "a", { customerKey });

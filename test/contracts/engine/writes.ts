@@ -53,7 +53,7 @@ export const writes: Chapter = async (t, shared) => {
   });
 
   await t.test(
-    "a put with a matching checksum stores it with the MD5, and a mismatch is refused",
+    "a put stores the MD5 and a given checksum that matches, and is refused if the checksum does not match",
     async () => {
       const { engine } = await emptied(shared);
       for (const size of [10, 10_000]) {
@@ -116,7 +116,7 @@ export const writes: Chapter = async (t, shared) => {
     assert.equal(versions.size, 4);
   });
 
-  await t.test("metadata of a put is stored unchanged", async () => {
+  await t.test("the metadata given to put is stored unchanged", async () => {
     const { engine } = await emptied(shared);
     const httpMetadata = { contentType: "text/plain; charset=utf-8", cacheExpiry: 8.64e15 };
     const customMetadata = new Map([

@@ -13,7 +13,7 @@ export function bulkContract(scenes: Scenes): void {
     assert.deepEqual([...(await kv.get(keys, "text"))], expected);
   });
 
-  test("get of several keys returns JSON values and metadata", async () => {
+  test("get of several keys can return values parsed as JSON, and getWithMetadata their metadata", async () => {
     const { kv } = await scenes.shared();
     await kv.put("zero", "0", { metadata: "example" });
     await kv.put("empty", '""');
@@ -34,7 +34,7 @@ export function bulkContract(scenes: Scenes): void {
     );
   });
 
-  test("a bulk get with a wrong number of keys, an invalid key or type, or values that are not JSON is refused", async () => {
+  test("a bulk get with a wrong number of keys or an invalid key, type or JSON value is refused", async () => {
     const { kv } = await scenes.shared();
     const refused = (message: string) => ({ name: "Error", message: `KV GET_BULK failed: ${message}` });
     const many = Array.from({ length: 101 }, (_, i) => `key${i}`);

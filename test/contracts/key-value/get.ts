@@ -5,7 +5,7 @@ import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import { type Scenes, wrong } from "./scene.ts";
 
 export function getContract(scenes: Scenes): void {
-  test("a value of any size is read as text, JSON, bytes or a stream", async () => {
+  test("a value of any size can be read as text, JSON, an ArrayBuffer or a stream", async () => {
     const { kv } = await scenes.shared();
     for (const size of [0, 1, 5_000, 300_000]) {
       const text = JSON.stringify("x".repeat(size));
@@ -32,7 +32,7 @@ export function getContract(scenes: Scenes): void {
     assertBytes(new Uint8Array((await kv.get("key", "arrayBuffer"))!), sampleBytes(100));
   });
 
-  test("get of a missing key returns null for every type", async () => {
+  test("get of a missing key returns null, whichever type is requested", async () => {
     const { kv } = await scenes.shared();
     for (const type of ["text", "json", "arrayBuffer", "stream"] as const) {
       assert.equal(await kv.get("missing", wrong(type)), null);
@@ -62,7 +62,7 @@ export function getContract(scenes: Scenes): void {
     assert.equal(await new Response(value).text(), '{"a":1}');
   });
 
-  test("getting a value that is not JSON as JSON fails", async () => {
+  test("get with type json fails if the value is not valid JSON", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", "{");
     await assert.rejects(kv.get("key", "json"), SyntaxError);

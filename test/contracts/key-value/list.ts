@@ -50,7 +50,7 @@ export function listContract(scenes: Scenes): void {
     ]);
   });
 
-  test("a prefix is compared literally, and the limit divides the list into pages", async () => {
+  test("list compares the prefix literally and returns at most limit keys per page", async () => {
     const { kv } = await scenes.shared();
     const keys = ["key\\_%1", "key\\_%2", "key\\_%3", "key\\a", "KEY1"];
     for (const key of keys) await kv.put(key, "value");
@@ -73,7 +73,7 @@ export function listContract(scenes: Scenes): void {
     assert.deepEqual(rest.keys, [{ name: "key4" }, { name: "key5" }]);
   });
 
-  test("a page has 1,000 keys, however large their metadata is", async () => {
+  test("a page of a list has 1,000 keys, however large their metadata is", async () => {
     const { kv } = await scenes.shared();
     const metadata = "x".repeat(1000);
     const names = Array.from({ length: 1001 }, (_, i) => `key-${String(i).padStart(4, "0")}`);
@@ -84,7 +84,7 @@ export function listContract(scenes: Scenes): void {
     assert.deepEqual(found, [names.slice(0, 1000), names.slice(1000)]);
   });
 
-  test("invalid limits, prefixes and cursors are refused", async () => {
+  test("list refuses an invalid limit, prefix or cursor", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", "value");
     await assert.rejects(kv.list({ limit: 1001 }), {

@@ -9,7 +9,7 @@ function failsWith(reason: string) {
 }
 
 export function namespacesContract(scenes: Scenes): void {
-  test("namespaces are listed by name with their time of creation", async (t) => {
+  test("namespaces are listed with their creation times, ordered by name", async (t) => {
     const { store } = await scenes.own(t);
     await store.createKvNamespace("a");
     const created = new Date(start * 1000 + 500);
@@ -59,7 +59,7 @@ export function namespacesContract(scenes: Scenes): void {
     await assert.rejects(kv.list(), message("GET"));
   });
 
-  test("no bucket operation lists or reaches a namespace", async (t) => {
+  test("a namespace is not listed as a bucket and cannot be accessed by bucket operations", async (t) => {
     const { store, kv } = await scenes.own(t);
     await kv.put("key", "value");
     assert.deepEqual(await store.listBuckets(), []);

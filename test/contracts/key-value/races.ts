@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Scenes } from "./scene.ts";
 
 export function racesContract(scenes: Scenes): void {
-  test("after concurrent puts to one key, value and metadata are those of the same put", async () => {
+  test("after concurrent puts to one key, its value and metadata come from the same put", async () => {
     const { kv } = await scenes.shared();
     const writer = async (name: string) => {
       for (let i = 0; i < 30; i++) {
@@ -28,7 +28,7 @@ export function racesContract(scenes: Scenes): void {
     assert.equal((await kv.list()).keys.length, 1);
   });
 
-  test("a get after a put returns the value of the put", async () => {
+  test("a get after a resolved put returns the value of that put, also under concurrent load", async () => {
     const { kv } = await scenes.shared();
     const lane = async (key: string) => {
       for (let i = 0; i < 30; i++) {

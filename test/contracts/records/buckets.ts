@@ -64,7 +64,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.equal(await records.deleteBucket("bucket"), "missing");
   });
 
-  test("uploads in flight are deleted with their bucket, and a new bucket of that name is empty", async (t) => {
+  test("deleting a bucket deletes its uploads in flight, and a new bucket with the same name is empty", async (t) => {
     const { records, stage } = await emptyBucket(await open(t));
     const blob = await stage("part", "dead");
     const upload = uploadRecord("film", { id: "u1" });
@@ -124,7 +124,7 @@ export function bucketRecords(open: OpenRecords): void {
     await rejectsEverywhere(records, "bucket");
   });
 
-  test("names that look like paths or object properties do not match a bucket", async (t) => {
+  test("a path or property name such as ../bucket or __proto__ does not match a bucket", async (t) => {
     const { records } = await emptyBucket(await open(t));
     for (const name of [
       "",

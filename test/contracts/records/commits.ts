@@ -23,23 +23,26 @@ const missing = (key: string): Check => ({ kind: "object", key, version: undefin
 const has = (key: string, version: string): Check => ({ kind: "object", key, version });
 
 export const commits: Chapter = async (t, ports) => {
-  await t.test("a check of an object passes while the object has the expected version", async () => {
-    const { records } = await emptyBucket(ports);
-    const put = (version: string, check: Check) =>
-      records.commit(bucket, { checks: [check], mutations: [putObject("a", inline(version), version)] });
-    assert.equal(await put(v1, has("a", v1)), "conflict");
-    assert.equal(await put(v1, missing("a")), "committed");
-    assert.equal(await put(v2, missing("a")), "conflict");
-    assert.equal(await put(v2, has("a", v0)), "conflict");
-    assert.equal(await put(v2, has("a", v1)), "committed");
-    assert.equal(await put(v3, has("a", v1)), "conflict");
-    assert.equal((await records.object(bucket, "a"))?.version, v2);
-    await apply(records, { kind: "delete object", key: "a" });
-    assert.equal(await put(v3, has("a", v2)), "conflict");
-    assert.equal(await put(v3, missing("a")), "committed");
-  });
+  await t.test(
+    "a commit that checks an object's version succeeds only if the object has that version",
+    async () => {
+      const { records } = await emptyBucket(ports);
+      const put = (version: string, check: Check) =>
+        records.commit(bucket, { checks: [check], mutations: [putObject("a", inline(version), version)] });
+      assert.equal(await put(v1, has("a", v1)), "conflict");
+      assert.equal(await put(v1, missing("a")), "committed");
+      assert.equal(await put(v2, missing("a")), "conflict");
+      assert.equal(await put(v2, has("a", v0)), "conflict");
+      assert.equal(await put(v2, has("a", v1)), "committed");
+      assert.equal(await put(v3, has("a", v1)), "conflict");
+      assert.equal((await records.object(bucket, "a"))?.version, v2);
+      await apply(records, { kind: "delete object", key: "a" });
+      assert.equal(await put(v3, has("a", v2)), "conflict");
+      assert.equal(await put(v3, missing("a")), "committed");
+    },
+  );
 
-  await t.test("a check of an upload passes while the upload is active", async () => {
+  await t.test("a commit that checks an upload succeeds only while the upload is active", async () => {
     const { records } = await emptyBucket(ports);
     const check: Check = { kind: "upload", key: "a", id: "u1" };
     await conflicts(records, { checks: [check], mutations: [] });
@@ -56,7 +59,7 @@ export const commits: Chapter = async (t, ports) => {
   });
 
   await t.test(
-    "a check of an upload's revision passes until the upload or one of its parts changes",
+    "a commit that checks an upload's revision succeeds until the upload or one of its parts changes",
     async () => {
       const { records, stage } = await emptyBucket(ports);
       const blob = await stage("first", "second");
@@ -77,7 +80,7 @@ export const commits: Chapter = async (t, ports) => {
     },
   );
 
-  await t.test("nothing is applied when one of several checks fails", async () => {
+  await t.test("a commit applies no mutation if one of several checks fails", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("a1", "a2", "b1", "c1", "p1", "again");
     const upload = uploadRecord("u", { id: "u1" });
@@ -118,7 +121,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("a change of many mutations is applied completely", async () => {
+  await t.test("a commit applies all mutations of a change", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("p1");
     await apply(records, putObject("a"), putObject("b"), putObject("d"));
@@ -143,7 +146,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.equal((await records.parts(bucket, "u1")).length, 1);
   });
 
-  await t.test("mutations of one change are applied in order", async () => {
+  await t.test("a commit applies the mutations of a change in order", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("a1", "a2", "b1", "c1");
     await apply(
@@ -161,7 +164,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.a1], [blob.b1]]);
   });
 
-  await t.test("a change can contain a thousand deletions", async () => {
+  await t.test("a commit can contain a thousand deletions", async () => {
     const { records } = await emptyBucket(ports);
     const keys = Array.from({ length: 1000 }, (_, i) => `k${i}`);
     await apply(records, ...keys.map((key) => putObject(key)));
@@ -170,7 +173,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual((await records.objects(bucket, scan)).entries, []);
   });
 
-  await t.test("a change without mutations commits", async () => {
+  await t.test("a commit without mutations succeeds", async () => {
     const { records } = await emptyBucket(ports);
     assert.equal(await records.commit(bucket, { mutations: [] }), "committed");
     assert.equal(await records.commit(bucket, { checks: [missing("a")], mutations: [] }), "committed");
@@ -194,7 +197,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("writers that check the version they read lose no updates", async () => {
+  await t.test("no update is lost if concurrent writers check the version they read", async () => {
     const { records } = await emptyBucket(ports);
     await apply(records, putObject("count"));
     const increment = async (): Promise<void> => {
@@ -208,7 +211,7 @@ export const commits: Chapter = async (t, ports) => {
     assert.equal((await records.object(bucket, "count"))?.size, 12);
   });
 
-  await t.test("concurrent changes of different keys are all committed", async () => {
+  await t.test("concurrent commits to different keys all succeed", async () => {
     const { records } = await emptyBucket(ports);
     const keys = Array.from({ length: 200 }, (_, i) => `k${i}`);
     await Promise.all(

@@ -28,19 +28,22 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], parts]);
   });
 
-  await t.test("the blobs of a deleted object are added to the garbage queue once", async () => {
-    const { records, stage } = await emptyBucket(ports);
-    const blob = await stage("b1", "p1", "p2");
-    await apply(records, putObject("a", inBlob(blob.b1)), ...completing("b", [blob.p1, blob.p2]));
-    await apply(
-      records,
-      { kind: "delete object", key: "a" },
-      { kind: "delete object", key: "a" },
-      { kind: "delete object", key: "b" },
-    );
-    await apply(records, { kind: "delete object", key: "a" });
-    assert.deepEqual(await buriedBlobs(records), [[blob.b1], [blob.p1, blob.p2]]);
-  });
+  await t.test(
+    "deleting an object adds its blobs to the garbage queue once, even if it is deleted again",
+    async () => {
+      const { records, stage } = await emptyBucket(ports);
+      const blob = await stage("b1", "p1", "p2");
+      await apply(records, putObject("a", inBlob(blob.b1)), ...completing("b", [blob.p1, blob.p2]));
+      await apply(
+        records,
+        { kind: "delete object", key: "a" },
+        { kind: "delete object", key: "a" },
+        { kind: "delete object", key: "b" },
+      );
+      await apply(records, { kind: "delete object", key: "a" });
+      assert.deepEqual(await buriedBlobs(records), [[blob.b1], [blob.p1, blob.p2]]);
+    },
+  );
 
   await t.test("deleting an object with an inline body adds nothing to the garbage queue", async () => {
     const { records } = await emptyBucket(ports);
@@ -81,7 +84,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual((await buriedBlobs(records)).at(-1), [blob.p2, blob.p4]);
   });
 
-  await t.test("a change may end the parts of an upload before it puts their object", async () => {
+  await t.test("parts that a change ends before it puts their object do not become garbage", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("p1", "p2");
     await apply(records, ...uploading("film", "u1", [blob.p1, blob.p2]));
@@ -116,7 +119,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await records.parts(bucket, "u1"), []);
   });
 
-  await t.test("garbage is returned in pages, oldest first, after the given entry", async () => {
+  await t.test("garbage entries are returned in pages, oldest first, after the given entry", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const ids = await stageMany(7);
     for (const id of ids) await apply(records, putObject("a", inBlob(id)));

@@ -16,7 +16,7 @@ import {
 import { apply, bucket, type Chapter, emptyBucket } from "./setup.ts";
 
 export const objectRecords: Chapter = async (t, ports) => {
-  await t.test("an object is read with every field as it was put", async () => {
+  await t.test("every field of an object is read as it was put", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const objects = fc.uniqueArray(fc.record({ record: anyObject, body: anyBody }), {
       minLength: 1,
@@ -61,7 +61,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("an object with an inline body, a blob or parts is returned with that body", async () => {
+  await t.test("an object is read with its body, stored inline, in a blob or in parts", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("large");
     const everyByte = Uint8Array.from({ length: 4096 }, (_, i) => i % 256);
@@ -118,7 +118,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     assert(reads > 0);
   });
 
-  await t.test("every read after a resolved commit returns the committed change", async () => {
+  await t.test("every read after a resolved commit sees the committed change", async () => {
     const { records } = await emptyBucket(ports);
     for (let round = 0; round < 20; round++) {
       const record = objectRecord("a", { size: round });

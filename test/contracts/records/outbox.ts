@@ -38,7 +38,7 @@ export const outbox: Chapter = async (t, ports) => {
     assert.deepEqual(await outboxTexts(records, "one"), []);
   });
 
-  await t.test("an event with a key is appended only if an object with that key exists", async () => {
+  await t.test("an event of a deletion is appended only if the deleted object existed", async () => {
     const { records } = await emptyBucket(ports);
     await apply(records, putObject("a"));
     await apply(records, ...deleting("a"), ...deleting("b"), ...deleting("a"));
@@ -65,7 +65,7 @@ export const outbox: Chapter = async (t, ports) => {
     },
   );
 
-  await t.test("events of one key have the order of its versions, even with several writers", async () => {
+  await t.test("events of one key are in the order of its versions, even with several writers", async () => {
     const { records } = await emptyBucket(ports);
     const versions = Array.from({ length: 24 }, (_, i) => `${i}`.padStart(32, "0"));
     await Promise.all(
@@ -80,7 +80,7 @@ export const outbox: Chapter = async (t, ports) => {
     assert.equal(all.at(-1), (await records.object(bucket, "a"))?.version);
   });
 
-  await t.test("events are counted by rule, and deleted with their bucket", async () => {
+  await t.test("the events of a bucket are counted by rule, and deleted with the bucket", async () => {
     const { records } = await emptyBucket(ports);
     assert.deepEqual(await records.eventCounts(bucket), []);
     await apply(records, tell("one", "x"), tell("two", "y"), tell("one", "z"));

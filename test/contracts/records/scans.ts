@@ -57,7 +57,7 @@ export const objectScans: Chapter = async (t, ports) => {
     assert.deepEqual(await walk(records, scanAfter("prefix", "\u{10ffff}")), []);
   });
 
-  await t.test("a prefix is compared literally", async () => {
+  await t.test("a scan compares its prefix literally", async () => {
     const records = await filled(["a", "a%", "a%b", "a_b", "aXb", "A%b", "a*", "a?b", "a[b"]);
     for (const prefix of ["a%", "a_", "a*", "a?", "a["]) {
       const found = await walk(records, { ...everything, prefix });
@@ -67,7 +67,7 @@ export const objectScans: Chapter = async (t, ports) => {
   });
 
   await t.test(
-    "a delimiter groups keys after the prefix, and a key equal to the prefix is an object",
+    "a scan with a delimiter groups keys after the prefix, and returns a key equal to the prefix as an object",
     async () => {
       const records = await filled(["a", "a/", "a/b", "a/b/c", "a/b/d", "a/e", "b", "c/d"]);
       const by = (prefix: string) => walk(records, { ...everything, prefix, delimiter: "/" });
@@ -78,7 +78,7 @@ export const objectScans: Chapter = async (t, ports) => {
     },
   );
 
-  await t.test("a delimiter of several characters groups at its first occurrence", async () => {
+  await t.test("a delimiter of several characters groups keys at its first occurrence", async () => {
     const records = await filled(["--", "a-b", "a--b", "a---b", "a--b--c", "x\u{1f600}\u{1f601}y", "z-"]);
     const by = (delimiter: string) => walk(records, { ...everything, delimiter });
     assert.deepEqual(await by("--"), ["--…", "a--…", "a-b", "x\u{1f600}\u{1f601}y", "z-"]);
@@ -93,7 +93,7 @@ export const objectScans: Chapter = async (t, ports) => {
     ]);
   });
 
-  await t.test("a scan continues after a key, or after all keys with a prefix", async () => {
+  await t.test("a scan can start after a given key, or after all keys with a given prefix", async () => {
     const records = await filled(["", "a", "a/1", "a/2", "a0", "b"]);
     assert.deepEqual(await walk(records, scanAfter("start", "")), ["", "a", "a/1", "a/2", "a0", "b"]);
     assert.deepEqual(await walk(records, scanAfter("key", "")), ["a", "a/1", "a/2", "a0", "b"]);
@@ -130,7 +130,7 @@ export const objectScans: Chapter = async (t, ports) => {
     assert.deepEqual(await walk(records, scan), ["a", "folder/…", "z"]);
   });
 
-  await t.test("a page ends early once its metadata reaches the size limit", async () => {
+  await t.test("a page of a scan ends early once its metadata reaches the size limit", async () => {
     const { records } = await emptyBucket(ports);
     const heavy = { customMetadata: new Map([["name", "x".repeat(996)]]) };
     const keys = Array.from({ length: 8 }, (_, i) => `heavy/${i}`);
@@ -154,7 +154,7 @@ export const objectScans: Chapter = async (t, ports) => {
   });
 
   await t.test(
-    "pages contain the same as an unpaged reference listing for any keys, prefix, delimiter, start and limit",
+    "the pages of any scan together equal the listing of a simple reference implementation",
     async () => {
       const { records } = ports;
       const small = fc.string({

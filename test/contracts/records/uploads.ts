@@ -14,7 +14,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     return opened;
   }
 
-  await t.test("an upload and its parts are read with every field as they were put", async () => {
+  await t.test("every field of an upload and its parts is read as it was put", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const parts = fc.uniqueArray(anyPart, { maxLength: 5, selector: ({ number }) => number });
     await fc.assert(
@@ -55,7 +55,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.deepEqual(await records.parts(bucket, "unknown"), []);
   });
 
-  await t.test("uploads are listed by key, then by id, after the start of the scan", async () => {
+  await t.test("uploads are listed by key, then by id, after the given start position", async () => {
     // The expected order: by key, then by id, which differs from the order of creation.
     const ordered: [string, string][] = [
       ["", "u9"],
@@ -87,31 +87,34 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.deepEqual(await found({ after: { key: "\u{1f600}", id: "u0" } }), []);
   });
 
-  await t.test("uploads that are due are found, whether active or ended", async () => {
-    const { records } = await emptyBucket(ports);
-    const states = ["active", "completed", "aborted"] as const;
-    const uploads = states.flatMap((state) =>
-      [1000, 2000, 3000].map((due) => uploadRecord("k", { id: `${state}-${due}`, state, due })),
-    );
-    await apply(records, ...uploads.map((record) => ({ kind: "put upload" as const, record })));
-    const due = async (now: number, limit = 100) =>
-      (await records.dueUploads(bucket, now, limit)).map(({ id }) => id).sort();
-    const expected = (...dues: number[]) =>
-      uploads.filter((upload) => dues.includes(upload.due)).map(({ id }) => id);
-    assert.deepEqual(await due(999), []);
-    assert.deepEqual(await due(1000), expected(1000).sort());
-    assert.deepEqual(await due(2999), expected(1000, 2000).sort());
-    assert.deepEqual(await due(Number.MAX_SAFE_INTEGER), expected(1000, 2000, 3000).sort());
-    assert.equal((await due(3000, 4)).length, 4);
-    assert.equal((await due(3000, 0)).length, 0);
-    const [first] = await records.dueUploads(bucket, 1000, 1);
-    assert.deepEqual(
-      plain(first),
-      uploads.find(({ id }) => id === first?.id),
-    );
-  });
+  await t.test(
+    "dueUploads returns all uploads whose due time has come, whether active or ended",
+    async () => {
+      const { records } = await emptyBucket(ports);
+      const states = ["active", "completed", "aborted"] as const;
+      const uploads = states.flatMap((state) =>
+        [1000, 2000, 3000].map((due) => uploadRecord("k", { id: `${state}-${due}`, state, due })),
+      );
+      await apply(records, ...uploads.map((record) => ({ kind: "put upload" as const, record })));
+      const due = async (now: number, limit = 100) =>
+        (await records.dueUploads(bucket, now, limit)).map(({ id }) => id).sort();
+      const expected = (...dues: number[]) =>
+        uploads.filter((upload) => dues.includes(upload.due)).map(({ id }) => id);
+      assert.deepEqual(await due(999), []);
+      assert.deepEqual(await due(1000), expected(1000).sort());
+      assert.deepEqual(await due(2999), expected(1000, 2000).sort());
+      assert.deepEqual(await due(Number.MAX_SAFE_INTEGER), expected(1000, 2000, 3000).sort());
+      assert.equal((await due(3000, 4)).length, 4);
+      assert.equal((await due(3000, 0)).length, 0);
+      const [first] = await records.dueUploads(bucket, 1000, 1);
+      assert.deepEqual(
+        plain(first),
+        uploads.find(({ id }) => id === first?.id),
+      );
+    },
+  );
 
-  await t.test("an upload put again with another due time is due at that time only", async () => {
+  await t.test("an upload put again with a new due time is due only at the new time", async () => {
     const { records } = await emptyBucket(ports);
     const upload = uploadRecord("k", { id: "u1", due: 1000 });
     await apply(records, { kind: "put upload", record: upload });
@@ -124,25 +127,28 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.equal(await records.upload(bucket, "k", "u1"), undefined);
   });
 
-  await t.test("parts are returned in order of their numbers, with one part for each number", async () => {
-    const { records, stage } = await withUploads(["a", "u1"], ["a", "u2"]);
-    const blob = await stage("1", "2", "9", "10", "100", "10000", "again", "other");
-    const put = (uploadId: string, number: number, id: string) =>
-      apply(records, { kind: "put part", uploadId, part: partRecord(number, id) });
-    for (const number of [10, 9, 10_000, 1, 2, 100] as const) await put("u1", number, blob[`${number}`]);
-    await put("u1", 9, blob.again);
-    await put("u2", 9, blob.other);
-    const parts = (await records.parts(bucket, "u1")).map((part) => [part.number, part.blob]);
-    assert.deepEqual(parts, [
-      [1, blob["1"]],
-      [2, blob["2"]],
-      [9, blob.again],
-      [10, blob["10"]],
-      [100, blob["100"]],
-      [10_000, blob["10000"]],
-    ]);
-    assert.equal((await records.parts(bucket, "u2")).length, 1);
-  });
+  await t.test(
+    "parts of an upload are returned by number, and a part put again replaces the old part",
+    async () => {
+      const { records, stage } = await withUploads(["a", "u1"], ["a", "u2"]);
+      const blob = await stage("1", "2", "9", "10", "100", "10000", "again", "other");
+      const put = (uploadId: string, number: number, id: string) =>
+        apply(records, { kind: "put part", uploadId, part: partRecord(number, id) });
+      for (const number of [10, 9, 10_000, 1, 2, 100] as const) await put("u1", number, blob[`${number}`]);
+      await put("u1", 9, blob.again);
+      await put("u2", 9, blob.other);
+      const parts = (await records.parts(bucket, "u1")).map((part) => [part.number, part.blob]);
+      assert.deepEqual(parts, [
+        [1, blob["1"]],
+        [2, blob["2"]],
+        [9, blob.again],
+        [10, blob["10"]],
+        [100, blob["100"]],
+        [10_000, blob["10000"]],
+      ]);
+      assert.equal((await records.parts(bucket, "u2")).length, 1);
+    },
+  );
 
   await t.test("the revision of an upload changes with every change of the upload or its parts", async () => {
     const { records, stageMany } = await withUploads(["a", "u1"], ["a", "u2"]);
@@ -164,7 +170,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
     assert.equal(await revision("u2"), untouched);
   });
 
-  await t.test("parts put concurrently are all kept", async () => {
+  await t.test("parts of one upload that are put concurrently are all kept", async () => {
     const { records, stageMany } = await withUploads(["a", "u1"]);
     const before = (await records.upload(bucket, "a", "u1"))!.revision;
     const blobs = await stageMany(100);

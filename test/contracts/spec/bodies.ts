@@ -62,20 +62,23 @@ export function bodySentences(implementation: Implementation): void {
         const { bucket } = await open();
         const value = pattern(size);
         await eachMaking(bucket, value, async (key) => {
-          await t.test(`spec 2.3: body is a ReadableStream of the value (uploaded ${key})`, async () => {
-            const { body } = await mustGet(bucket, key);
-            assert.ok(body instanceof ReadableStream);
-            let at = 0;
-            for await (const chunk of body) {
-              assert.ok(chunk instanceof Uint8Array);
-              assertBytes(chunk, value.slice(at, at + chunk.byteLength));
-              at += chunk.byteLength;
-            }
-            assert.equal(at, size);
-          });
+          await t.test(
+            `spec 2.3: body is a ReadableStream of the value (kind of upload: ${key})`,
+            async () => {
+              const { body } = await mustGet(bucket, key);
+              assert.ok(body instanceof ReadableStream);
+              let at = 0;
+              for await (const chunk of body) {
+                assert.ok(chunk instanceof Uint8Array);
+                assertBytes(chunk, value.slice(at, at + chunk.byteLength));
+                at += chunk.byteLength;
+              }
+              assert.equal(at, size);
+            },
+          );
 
           await t.test(
-            `spec 2.3: arrayBuffer() returns the value as an ArrayBuffer (uploaded ${key})`,
+            `spec 2.3: arrayBuffer() returns the value as an ArrayBuffer (kind of upload: ${key})`,
             async () => {
               const read = await (await mustGet(bucket, key)).arrayBuffer();
               assert.ok(read instanceof ArrayBuffer);
@@ -83,7 +86,7 @@ export function bodySentences(implementation: Implementation): void {
             },
           );
 
-          await t.test(`spec 2.3: blob() returns the value as a Blob (uploaded ${key})`, async () => {
+          await t.test(`spec 2.3: blob() returns the value as a Blob (kind of upload: ${key})`, async () => {
             const read = await (await mustGet(bucket, key)).blob();
             assert.ok(read instanceof Blob);
             assert.equal(read.size, size);

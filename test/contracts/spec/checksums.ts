@@ -84,7 +84,7 @@ export function checksumSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.12: ${algorithm} verifies the received object's integrity, for every kind of value`, async () => {
+      test(`spec 2.12: put verifies a given ${algorithm} checksum, for every kind of value`, async () => {
         const { bucket } = await open();
         for (const size of fewSizes) {
           const value = pattern(size);
@@ -94,7 +94,7 @@ export function checksumSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.12: with a ${algorithm} that does not match, nothing is stored and the previous object stays`, async () => {
+      test(`spec 2.12: a put whose ${algorithm} does not match stores nothing and keeps the previous object`, async () => {
         const { bucket } = await open();
         const before = await bucket.put("key", "before");
         for (const size of fewSizes) {
@@ -123,7 +123,7 @@ export function checksumSentences(implementation: Implementation): void {
         });
       });
 
-      test(`spec 2.12: ${algorithm} is an ArrayBuffer or a string of ${length} bytes, otherwise it is refused`, async () => {
+      test(`spec 2.12: put refuses a ${algorithm} that is not ${length} bytes as binary data or a hex string`, async () => {
         const { bucket } = await open();
         const hex = "a".repeat(length * 2);
         const wrong = [

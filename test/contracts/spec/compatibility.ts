@@ -35,11 +35,11 @@ function assertCarries(object: StoreObject, http: boolean, custom: boolean): voi
 
 const honouring: readonly (readonly [string, BucketOptions])[] = [
   ["the compatibility date is 2022-08-04", { compatibilityDate: "2022-08-04" }],
-  ["the compatibility date is the day after", { compatibilityDate: "2022-08-05" }],
-  ["the compatibility date is years later", { compatibilityDate: "2025-01-01" }],
+  ["the compatibility date is 2022-08-05", { compatibilityDate: "2022-08-05" }],
+  ["the compatibility date is 2025-01-01", { compatibilityDate: "2025-01-01" }],
   ["no compatibility date is given", {}],
   [
-    "store_list_honor_include is set, with an earlier date",
+    "store_list_honor_include is set and the compatibility date is 2022-08-03",
     { compatibilityDate: "2022-08-03", compatibilityFlags: ["store_list_honor_include"] },
   ],
   [
@@ -52,10 +52,10 @@ const honouring: readonly (readonly [string, BucketOptions])[] = [
 ];
 
 const ignoring: readonly (readonly [string, BucketOptions])[] = [
-  ["the compatibility date is the day before", { compatibilityDate: "2022-08-03" }],
-  ["the compatibility date is years before", { compatibilityDate: "2021-12-31", compatibilityFlags: [] }],
+  ["the compatibility date is 2022-08-03", { compatibilityDate: "2022-08-03" }],
+  ["the compatibility date is 2021-12-31", { compatibilityDate: "2021-12-31", compatibilityFlags: [] }],
   [
-    "only other flags are set",
+    "the compatibility date is 2022-08-03 and only other flags are set",
     { compatibilityDate: "2022-08-03", compatibilityFlags: ["store_delimited_prefixes_keep_delimiter"] },
   ],
 ];
@@ -65,7 +65,7 @@ export function compatibilitySentences(implementation: Implementation): void {
     const open = sharedBucket(implementation);
 
     for (const [when, options] of honouring) {
-      test(`spec 4 list rule 3, spec 9.1: include is honoured when ${when}`, async () => {
+      test(`spec 4 list rule 3, spec 9.1: list honours include when ${when}`, async () => {
         const { store, bucket } = await open();
         await bucket.put("key", "value", { httpMetadata, customMetadata });
         const binding = store.bucket("bucket", options);
@@ -87,7 +87,7 @@ export function compatibilitySentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 4 list rule 3: if include is not honoured, its value is ignored, even if it is invalid", async () => {
+    test("spec 4 list rule 3: a list that does not honour include accepts even an invalid value of include", async () => {
       const { store, bucket } = await open();
       await bucket.put("key", "value", { httpMetadata, customMetadata });
       const binding = store.bucket("bucket", { compatibilityDate: "2022-08-03" });

@@ -63,7 +63,7 @@ export function conditionSentences(implementation: Implementation): void {
   describe("conditions behave as the spec states", () => {
     const storedObject = sharedSubject(implementation);
 
-    test("spec 2.12: onlyIf of get returns the object only if conditions hold", async () => {
+    test("spec 2.12: get with onlyIf returns the body only if the conditions hold", async () => {
       const { bucket, stored } = await storedObject();
       const held = await bucket.get("key", { onlyIf: { etagMatches: stored.etag } });
       assert.ok(held !== null && "body" in held);
@@ -72,7 +72,7 @@ export function conditionSentences(implementation: Implementation): void {
       assert.ok(refusal !== null && !("body" in refusal));
     });
 
-    test("spec 2.12: onlyIf of put stores only if conditions hold", async () => {
+    test("spec 2.12: put with onlyIf stores the object only if the conditions hold", async () => {
       const { bucket, stored } = await storedObject();
       assert.equal(await bucket.put("key", "refused", { onlyIf: { etagMatches: "other" } }), null);
       assert.equal(await textOf(bucket, "key"), "value");

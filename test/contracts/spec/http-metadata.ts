@@ -55,7 +55,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.12: httpMetadata as Headers: ${header} becomes ${field}`, async () => {
+      test(`spec 2.12: put with httpMetadata given as Headers stores ${header} as ${field}`, async () => {
         const { bucket } = await open();
         const httpMetadata = new Headers([
           [header, value],
@@ -75,7 +75,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.4: every field is optional; an object may have none or all of them", async () => {
+    test("spec 2.4: every HTTP metadata field is optional; an object may have none or all of them", async () => {
       const { bucket } = await open();
       for (const httpMetadata of [undefined, {}, new Headers()]) {
         const put = await bucket.put("key", "value", { httpMetadata });
@@ -105,7 +105,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
     });
 
     for (const [field, override] of fields) {
-      test(`spec 2.4: ${field} can be overridden on get, and the given value is echoed in the response`, async () => {
+      test(`spec 2.4: ${field} can be overridden on get, and the result of get has the given value`, async () => {
         const { bucket } = await open();
         const stored = { contentType: "stored/type", cacheControl: "stored", cacheExpiry: new Date(0) };
         await bucket.put("key", "value", { httpMetadata: stored });
@@ -155,7 +155,7 @@ export function httpMetadataSentences(implementation: Implementation): void {
       assert.deepEqual(written(refusal), Object.fromEntries(everyHeader));
     });
 
-    test("spec 2.4: metadata does not change the bytes: contentEncoding neither compresses nor decompresses them", async () => {
+    test("spec 2.4: contentEncoding and the charset of contentType do not change the stored bytes", async () => {
       const { bucket } = await open();
       const value = pattern(5000);
       await bucket.put("key", value, { httpMetadata: { contentEncoding: "gzip" } });

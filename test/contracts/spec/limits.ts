@@ -37,7 +37,7 @@ const uneven: readonly (readonly number[])[] = [
 ];
 
 export function limitSentences(implementation: Implementation): void {
-  describe("limits are those of the spec", () => {
+  describe("delete and complete enforce the limits of the spec", () => {
     const open = sharedBucket(implementation);
 
     test("spec 4, spec 8: delete takes at most 1000 keys per call", async (t) => {
@@ -45,7 +45,7 @@ export function limitSentences(implementation: Implementation): void {
       const keys = Array.from({ length: 1001 }, (_, i) => `key ${String(i).padStart(4, "0")}`);
       await Promise.all(keys.map((key) => bucket.put(key, "")));
 
-      await t.test("spec 8: 1001 keys are refused, and nothing is deleted", async () => {
+      await t.test("spec 8: delete of 1001 keys is refused, and nothing is deleted", async () => {
         await refused(bucket.delete(keys), "delete", 10027);
         await refused(bucket.delete(Array.from(keys, () => "key 0000")), "delete", 10027);
         const first = await bucket.list();
@@ -53,14 +53,14 @@ export function limitSentences(implementation: Implementation): void {
         assert.equal(first.objects.length + rest.objects.length, 1001);
       });
 
-      await t.test("spec 8: 1000 keys are deleted in one call", async () => {
+      await t.test("spec 8: delete removes 1000 keys in one call", async () => {
         await bucket.delete(keys.slice(0, 1000));
         assert.deepEqual(await keysIn(bucket), ["key 1000"]);
       });
     });
 
     for (const sizes of uniform) {
-      test(`spec 4, spec 8: parts of uniform size with an equal or smaller final part are accepted: ${sizes.join(", ")}`, async () => {
+      test(`spec 4, spec 8: complete accepts parts of uniform size with an equal or smaller final part: ${sizes.join(", ")}`, async () => {
         const { bucket } = await open();
         const upload = await bucket.createMultipartUpload("key");
         const values = sizes.map((size, i) => pattern(size, i));
@@ -72,7 +72,7 @@ export function limitSentences(implementation: Implementation): void {
     }
 
     for (const sizes of uneven) {
-      test(`spec 4, spec 8: parts that are not uniform in size are refused: ${sizes.join(", ")}`, async () => {
+      test(`spec 4, spec 8: complete refuses parts that are not uniform in size: ${sizes.join(", ")}`, async () => {
         const { bucket } = await open();
         const upload = await bucket.createMultipartUpload("key");
         const parts = await uploadParts(
@@ -103,7 +103,7 @@ export function limitSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "aab");
     });
 
-    test("spec 8: an upload refused for its part sizes stays active, and completes once the part is replaced", async () => {
+    test("spec 8: an upload whose complete was refused for its part sizes completes after the wrong part is replaced", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, two] = await uploadParts(upload, ["a", "bb"]);

@@ -67,7 +67,7 @@ export function listGroupingSentences(implementation: Implementation): void {
       assert.deepEqual(await list(bucket, { prefix: "none/", delimiter: "/" }), { keys: [], prefixes: [] });
     });
 
-    test("spec 2.8: there are delimitedPrefixes only when a delimiter is given", async () => {
+    test("spec 2.8: delimitedPrefixes is empty if no delimiter is given", async () => {
       const { bucket } = await open();
       await putAll(bucket, ["a/b", "c"]);
       for (const options of [{}, { prefix: "a/" }, { delimiter: "" }, { delimiter: undefined }]) {
@@ -94,7 +94,7 @@ export function listGroupingSentences(implementation: Implementation): void {
       assert.deepEqual(await list(bucket, { delimiter: "--" }), { keys: ["a-b"], prefixes: ["a", "c"] });
     });
 
-    test("spec 2.8: a delimiter at the start of a key or directly after another one makes an empty segment", async () => {
+    test("spec 2.8: a delimiter at the start of a key or directly after another delimiter makes an empty segment", async () => {
       const { bucket } = await open();
       await putAll(bucket, ["/a", "b//c", "b/d"]);
       assert.deepEqual(await list(bucket, { delimiter: "/" }), { keys: [], prefixes: ["", "b"] });

@@ -31,7 +31,7 @@ export function listSentences(implementation: Implementation): void {
   describe("list behaves as the spec states", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 2.8: objects are the objects matching the list request, each a StoreObject", async () => {
+    test("spec 2.8: objects of a list result are the matching objects, each a StoreObject", async () => {
       const { bucket } = await open();
       await putAll(bucket, ["a", "b/1", "b/2"]);
       const page = await bucket.list({ prefix: "b/", include: ["httpMetadata", "customMetadata"] });
@@ -52,7 +52,7 @@ export function listSentences(implementation: Implementation): void {
       assert.ok(!("cursor" in page));
     });
 
-    test("spec 4: list needs no options", async () => {
+    test("spec 4: list can be called without options", async () => {
       const { bucket } = await open();
       await putAll(bucket, ["b", "a"]);
       for (const options of [undefined, null, {}]) {
@@ -124,7 +124,7 @@ export function listSentences(implementation: Implementation): void {
       assert.ok(!("cursor" in second));
     });
 
-    test("spec 2.12: limit is the maximum number of results", async () => {
+    test("spec 2.12: limit is the maximum number of results of a list", async () => {
       const { bucket } = await open();
       const keys = ["a", "b", "c", "d", "e"];
       await putAll(bucket, keys);
@@ -150,7 +150,7 @@ export function listSentences(implementation: Implementation): void {
       for (const limit of [-1, Number.NaN]) await refused(bucket.list({ limit }), "list", 10022);
     });
 
-    test("spec 2.12: prefix: only keys starting with this prefix are returned", async () => {
+    test("spec 2.12: list with a prefix returns only keys that start with the prefix", async () => {
       const { bucket } = await open();
       const keys = [
         "a",
@@ -231,7 +231,7 @@ export function listSentences(implementation: Implementation): void {
       await putAll(bucket, keys);
       const sorted = inByteOrder(keys);
 
-      await t.test("spec 2.12: limit is 1000 by default", async () => {
+      await t.test("spec 2.12: the limit of list is 1000 by default", async () => {
         const page = await bucket.list();
         assert.deepEqual(keysOf(page), sorted.slice(0, 1000));
         assert.equal(page.truncated, true);
@@ -240,7 +240,7 @@ export function listSentences(implementation: Implementation): void {
         assert.equal(rest.truncated, false);
       });
 
-      await t.test("spec 2.12: limit is at most 1000", async () => {
+      await t.test("spec 2.12: a limit of list above 1000 is reduced to 1000", async () => {
         for (const limit of [1000, 1001, 1203, 1_000_000, Number.MAX_SAFE_INTEGER]) {
           const page = await bucket.list({ limit });
           assert.deepEqual(keysOf(page), sorted.slice(0, 1000));
@@ -248,7 +248,7 @@ export function listSentences(implementation: Implementation): void {
         }
       });
 
-      await t.test("spec 8: entries per list: default 1000, maximum 1000", async () => {
+      await t.test("spec 8: list returns 1000 entries per page by default and at most", async () => {
         for (const options of [{}, { limit: 1000 }, { limit: 2000 }]) {
           const listed = await pages(bucket, options);
           assert.deepEqual(
@@ -258,7 +258,7 @@ export function listSentences(implementation: Implementation): void {
         }
       });
 
-      await t.test("spec 4: limit sets the number of returned entries", async () => {
+      await t.test("spec 4: the limit of list sets the number of returned entries", async () => {
         for (const limit of [1, 500, 999]) {
           assert.deepEqual(keysOf(await bucket.list({ limit })), sorted.slice(0, limit));
         }
@@ -271,7 +271,7 @@ export function listSentences(implementation: Implementation): void {
       });
 
       await t.test(
-        "spec 2.8: a thousand keys in a hundred folders are a hundred delimited prefixes",
+        "spec 2.8: list with a delimiter groups a thousand keys in a hundred folders into a hundred prefixes",
         async () => {
           const page = await bucket.list({ delimiter: "/" });
           assert.deepEqual(page.objects, []);

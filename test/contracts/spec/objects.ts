@@ -59,10 +59,10 @@ export function objectSentences(implementation: Implementation): void {
     });
   });
 
-  describe("the fields of an object are those of the spec", () => {
+  describe("a StoreObject has the fields of the spec", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 2.2: put returns a StoreObject, and head, get and list return equal ones", async () => {
+    test("spec 2.2: head, get and list return a StoreObject equal to the StoreObject that put returned", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         for (const ssecKey of [undefined, "5".repeat(64)]) {
@@ -83,7 +83,7 @@ export function objectSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: complete returns a StoreObject, and head, get and list return equal ones", async () => {
+    test("spec 2.2: head, get and list return a StoreObject equal to the StoreObject that complete returned", async () => {
       const { bucket } = await open();
       const completed = await putInParts(bucket, "key", ["hello ", "world"], {
         httpMetadata: { contentType: "text/plain" },
@@ -94,7 +94,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.deepEqual(fieldsOf(await mustGet(bucket, "key")), fieldsOf(completed));
     });
 
-    test("spec 2.2: a StoreObject represents metadata as provided by the uploader", async () => {
+    test("spec 2.2: a StoreObject has the metadata and storage class given to put", async () => {
       const { bucket } = await open();
       const given = {
         httpMetadata: {
@@ -229,7 +229,7 @@ export function objectSentences(implementation: Implementation): void {
       assert.deepEqual({ ...(await mustHead(bucket, "key")).customMetadata }, {});
     });
 
-    test("spec 2.2: range is the range of the object that was returned", async () => {
+    test("spec 2.2: range of a get result is the returned range of the object", async () => {
       const { bucket } = await open();
       const put = await bucket.put("key", "value");
       assert.deepEqual({ ...(await mustGet(bucket, "key")).range }, { offset: 0, length: 5 });
@@ -265,7 +265,7 @@ export function objectSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: ssecKeyMd5 identifies which key is needed to decrypt", async () => {
+    test("spec 2.2: ssecKeyMd5 identifies the SSE-C key that decrypts the object", async () => {
       const { bucket } = await open();
       const keys = [pattern(32, 1), pattern(32, 2), pattern(32, 3)];
       const byMd5 = new Map(keys.map((key) => [createHash("md5").update(key).digest("hex"), key]));

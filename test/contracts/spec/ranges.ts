@@ -142,7 +142,7 @@ export function rangeSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.6: a range that contains no byte of the object cannot be satisfied", async () => {
+    test("spec 2.6: get of a range that contains no byte of the object is refused", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value");
       await bucket.put("empty", "");

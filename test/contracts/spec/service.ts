@@ -16,7 +16,7 @@ import {
 } from "./support.ts";
 
 export function serviceSentences(implementation: Implementation): void {
-  describe("consistency is as the spec states", () => {
+  describe("the operations and consistency of a bucket are as the spec states", () => {
     const open = sharedBucket(implementation);
 
     test("spec 1.3: a bucket can read, list, write and delete objects, and supports multipart uploads", async () => {
@@ -31,7 +31,7 @@ export function serviceSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "in parts"), "onetwo");
     });
 
-    test("spec 1.5, spec 4: put is strongly consistent: once its promise resolves, all later reads everywhere see the written pair", async () => {
+    test("spec 1.5, spec 4: put is strongly consistent: once its promise resolves, all later reads everywhere see the written key and value", async () => {
       const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
       for (const size of fewSizes) {

@@ -48,7 +48,7 @@ export function ssecSentences(implementation: Implementation): void {
     const open = sharedBucket(implementation);
 
     for (const [form, ssecKey] of forms) {
-      test(`spec 2.12: ssecKey of put, get and multipart is 32 bytes, as ${form}`, async () => {
+      test(`spec 2.12: put, get and multipart uploads accept an ssecKey of 32 bytes as ${form}`, async () => {
         const { bucket } = await open();
         assert.equal((await bucket.put("single", "value", { ssecKey })).ssecKeyMd5, md5);
         assert.equal((await putInParts(bucket, "in parts", ["val", "ue"], { ssecKey })).ssecKeyMd5, md5);
@@ -58,7 +58,7 @@ export function ssecSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 8: get, put and multipart refuse an SSE-C key that is not 32 bytes long", async () => {
+    test("spec 8: get, put and multipart uploads refuse an SSE-C key that is not 32 bytes long", async () => {
       const { bucket } = await open();
       await bucket.put("key", "value", { ssecKey: bytes });
       const upload = await bucket.createMultipartUpload("other", { ssecKey: bytes });
@@ -73,7 +73,7 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key", { ssecKey: bytes }), "value");
     });
 
-    test("spec 2.12: an object put with an ssecKey is returned with that key, for every size and kind of value", async () => {
+    test("spec 2.12: get with the ssecKey given to put returns the value, for every size and kind of value", async () => {
       const { bucket } = await open();
       for (const size of fewSizes) {
         for (const value of [pattern(size), unknownLength(pattern(size))]) {
@@ -84,7 +84,7 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: an upload created with an ssecKey accepts parts with that key, which also reads its object", async () => {
+    test("spec 2.12: the object of an upload created with an ssecKey is read with that ssecKey", async () => {
       const { bucket } = await open();
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(1, 3)];
       await putInParts(bucket, "key", values, { ssecKey: bytes });

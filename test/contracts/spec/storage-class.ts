@@ -32,7 +32,7 @@ export function storageClassSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.12: a bucket created without a default storage class has Standard", async () => {
+    test("spec 2.12: the default storage class of a bucket created without one is Standard", async () => {
       const { bucket } = await open();
       assert.equal((await bucket.put("key", "value")).storageClass, "Standard");
       assert.equal((await putInParts(bucket, "in parts", ["value"])).storageClass, "Standard");

@@ -45,7 +45,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 3: a created upload is immediately usable globally through the binding", async () => {
+    test("spec 3: a new upload can immediately be used through any binding of its bucket", async () => {
       const { store, bucket } = await open();
       const { key, uploadId } = await bucket.createMultipartUpload("key");
       const elsewhere = store.bucket("bucket");
@@ -72,7 +72,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 3: resumeMultipartUpload makes no validity check and no check that an active upload exists", async () => {
+    test("spec 3: resumeMultipartUpload checks neither its arguments nor whether an active upload exists", async () => {
       const { store, bucket } = await open();
       const ended = await bucket.createMultipartUpload("key");
       await ended.abort();
@@ -93,7 +93,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       await refused(handle.abort(), "abortMultipartUpload", 10024);
     });
 
-    test("spec 3: a resumed handle supports all operations of the created one", async () => {
+    test("spec 3: a resumed upload supports all operations of the upload that createMultipartUpload returned", async () => {
       const { bucket } = await open();
       const created = await bucket.createMultipartUpload("key");
       const resumed = bucket.resumeMultipartUpload("key", created.uploadId);
@@ -200,7 +200,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "two");
     });
 
-    for (const swept of ["before the sweep has come by", "by the sweep"]) {
+    for (const swept of ["even before a sweep", "by the sweep"]) {
       test(`spec 3, spec 8: an upload that is not completed within 7 days is automatically aborted, ${swept}`, async (t) => {
         const clock = stoppedClock();
         const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
@@ -217,7 +217,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 3: an upload is active until the 7 days have passed", async (t) => {
+    test("spec 3: an upload is active until 7 days after its creation", async (t) => {
       const clock = stoppedClock();
       const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
       const upload = await bucket.createMultipartUpload("key");
@@ -242,7 +242,7 @@ export function lifeCycleSentences(implementation: Implementation): void {
       await younger.complete(await uploadParts(younger, ["value"]));
     });
 
-    test("spec 3: the object of a completed upload stays after 7 days", async (t) => {
+    test("spec 3: the object of a completed upload still exists after 7 days", async (t) => {
       const clock = stoppedClock();
       const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
       const values = [pattern(10_000, 1), pattern(10_000, 2)];

@@ -20,14 +20,14 @@ export function uploadSentences(implementation: Implementation): void {
   describe("multipart uploads behave as the spec states", () => {
     const open = sharedBucket(implementation);
 
-    test("spec 2.9: key is the key of the upload", async () => {
+    test("spec 2.9: key of a multipart upload is the key given to createMultipartUpload", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("a/b c");
       assert.equal(upload.key, "a/b c");
       assert.equal(bucket.resumeMultipartUpload("a/b c", upload.uploadId).key, "a/b c");
     });
 
-    test("spec 2.9: uploadId is the identifier of the upload", async () => {
+    test("spec 2.9: uploadId is a unique, non-empty string, also on a resumed upload", async () => {
       const { bucket } = await open();
       const uploads = await Promise.all(
         Array.from({ length: 10 }, (_, i) => bucket.createMultipartUpload(i < 5 ? "same" : `key ${i}`)),
@@ -40,7 +40,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(new Set(uploads.map((upload) => upload.uploadId)).size, uploads.length);
     });
 
-    test("spec 2.9: uploads of one key have different identifiers", async () => {
+    test("spec 2.9: uploads of one key have different uploadIds", async () => {
       const { bucket } = await open();
       const [one, two] = [
         await bucket.createMultipartUpload("key"),
@@ -54,7 +54,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "two");
     });
 
-    test("spec 2.9: an identifier is valid only with its key and its bucket", async () => {
+    test("spec 2.9: an uploadId is valid only with the key and the bucket of its upload", async () => {
       const { store, bucket } = await open();
       await store.createBucket("other");
       const { uploadId } = await bucket.createMultipartUpload("key");
@@ -90,7 +90,7 @@ export function uploadSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.10: the full list of uploaded parts is required when completing the upload", async () => {
+    test("spec 2.10: complete is refused if the list of parts is missing, empty or has a wrong etag or number", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, two] = await uploadParts(upload, ["one", "two"]);
@@ -105,7 +105,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "onetwo");
     });
 
-    test("spec 2.10: the list of parts may be stored as JSON between calls", async () => {
+    test("spec 2.10: the list of parts for complete may be stored as JSON", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const kept = JSON.stringify(await uploadParts(upload, ["one", "two"]));
@@ -113,7 +113,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "onetwo");
     });
 
-    test("spec 2.12: createMultipartUpload needs no options", async () => {
+    test("spec 2.12: createMultipartUpload can be called without options", async () => {
       const { bucket } = await open();
       for (const options of [undefined, null, {}]) {
         const upload = await bucket.createMultipartUpload("key", options);
@@ -145,7 +145,7 @@ export function uploadSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 4: uploadPart accepts options, but metadata of the object comes from createMultipartUpload", async () => {
+    test("spec 4: uploadPart ignores metadata options: an object has the metadata given to createMultipartUpload", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key", { customMetadata: { by: "create" } });
       const options: StoreMultipartOptions = {
@@ -168,7 +168,7 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "first last");
     });
 
-    test("spec 4: complete stores the given parts by part number, in whatever order they are given", async () => {
+    test("spec 4: complete joins the given parts by part number, in whatever order they are given", async () => {
       const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(70_000, 3), pattern(5, 4)];

@@ -5,8 +5,8 @@ import type { Implementation } from "../../../support/stores.ts";
 import { loose, openBucket } from "../scene.ts";
 
 export function hostileArgumentsContract(implementation: Implementation): void {
-  describe("arguments that can only be mistakes are refused", () => {
-    test("delete refuses an array of keys with a hole, as it refuses a missing key", async (t) => {
+  describe("arrays with holes, invalid part numbers and invalid dates are refused", () => {
+    test("delete of an array of keys with a hole is refused and deletes nothing", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("kept", "value");
       for (const keys of [new Array(2), ["kept", ...new Array(1)]]) {
@@ -15,14 +15,14 @@ export function hostileArgumentsContract(implementation: Implementation): void {
       assert.notEqual(await bucket.head("kept"), null);
     });
 
-    test("complete refuses an array of parts with a hole", async (t) => {
+    test("complete with an array of parts with a hole is refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const parts = new Array(1) as Parameters<typeof upload.complete>[0];
       await assert.rejects(upload.complete(parts), /^TypeError: Each uploaded part must be an object/);
     });
 
-    test("an invalid part number is refused with a message that contains it", async (t) => {
+    test("uploadPart with an invalid part number is refused with a message that states the given type", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const rows: [unknown, RegExp][] = [

@@ -12,7 +12,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
   describe("every error of multipart uploads has its documented code and message", () => {
     row(
       implementation,
-      "an unknown or aborted upload, or an upload id with another key, is refused with 10024 NoSuchUpload",
+      "use of an unknown or aborted upload, or of an upload id with another key, is refused with 10024",
       async (scene) => {
         const { bucket, refuses } = scene;
         const message = messageOf(10024);
@@ -50,7 +50,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "a completed upload is refused with 10024 NoSuchUpload also on its own handle",
+      "uploadPart and complete of a completed upload are refused with 10024 NoSuchUpload",
       async ({ bucket }) => {
         const upload = await bucket.createMultipartUpload("done");
         const part = await upload.uploadPart(1, "hello");
@@ -65,7 +65,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "an upload id and key used in another bucket are refused with 10024 NoSuchUpload",
+      "use of an upload in a bucket other than its own is refused with 10024 NoSuchUpload",
       async (scene) => {
         await scene.store.createBucket("other-bucket");
         const elsewhere = scene.store.bucket("other-bucket");
@@ -129,7 +129,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "a part with a missing, different or inapplicable SSE-C key is refused with 10029 InvalidRequest",
+      "uploadPart with a missing, wrong or unneeded SSE-C key is refused with 10029 InvalidRequest",
       async ({ bucket, upload, refuses }) => {
         const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: secret });
         const expected = { code: 10029, action: "uploadPart" };

@@ -13,7 +13,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
   describe("every error of a write has its documented code and message", () => {
     row(
       implementation,
-      "custom metadata with names and values over 8,192 UTF-8 bytes is refused with 10012 MetadataTooLarge",
+      "custom metadata of more than 8,192 UTF-8 bytes in total is refused with 10012 MetadataTooLarge",
       async ({ bucket, refuses }) => {
         const tooLarge = [
           { a: "b".repeat(8192) },

@@ -19,7 +19,7 @@ export function errorTableContract(implementation: Implementation): void {
   describe("every error of a bucket operation has its documented code and message", () => {
     row(
       implementation,
-      "an invalid bucket name (length, characters, ends, two dots, IP address) is refused with 10005 InvalidBucketName",
+      "createBucket with an invalid name is refused with 10005 InvalidBucketName",
       async ({ store, refuses }) => {
         const names = [
           "",
@@ -83,7 +83,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "a deleted bucket is refused with 10006 NoSuchBucket until it is created again",
+      "use of a deleted bucket is refused with 10006 NoSuchBucket until it is created again",
       async ({ store }) => {
         await store.createBucket("short-lived");
         const bucket = store.bucket("short-lived");
@@ -188,7 +188,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "get with a missing or inapplicable SSE-C key is refused with 10029 InvalidRequest",
+      "get of an encrypted object without a key, or of a plain object with a key, is refused with 10029",
       async ({ bucket, refuses }) => {
         await refuses({ code: 10029, action: "get" }, () => bucket.get("sealed"));
         await refuses({ code: 10029, action: "get" }, () => bucket.get("kept", { ssecKey: secret }));
@@ -198,7 +198,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "a failed condition returns null or an object without a body instead of 10031 PreconditionFailed",
+      "if a condition fails, put returns null and get an object without a body instead of error 10031",
       async ({ bucket, unchangedBy }) => {
         const onlyIf = { etagMatches: "0".repeat(32) };
         assert.equal(await unchangedBy(() => bucket.put("kept", "value", { onlyIf })), null);
@@ -211,7 +211,7 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(
       implementation,
-      "a range that contains no byte of the object is refused with 10039 InvalidRange",
+      "get of a range that contains no byte of the object is refused with 10039 InvalidRange",
       async ({ bucket, refuses }) => {
         const expected = { code: 10039, action: "get", message: messageOf(10039) };
         for (const range of [{ offset: 14 }, { offset: 1, length: 0 }, { length: 0 }, { suffix: 0 }]) {

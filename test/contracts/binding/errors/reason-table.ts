@@ -54,7 +54,7 @@ export function reasonTableContract(): void {
       });
     }
 
-    test("every reason has a table row and its own code, except that Damaged and InternalError share one", () => {
+    test("every error reason is documented and has its own code, except that Damaged and InternalError share one", () => {
       const known = new Set<string>(table.map(([reason]) => reason));
       assert.deepEqual(
         Object.keys(reasonTable).filter((reason) => !known.has(reason)),
