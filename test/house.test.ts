@@ -174,7 +174,7 @@ test("every top-level folder of src imports only what the table of ARCHITECTURE.
   }
 });
 
-test("a sub-folder imports only sub-folders listed before it", () => {
+test("a sub-folder of src imports only sub-folders that the order of folders lists before it", () => {
   for (const file of sourceFiles()) {
     const [room, folder, ...rest] = relative(source, file).split("/");
     const order = folders[room!];
@@ -189,7 +189,7 @@ test("a sub-folder imports only sub-folders listed before it", () => {
   }
 });
 
-test("sibling folders do not import each other in a cycle", () => {
+test("sibling folders of src do not import each other in a cycle", () => {
   const imports = new Map<string, Set<string>>();
   for (const file of sourceFiles()) {
     const from = relative(source, file).split("/");
@@ -240,7 +240,7 @@ test("test folders mirror folders of src, and none has more files than the limit
   }
 });
 
-test("only index.ts re-exports names of other files", () => {
+test("in src, only index.ts re-exports names of other files", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     if (name === "index.ts") continue;
@@ -261,7 +261,7 @@ test("front ends import only types of the engine, and adapters are imported dyna
   }
 });
 
-test("only http and s3-client import node:http", () => {
+test("only src/http and src/s3-client import node:http or node:https", () => {
   for (const file of sourceFiles()) {
     const name = relative(source, file);
     const isHttp = importsOf(file).some(({ target }) => /^node:https?$/.test(target));

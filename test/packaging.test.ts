@@ -13,7 +13,7 @@ import { root } from "./cli/store.ts";
 
 const read = (name: string) => readFileSync(join(root, name), "utf8");
 
-test("the container does not run as root, and the files it copies exist and are not ignored", () => {
+test("the container does not run as root, and the files that the Dockerfile copies exist and are not ignored", () => {
   const text = read("packaging/Dockerfile");
   const last = text.slice(text.lastIndexOf("\nFROM "));
   assert.match(last, /^USER node$/m);
@@ -64,7 +64,7 @@ test("the container is healthy only while /readyz returns 200", async (t) => {
   assert.equal(await exitCode(asked(1)), 1, "nothing listens");
 });
 
-test("the systemd service counts as started when it is ready, and a process that ended is not waited for", async (t) => {
+test("the systemd service waits until /readyz returns 200, and stops waiting if its process has ended", async (t) => {
   const unit = read("packaging/store.service");
   const [, program = "", code = ""] = /^ExecStartPost=-\/usr\/bin\/env (\w+) -e '([^']*)'$/m.exec(unit) ?? [];
   assert.equal(program, "node");

@@ -75,7 +75,7 @@ test("typed idioms of public scripts compile with R2Bucket and accept a StoreBuc
   await compile(opened, workerOptions);
 });
 
-test("the same idioms compile with this package's types alone", async (t) => {
+test("typed idioms of public scripts compile with only the types of this package", async (t) => {
   const opened = await project(t);
   await opened.write("src/index.ts", idioms);
   await opened.write("src/names.d.ts", idiomTypes);

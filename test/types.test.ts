@@ -33,7 +33,7 @@ function holds<_Check extends true>(): void {}
 /** Never used at run time: the tests check only its type. */
 declare const bucket: StoreBucket;
 
-test("spec 2.2: the fields of StoreObject have their types", () => {
+test("spec 2.2: the fields of StoreObject have the specified types", () => {
   holds<Equal<StoreObject["key"], string>>();
   holds<Equal<StoreObject["version"], string>>();
   holds<Equal<StoreObject["size"], number>>();
@@ -50,7 +50,7 @@ test("spec 2.2: the fields of StoreObject have their types", () => {
   holds<Equal<StoreObject["writeHttpMetadata"], (headers: Headers) => void>>();
 });
 
-test("spec 2.3: StoreObjectBody has all StoreObject fields plus its own, with their types", () => {
+test("spec 2.3: StoreObjectBody has all fields of StoreObject and its own fields, with the specified types", () => {
   holds<Fits<StoreObjectBody, StoreObject>>();
   holds<Fits<StoreObjectBody["body"], ReadableStream>>();
   holds<Equal<StoreObjectBody["bodyUsed"], boolean>>();
@@ -69,7 +69,7 @@ test("spec 2.3: a StoreObject is not a StoreObjectBody, and the body property di
   holds<Equal<NonNullable<ReturnType<typeof narrow>>, StoreObjectBody>>();
 });
 
-test("spec 2.4: all fields of StoreHTTPMetadata are optional, and have their types", () => {
+test("spec 2.4: all fields of StoreHTTPMetadata are optional and have the specified types", () => {
   type Field = "contentType" | "contentLanguage" | "contentDisposition" | "contentEncoding" | "cacheControl";
   holds<Equal<keyof StoreHTTPMetadata, Field | "cacheExpiry">>();
   holds<Equal<Optional<StoreHTTPMetadata>, keyof StoreHTTPMetadata>>();
@@ -83,7 +83,7 @@ test("spec 2.5: all fields of StoreChecksums are optional, each an ArrayBuffer",
   holds<Equal<StoreChecksums[Field], ArrayBuffer | undefined>>();
 });
 
-test("spec 2.6: StoreRange has exactly three variants", () => {
+test("spec 2.6: a StoreRange has an offset, an offset and a length, a length, or a suffix", () => {
   holds<Fits<{ offset: number }, StoreRange>>();
   holds<Fits<{ offset: number; length: number }, StoreRange>>();
   holds<Fits<{ length: number }, StoreRange>>();
@@ -92,7 +92,7 @@ test("spec 2.6: StoreRange has exactly three variants", () => {
   holds<Equal<Fits<{ suffix: string }, StoreRange>, false>>();
 });
 
-test("spec 2.7: all fields of StoreConditional are optional, and have their types", () => {
+test("spec 2.7: all fields of StoreConditional are optional and have the specified types", () => {
   holds<Equal<Optional<StoreConditional>, keyof StoreConditional>>();
   holds<Equal<StoreConditional["etagMatches"], string | undefined>>();
   holds<Equal<StoreConditional["etagDoesNotMatch"], string | undefined>>();
@@ -100,7 +100,7 @@ test("spec 2.7: all fields of StoreConditional are optional, and have their type
   holds<Fits<Date, StoreConditional["uploadedAfter"]>>();
 });
 
-test("spec 2.8: the fields of StoreObjects have their types, and only cursor is optional", () => {
+test("spec 2.8: the fields of StoreObjects have the specified types, and only cursor is optional", () => {
   holds<Equal<StoreObjects["objects"], StoreObject[]>>();
   holds<Equal<StoreObjects["truncated"], boolean>>();
   holds<Equal<StoreObjects["cursor"], string | undefined>>();
@@ -116,7 +116,7 @@ test("spec 2.8: a page has a cursor exactly when it is truncated", () => {
   holds<Equal<Fits<{ objects: []; delimitedPrefixes: []; truncated: true }, StoreObjects>, false>>();
 });
 
-test("spec 2.9: the members of StoreMultipartUpload have their types", () => {
+test("spec 2.9: the members of StoreMultipartUpload have the specified types", () => {
   holds<Equal<StoreMultipartUpload["key"], string>>();
   holds<Equal<StoreMultipartUpload["uploadId"], string>>();
   holds<Equal<Resolved<StoreMultipartUpload["uploadPart"]>, StoreUploadedPart>>();
@@ -129,14 +129,14 @@ test("spec 2.10: StoreUploadedPart has a partNumber and an etag", () => {
   holds<Equal<StoreUploadedPart, { partNumber: number; etag: string }>>();
 });
 
-test("spec 2.12: all get options are optional, and have their types", () => {
+test("spec 2.12: all get options are optional and have the specified types", () => {
   holds<Equal<Optional<StoreGetOptions>, keyof StoreGetOptions>>();
   holds<Fits<StoreConditional | Headers, StoreGetOptions["onlyIf"]>>();
   holds<Fits<StoreRange, StoreGetOptions["range"]>>();
   holds<Fits<ArrayBuffer | string, StoreGetOptions["ssecKey"]>>();
 });
 
-test("spec 2.12: all put options are optional, and have their types", () => {
+test("spec 2.12: all put options are optional and have the specified types", () => {
   holds<Equal<Optional<StorePutOptions>, keyof StorePutOptions>>();
   holds<Fits<StoreConditional, StorePutOptions["onlyIf"]>>();
   holds<Fits<StoreHTTPMetadata | Headers, StorePutOptions["httpMetadata"]>>();
@@ -150,7 +150,7 @@ test("spec 2.12: all put options are optional, and have their types", () => {
   holds<Fits<ArrayBuffer | string, StorePutOptions["ssecKey"]>>();
 });
 
-test("spec 2.12: all multipart options are optional, and have their types", () => {
+test("spec 2.12: all multipart options are optional and have the specified types", () => {
   holds<Equal<Optional<StoreMultipartOptions>, keyof StoreMultipartOptions>>();
   holds<Fits<StoreHTTPMetadata | Headers, StoreMultipartOptions["httpMetadata"]>>();
   holds<Fits<Record<string, string>, StoreMultipartOptions["customMetadata"]>>();
@@ -158,7 +158,7 @@ test("spec 2.12: all multipart options are optional, and have their types", () =
   holds<Fits<ArrayBuffer | string, StoreMultipartOptions["ssecKey"]>>();
 });
 
-test("spec 2.12: all list options are optional, and have their types", () => {
+test("spec 2.12: all list options are optional and have the specified types", () => {
   holds<Equal<Optional<StoreListOptions>, keyof StoreListOptions>>();
   holds<Equal<StoreListOptions["limit"], number | undefined>>();
   holds<Equal<StoreListOptions["prefix"], string | undefined>>();
@@ -171,7 +171,7 @@ test("spec 4: head returns a StoreObject or null", () => {
   holds<Equal<StoreBucket["head"], (key: string) => Promise<StoreObject | null>>>();
 });
 
-test("spec 4: the result type of get without onlyIf always has a body", () => {
+test("spec 4: get without onlyIf returns a StoreObjectBody or null", () => {
   const plain = () => bucket.get("key");
   const withOptions = () => bucket.get("key", { range: { offset: 1 }, ssecKey: "key" });
   const withNothing = () => bucket.get("key", {});

@@ -34,7 +34,7 @@ const floods: readonly Case[] = [
   ],
   [
     // This request may succeed, since it costs the client more than the server.
-    "chunks of one byte with extensions, 1 MB of them",
+    "1,000 chunks of one byte with 1 MB of extensions",
     `PUT /tolerated HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${`1;${"a".repeat(990)}\r\nx\r\n`.repeat(1000)}0\r\n\r\n`,
     /^(2\d\d|4\d\d|501)$/,
   ],
@@ -46,13 +46,13 @@ const floods: readonly Case[] = [
 ];
 
 const foreign: readonly Case[] = [
-  ["an absolute target", `GET http://other.example/good HTTP/1.1\r\n${host}\r\n`, /^[24]\d\d$/],
-  ["an absolute target with another scheme", `GET file:///etc/passwd HTTP/1.1\r\n${host}\r\n`, /^4\d\d$/],
-  ["OPTIONS *", `OPTIONS * HTTP/1.1\r\n${host}\r\n`, /^[245]\d\d$/],
-  ["CONNECT", `CONNECT 127.0.0.1:22 HTTP/1.1\r\n${host}\r\n`, /^[45]\d\d$/],
-  ["TRACE", `TRACE / HTTP/1.1\r\n${host}Cookie: secret\r\n\r\n`, /^[45]\d\d$/],
-  ["HTTP/0.9", "GET /good\r\n", /^400$/],
-  ["HTTP/2 without TLS", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", /^[45]\d\d$/],
+  ["a request with an absolute URL", `GET http://other.example/good HTTP/1.1\r\n${host}\r\n`, /^[24]\d\d$/],
+  ["a request with a file:// URL", `GET file:///etc/passwd HTTP/1.1\r\n${host}\r\n`, /^4\d\d$/],
+  ["a request with OPTIONS *", `OPTIONS * HTTP/1.1\r\n${host}\r\n`, /^[245]\d\d$/],
+  ["a CONNECT request", `CONNECT 127.0.0.1:22 HTTP/1.1\r\n${host}\r\n`, /^[45]\d\d$/],
+  ["a TRACE request", `TRACE / HTTP/1.1\r\n${host}Cookie: secret\r\n\r\n`, /^[45]\d\d$/],
+  ["an HTTP/0.9 request", "GET /good\r\n", /^400$/],
+  ["an HTTP/2 preface without TLS", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", /^[45]\d\d$/],
   [
     "an upgrade to HTTP/2",
     `GET /missing HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`,
@@ -63,11 +63,11 @@ const foreign: readonly Case[] = [
     `GET /missing HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAA\r\n\r\n`,
     /^4\d\d$/,
   ],
-  ["no host", "GET /good HTTP/1.1\r\n\r\n", /^4\d\d$/],
-  ["two hosts", `GET /missing HTTP/1.1\r\n${host}Host: other\r\n\r\n`, /^4\d\d$/],
-  ["a TLS hello on the plain port", clientHello, /^400$/],
-  ["64 KiB of noise", randomBytes(64 * KiB), /^4\d\d$/],
-  ["64 KiB of NUL", Buffer.alloc(64 * KiB), /^400$/],
+  ["a request without a Host header", "GET /good HTTP/1.1\r\n\r\n", /^4\d\d$/],
+  ["a request with two Host headers", `GET /missing HTTP/1.1\r\n${host}Host: other\r\n\r\n`, /^4\d\d$/],
+  ["a TLS ClientHello", clientHello, /^400$/],
+  ["64 KiB of random bytes", randomBytes(64 * KiB), /^4\d\d$/],
+  ["64 KiB of NUL bytes", Buffer.alloc(64 * KiB), /^400$/],
   ["64 KiB of newlines", "\r\n".repeat(32 * KiB), /^4\d\d$/],
   ["one byte", "G", /^400$/],
   ["an SSH banner", "SSH-2.0-OpenSSH_9.6\r\n", /^400$/],
@@ -77,10 +77,10 @@ const foreign: readonly Case[] = [
 const maxGrowth = 64 * MiB;
 
 for (const [title, cases] of [
-  ["floods of headers, lines and chunks are cut off", floods],
-  ["other protocols and noise are refused", foreign],
+  ["floods of headers, request lines and chunks on any port do not raise memory lastingly", floods],
+  ["other protocols, noise and unusual requests on any port do not crash the server", foreign],
 ] as const) {
-  test(`${title} on every port, and the next client is served`, async (t) => {
+  test(`${title}, and the next client is served`, async (t) => {
     const target = await openTarget(t);
     await target.assertServes();
     const before = treeMemory(target.server.pid);
@@ -88,7 +88,7 @@ for (const [title, cases] of [
       await t.test(`attacks on the ${name} port get at most one response`, async (t) => {
         for (const [what, bytes, allowed] of cases) {
           await t.test(
-            `${what} on the ${name} port gets at most one response, with an allowed status`,
+            `the ${name} port sends at most one response, with an allowed status, to ${what}`,
             async () => {
               const { statuses, text } = await exchange(target.ports[name], bytes);
               assert.ok(statuses.length <= 1, `at most one response, not ${statuses.join(", ")}`);

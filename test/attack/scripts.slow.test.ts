@@ -149,16 +149,22 @@ test("a hostile script does not affect the server or other scripts", async (t) =
     "/loop",
     "/allocate",
   ]) {
-    await t.test(`the attack ${path} in a script does not slow down or stop other services`, async () => {
-      assert.ok(isAlive(server.pid), "the server runs");
-      const before = treeMemory(server.pid);
-      const attacked = attack(path);
-      await assertOthersServed(path);
-      await attacked;
-      await assertOthersServed(path);
-      await isBack();
-      await until(() => treeMemory(server.pid) < before + 256 * MiB, "the memory of the script is released");
-    });
+    await t.test(
+      `a request to ${path} of the hostile script does not slow down or stop other services`,
+      async () => {
+        assert.ok(isAlive(server.pid), "the server runs");
+        const before = treeMemory(server.pid);
+        const attacked = attack(path);
+        await assertOthersServed(path);
+        await attacked;
+        await assertOthersServed(path);
+        await isBack();
+        await until(
+          () => treeMemory(server.pid) < before + 256 * MiB,
+          "the memory of the script is released",
+        );
+      },
+    );
   }
   await t.test("log lines forged by a script do not appear in the request log", async () => {
     const text = await readFile(requestLog, "utf8");

@@ -28,31 +28,34 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 /** Framing headers and body of the first request; the second request is hidden in the body. */
 const framings: Readonly<Record<string, (second: string) => string>> = {
-  "a length and chunks": (second) =>
+  "Content-Length before chunked": (second) =>
     `Content-Length: ${second.length + 5}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
-  "chunks and a length": (second) =>
+  "chunked before Content-Length": (second) =>
     `Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n${chunk(second)}0\r\n\r\n`,
   "gzip, chunked": (second) => `Transfer-Encoding: gzip, chunked\r\n\r\n${chunk(second)}0\r\n\r\n`,
-  "an unknown coding": (second) => `Transfer-Encoding: xchunked\r\n\r\n${second}`,
+  "an unknown Transfer-Encoding": (second) => `Transfer-Encoding: xchunked\r\n\r\n${second}`,
   "a coding after chunked": (second) => `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${second}`,
-  "two codings in two headers": (second) =>
+  "two Transfer-Encoding headers": (second) =>
     `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${second}`,
   "chunked twice": (second) => `Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n${second}`,
-  "a space before the coding's colon": (second) => `Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${second}`,
-  "a coding in a folded line": (second) => `X-A: a\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
-  "a coding after a vertical tab": (second) => `Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${second}`,
-  "two lengths": (second) => `Content-Length: 0\r\nContent-Length: ${second.length}\r\n\r\n${second}`,
-  "a list of lengths": (second) => `Content-Length: 0, ${second.length}\r\n\r\n${second}`,
-  "a length with a sign": (second) => `Content-Length: +0\r\n\r\n${second}`,
-  "a negative length": (second) => `Content-Length: -1\r\n\r\n${second}`,
-  "a length in hexadecimal": (second) => `Content-Length: 0x0\r\n\r\n${second}`,
-  "a length that overflows": (second) => `Content-Length: 18446744073709551616\r\n\r\n${second}`,
-  "a length with a space in it": (second) => `Content-Length: 0 0\r\n\r\n${second}`,
+  "a space after the name Transfer-Encoding": (second) =>
+    `Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${second}`,
+  "Transfer-Encoding in a folded line": (second) =>
+    `X-A: a\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
+  "a vertical tab before chunked": (second) => `Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${second}`,
+  "two Content-Length headers": (second) =>
+    `Content-Length: 0\r\nContent-Length: ${second.length}\r\n\r\n${second}`,
+  "a list of numbers in Content-Length": (second) => `Content-Length: 0, ${second.length}\r\n\r\n${second}`,
+  "a Content-Length with a sign": (second) => `Content-Length: +0\r\n\r\n${second}`,
+  "a negative Content-Length": (second) => `Content-Length: -1\r\n\r\n${second}`,
+  "a hexadecimal Content-Length": (second) => `Content-Length: 0x0\r\n\r\n${second}`,
+  "a Content-Length that overflows": (second) => `Content-Length: 18446744073709551616\r\n\r\n${second}`,
+  "a Content-Length that contains a space": (second) => `Content-Length: 0 0\r\n\r\n${second}`,
   "a negative chunk": (second) => `Transfer-Encoding: chunked\r\n\r\n-1\r\n${second}`,
-  "a chunk's size with 0x": (second) => `Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n${second}`,
+  "a chunk's size that starts with 0x": (second) => `Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n${second}`,
   "a chunk's size that overflows": (second) =>
     `Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n${second}`,
-  "a chunk's size that wraps to nothing": (second) =>
+  "a chunk's size that wraps to 0": (second) =>
     `Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n\r\n${second}`,
   "a chunk larger than its size": (second) =>
     `Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n${second}`,

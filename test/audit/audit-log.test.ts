@@ -27,7 +27,7 @@ async function subjects(
 }
 
 for (const kind of ["a data directory", "memory"]) {
-  test(`audit entries are read in order, and a later read continues where the first ended: ${kind}`, async (t) => {
+  test(`audit entries in ${kind} are read in order, and a later read continues where the first ended`, async (t) => {
     const { engine, auditLog: acts } = await openEngine(
       kind === "memory" ? "memory:" : await temporaryDirectory(t),
     );

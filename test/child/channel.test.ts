@@ -62,11 +62,11 @@ test("messages of a child arrive complete and in order, however their bytes are 
 });
 
 for (const [what, bytes] of [
-  ["a length beyond the limit", framed("x", 2 ** 31)],
-  ["text that is not JSON", framed("{nonsense")],
-  ["nothing but garbage", Buffer.alloc(100, 0xff)],
+  ["a message length beyond the limit", framed("x", 2 ** 31)],
+  ["a message that is not JSON", framed("{nonsense")],
+  ["a sequence of 0xff bytes", Buffer.alloc(100, 0xff)],
 ] as const) {
-  test(`${what} on the channel is reported as a fault, and nothing after it is read`, async (t) => {
+  test(`${what} on a child's channel is reported as a fault, and no later message is read`, async (t) => {
     const [near, far] = await pipes(t);
     const { messages, faults, closed } = receive(far);
     near.on("error", () => {});

@@ -31,7 +31,7 @@ test("a long line of output is truncated with a note of the missing bytes, and t
   ]);
 });
 
-test("a child that writes more output than the limit per second has to wait", async () => {
+test("the output of a child that exceeds the limit per second is read later, so the child has to wait", async () => {
   let given = 0;
   const stream = new Readable({
     read() {

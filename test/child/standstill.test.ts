@@ -21,7 +21,7 @@ function watched(usages: readonly Partial<ThreadUsage>[]) {
   };
 }
 
-test("the CPU usage of a process that sends heartbeats is not read", async () => {
+test("the CPU time of a process is not measured while the process sends heartbeats", async () => {
   const { after, watch } = watched([{ cpuMilliseconds: 5000 }]);
   watch.beat();
   assert.deepEqual(await after(100), { wallMilliseconds: 100, cpuMilliseconds: 0, asleepMilliseconds: 0 });
@@ -65,7 +65,7 @@ function start(t: TestContext, code: string): Promise<number> {
   return once(child.stdout, "data").then(() => child.pid!);
 }
 
-test("the main thread uses CPU time in a looping process and sleeps in a waiting process", async (t) => {
+test("mainThreadUsage reports CPU time for a looping process and sleep for a waiting process", async (t) => {
   const looping = await start(t, "for (;;) {}");
   const before = await mainThreadUsage(looping);
   let after = before;

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { completionScript, shells } from "../../src/cli/completions.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 
-test("bash completes commands, subcommands and their options", async (t) => {
+test("the bash completion script completes commands, subcommands and their options", async (t) => {
   const file = join(await temporaryDirectory(t), "completions");
   await writeFile(file, await completionScript("bash"));
   const complete = (...words: string[]) => {

@@ -106,7 +106,7 @@ test("store copy copies a store from a directory to a cluster and back", async (
   assert.match(direct, /Both stores are identical/);
 });
 
-test("store serve on a cluster serves scripts and the S3 API, each process with its own connections", async (t) => {
+test("store dev on a cluster serves scripts and the S3 API, and prints no password", async (t) => {
   const shell = await clusterShell(t);
   await shell.ok("migrate");
   await writeFile(

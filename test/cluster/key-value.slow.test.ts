@@ -30,7 +30,7 @@ kvContract({
   },
 });
 
-test("a value put into a namespace by one process is immediately visible to another process", async (t) => {
+test("a value put into a key-value namespace by one process is immediately visible to other processes", async (t) => {
   const { location } = await cluster.scene(t);
   const [first, second] = [await openStore(location), await openStore(location)];
   t.after(() => Promise.all([first.close(), second.close()]));

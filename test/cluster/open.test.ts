@@ -74,7 +74,7 @@ test("a refused database login is reported immediately, with the reason and with
   await assert.rejects(openCluster({ ...scene.location, records }), refused);
 });
 
-test("the host that accepts writes is found among several hosts, even if some are unreachable", async (t) => {
+test("the database host that accepts writes is found among several hosts, even if some are unreachable", async (t) => {
   const scene = await cluster.scene(t);
   const records = scene.location.records.replace(
     /@[^/]+\//,

@@ -167,7 +167,7 @@ async function close({ records, blobs }: Ports): Promise<void> {
   await blobs.close();
 }
 
-test("a copy of an object with parts resumes after the last part that was copied", async () => {
+test("the copy of an object with parts resumes after the last copied part", async () => {
   const from = await filledMemory();
   const to = memory();
   const isCut = { parts: 0 };
@@ -268,7 +268,7 @@ test("an object that is damaged in the source is reported by key, and all other 
   assert.equal(await unfinishedCopy(to), undefined);
 });
 
-test("a copy that differs from its source is reported by key and cannot be opened", async () => {
+test("objects that differ between a copy and its source are reported by key, and the copy cannot be opened", async () => {
   const from = await filledMemory();
   const to = memory();
   const tampered = tamperer(to);
@@ -342,7 +342,7 @@ test("an aborted copy ends immediately and can be resumed", async () => {
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
 
-test("every kind of document is either copied or excluded on purpose", () => {
+test("every kind of document in src is in the list of copied kinds or in the list of excluded kinds", () => {
   const source = join(root, "src");
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".ts"),

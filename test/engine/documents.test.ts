@@ -78,7 +78,7 @@ for (const pair of portPairs) {
       },
     );
 
-    await t.test("a list returns the documents of one kind only, by name", async () => {
+    await t.test("list returns only the documents of the given kind, sorted by name", async () => {
       const names = ["b", "a", "a/b", "a-b", "A", "", "é", "\u{1f511}", "\uffff", "__proto__"];
       for (const name of names)
         assert.equal(await documents.put("kind", name, `of ${name}`, undefined), "committed");
@@ -114,7 +114,7 @@ for (const pair of portPairs) {
   test(`totals, inspection and blob references are correct in ${pair.name}`, async (t) => {
     const ports = await pair.open(t);
 
-    await t.test("totals contain the number of objects and the bytes of their plain bodies", async () => {
+    await t.test("totals contain the number of objects and the sum of their sizes", async () => {
       const { records, stage } = await emptyBucket(ports);
       const totals = () => records.totals(bucket);
       assert.deepEqual(await totals(), { objects: 0, bytes: 0 });

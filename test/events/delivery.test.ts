@@ -63,7 +63,7 @@ async function openScene(t: TestContext): Promise<Scene> {
   };
 }
 
-test("a webhook receives an S3 event message, signed with the secret that add returned", async (t) => {
+test("a webhook receives an S3 event message, signed with the secret that was returned for its rule", async (t) => {
   const { add, put, deliver, engine, waiting } = await openScene(t);
   const receiver = await openReceiver(t);
   const { id, secret } = await add(receiver);
@@ -157,7 +157,7 @@ test("events that are refused and older than the retention time are dropped, cou
   assert.equal((await rules.list(bucket))[0]!.progress.dropped, 2);
 });
 
-test("only one of several deliverers sends events, and another takes over after it closes", async (t) => {
+test("only one of several deliverers sends events, and another takes over after the first closes", async (t) => {
   const { add, put, deliver, documents } = await openScene(t);
   const receiver = await openReceiver(t);
   await add(receiver);

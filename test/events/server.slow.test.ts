@@ -37,7 +37,7 @@ async function run(scene: Scene, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-test("a notification handler and a webhook receive every write, and a failed handler is retried", async (t) => {
+test("a script's notification handler and a webhook receive events of writes, and failed calls are retried", async (t) => {
   const scene = await scriptScene(t, source);
   const receiver = await openReceiver(t);
   const server = await scene.start("dev");

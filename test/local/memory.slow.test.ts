@@ -56,7 +56,7 @@ test("200 concurrent streams of 4 MiB increase memory by at most 256 KiB each pl
 });
 
 for (const left of ["cancelled", "unread", "half read", "half read in parts"] as const) {
-  test(`a body that is dropped ${left} does not keep its file descriptor open`, async (t) => {
+  test(`a dropped body (${left}) does not keep its file descriptor open`, async (t) => {
     const directory = realpathSync(await temporaryDirectory(t));
     const { before, after } = await measure<Descriptors>(directory, { of: "bodies", left });
     assert.deepEqual(after, before);

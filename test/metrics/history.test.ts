@@ -17,7 +17,7 @@ function counted() {
   return { metrics, count, held, looked: () => structuredClone(metrics.snapshot()) };
 }
 
-test("a history point has request rates and quantiles of the selected front ends, and the stored bytes", () => {
+test("a point of the metrics history has request rates and quantiles of the selected front ends, and stored bytes", () => {
   const { count, held, looked } = counted();
   const history = createHistory();
   history.add(0, looked());

@@ -214,7 +214,7 @@ test("a key on the public port is decoded once, and dot segments and slashes in 
   assert.equal((await get(`/site/${"x".repeat(2000)}`)).status, 404);
 });
 
-test("a redirect to a folder never leads to another host", async (t) => {
+test("the redirect of a public bucket to a folder never leads to another host", async (t) => {
   const { put, publish, get } = await openScene(t);
   await publish({ index: "index.html", domains: ["site.example.com"] });
   await put("/evil.example/index.html", "x");

@@ -47,7 +47,7 @@ test("content-length-range in a policy accepts only whole numbers, not nested li
   }
 });
 
-test("a header that is repeated 20,000 times is refused as a wrong signature", async () => {
+test("a request with 20,000 equal headers and a wrong signature is refused because of its signature", async () => {
   const credential =
     "AWS4-HMAC-SHA256 Credential=A/20261115/auto/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=0";
   const headers: (readonly [string, string])[] = [
@@ -99,7 +99,7 @@ test("a policy with a key prefix refuses keys with white space before the prefix
   }
 });
 
-test("every one of several content types must match the policy", () => {
+test("a POST form with several content types is refused unless each of them matches the policy", () => {
   const policy =
     '{"expiration":"2100-01-01T00:00:00Z","conditions":[["starts-with","$Content-Type","image/"]]}';
   const encoded = Buffer.from(policy).toString("base64");

@@ -81,7 +81,7 @@ test("an upload that sends bytes regularly is stored, however long it takes", as
   assert.equal((await call({ method: "GET", path: "/bucket/trickled" })).text, letters);
 });
 
-test("an upload that stops sending is disconnected and leaves no files", async (t) => {
+test("a client that stops sending in the middle of an upload is disconnected, and nothing is stored", async (t) => {
   const { begin, call } = await startListener(t);
   for (const sent of ["", "a few", "x".repeat(200_000)]) {
     const { socket, answered } = begin("silent", 300_000);

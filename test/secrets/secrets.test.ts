@@ -117,7 +117,7 @@ for (const pair of portPairs) {
     );
 
     await t.test(
-      "with another key no secret can be decrypted, and the error names the key file but no value",
+      "with another secret key no secret can be decrypted, and the error names the key file but no value",
       async () => {
         await secrets.put("locked", "TOKEN", "hidden value");
         const others = createSecrets(documents, randomBytes(32));
@@ -204,7 +204,7 @@ test("threads that open the key file at the same time get the same key", async (
   assert.deepEqual(readdirSync(directory), ["secret.key"]);
 });
 
-test("a key in the environment, in hex or base64, takes precedence over the key file", async (t) => {
+test("a secret key in the environment, in hex or base64, takes precedence over the key file", async (t) => {
   const directory = await temporaryDirectory(t);
   const key = randomBytes(32);
   const forms = [
@@ -272,7 +272,7 @@ test("a key file that is damaged, accessible to others or unreadable is reported
   assert.deepEqual(readdirSync(linked), ["secret.key"], "no temporary file is left");
 });
 
-test("every store in memory has its own random key, and no key file is created", () => {
+test("every store in memory has its own random secret key, and no key file is created", () => {
   const key = loadSecretKey("memory:", undefined);
   assert.equal(key.length, 32);
   assert.notDeepEqual(loadSecretKey("memory:", undefined), key);

@@ -145,7 +145,7 @@ test("restore --verify names the damaged files of a backup and exits with code 1
   await shell.store("restore", "--from", "copy", "--data", "back-again");
 });
 
-test("Ctrl-C ends a backup by the signal after cleanup, and the next run resumes it", async (t) => {
+test("SIGINT ends a backup after cleanup, and the next run resumes the backup", async (t) => {
   const shell = await openFilledShell(t, 60_000_000);
   const child = shell.start(["backup", "--to", "copy"]);
   child.stdin.end();

@@ -43,7 +43,7 @@ test("a created bucket is listed with name, creation time and storage class", as
   );
 });
 
-test("bucket list prints all of many buckets", async (t) => {
+test("bucket list prints every bucket of a store with 150 buckets", async (t) => {
   const shell = await openShell(t);
   const { engine } = await openEngine(join(shell.directory, ".store"));
   const names = Array.from({ length: 150 }, (_, i) => `bucket-${String(i).padStart(4, "0")}`);

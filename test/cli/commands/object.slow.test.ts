@@ -24,7 +24,7 @@ async function head(shell: Shell, address: string): Promise<ShownObject> {
   return JSON.parse(await shell.store("object", "head", address, "--json")) as ShownObject;
 }
 
-test("an uploaded file is downloaded byte for byte, to a file and to stdout", async (t) => {
+test("object get writes the bytes that object put uploaded, to a file or to stdout", async (t) => {
   const shell = await openShellWithBucket(t);
   const bytes = sampleBytes(3_000_000);
   const md5 = createHash("md5").update(bytes).digest("hex");
@@ -201,7 +201,7 @@ test("object put refuses a folder as stdin with a message", async (t) => {
   assert.deepEqual([status, stderr], [1, "error: Standard input is a folder; use a file or a pipe.\n"]);
 });
 
-test("an object with a customer-provided key is described, but not downloaded without the key", async (t) => {
+test("object head describes an object with a customer-provided key, and object get refuses to read it", async (t) => {
   const shell = await openShellWithBucket(t);
   const { engine } = await openEngine(join(shell.directory, ".store"));
   await engine.put("photos", "sealed", sampleBytes(100), {

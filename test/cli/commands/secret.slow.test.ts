@@ -27,7 +27,7 @@ async function project(shell: Shell): Promise<void> {
   );
 }
 
-test("secrets of the script in the configuration are set, listed by name and deleted", async (t) => {
+test("secret put, secret list and secret delete use the script of the configuration by default", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   const put = await shell.run(["secret", "put", "AUTH_KEY_SECRET"], { input: "s3cret\n" });
@@ -44,7 +44,7 @@ test("secrets of the script in the configuration are set, listed by name and del
   assert.equal((await stat(join(shell.directory, ".store", "secret.key"))).mode & 0o777, 0o600);
 });
 
-test("secret commands with --script use another script, and each script has its own secrets", async (t) => {
+test("secret commands with --script use the named script, and each script has its own secrets", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   await shell.run(["secret", "put", "TOKEN"], { input: "mine" });

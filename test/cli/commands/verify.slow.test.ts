@@ -8,7 +8,7 @@ import { sampleBytes } from "../../support/bytes.ts";
 import { blobFiles } from "../../support/disk/on-disk.ts";
 import { openShell } from "../store.ts";
 
-test("verify finds no damage in an intact store and names every damaged object", async (t) => {
+test("verify reports no damage for an intact store, and names every damaged object otherwise", async (t) => {
   const shell = await openShell(t);
   const location = join(shell.directory, ".store");
   const { engine } = await openEngine(location);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { assertRefused, type Refusal } from "../refusals.ts";
 import { contentsOf, filesIn, openShell } from "../store.ts";
 
-test("commands that only read, and usage errors, create no data directory", async (t) => {
+test("commands that need an existing store, and usage errors, create no data directory", async (t) => {
   const shell = await openShell(t);
   await assertRefused(
     shell,

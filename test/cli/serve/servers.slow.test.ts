@@ -40,7 +40,7 @@ test("dev prints the same access key at each start, and a new key after that key
   );
 });
 
-test("a key created while the server runs works immediately, within its grants", async (t) => {
+test("an access key created while the server runs works immediately, within its grants", async (t) => {
   const s3 = await s3Scene(t, "serve");
   assert.equal("accessKeyId" in s3.server.announced.s3, false, "serve shows no key");
   const writer = s3.client(await s3.newKey("--grant", "bucket:write"));
@@ -94,7 +94,7 @@ test("serve without a configuration serves only the S3 API and prints a note abo
   );
 });
 
-test("a server that cannot start prints why and creates no data directory", async (t) => {
+test("a server that cannot start prints the reason and creates no data directory", async (t) => {
   const shell = await openShell(t);
   await assertRefused(shell, 1, [
     [

@@ -120,7 +120,7 @@ test("serve uses TLS on all ports, trusts its proxy, and reloads the certificate
     assert.ok(!server.log().includes(key.split("\n")[1]!), "the log contains no private key");
 });
 
-test("dev uses TLS too, and ignores forwarded headers of untrusted clients", async (t) => {
+test("dev with a certificate uses TLS, and ignores forwarded headers of untrusted clients", async (t) => {
   const files = filesOf(await temporaryDirectory(t));
   const pair = makeCertificate();
   await files.write(pair);

@@ -28,7 +28,7 @@ async function openProject(t: Parameters<typeof openScene>[0], config: string): 
   return scene;
 }
 
-test("dev runs an unedited wrangler project: creates its bucket, ignores its routes, and lists like its platform", async (t) => {
+test("dev runs an unedited wrangler project, creates its bucket and reports unsupported features", async (t) => {
   const scene = await openProject(
     t,
     `${head}route = "gallery.example.com/*"
@@ -86,7 +86,7 @@ async function replaceVars(scene: Scene, text: string): Promise<void> {
   await rename(join(scene.directory, "new.vars"), join(scene.directory, ".dev.vars"));
 }
 
-test("development variables override variables and secrets, and a change reloads the script", async (t) => {
+test(".dev.vars overrides variables and secrets in dev, and a change of the file reloads the script", async (t) => {
   const scene = await openProject(t, `${head}[vars]\nOTHER = "x"\n`);
   await scene.secret("TITLE", "the secret", "wrangler.toml");
   await scene.write(".dev.vars", "TITLE=first\n");

@@ -28,7 +28,7 @@ function called(
   return { command: "bucket list", ...readArguments("list", command, args), output, environment, directory };
 }
 
-test("options override the environment, which overrides the configuration, which overrides the default directory", async (t) => {
+test("the store location is read from options, environment, configuration and default, in this order", async (t) => {
   const directory = await temporaryDirectory(t);
   const configured = join(directory, "configured");
   await mkdir(configured);

@@ -60,7 +60,7 @@ onTerminal("secret put prompts with hidden input even when stdout and stderr are
   assert.deepEqual(await secretsOf(shell, "app"), { TOKEN: "hunter2" });
 });
 
-onTerminal("Ctrl-C at the prompt ends secret put by the signal and sets nothing", async (t) => {
+onTerminal("Ctrl-C at the prompt ends secret put with SIGINT and stores no secret", async (t) => {
   const shell = await openShell(t);
   const { code, screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
     answers: [{ after: "(not shown)", type: "hunter2\u0003" }],
@@ -70,7 +70,7 @@ onTerminal("Ctrl-C at the prompt ends secret put by the signal and sets nothing"
   await shell.fails(1, ["secret", "list", "--script", "app"]);
 });
 
-onTerminal("secret put with an empty answer sets nothing", async (t) => {
+onTerminal("secret put with an empty answer at the prompt stores no secret", async (t) => {
   const shell = await openShell(t);
   const { code, screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
     answers: [{ after: "(not shown)", type: "\r" }],
@@ -80,7 +80,7 @@ onTerminal("secret put with an empty answer sets nothing", async (t) => {
 });
 
 onTerminal(
-  "bucket delete --force asks for the name, and a wrong name or Ctrl-C deletes nothing",
+  "bucket delete --force asks for the bucket's name, and a wrong name or Ctrl-C deletes nothing",
   async (t) => {
     const shell = await withObjects(t);
     const ask = (type: string) =>
@@ -99,7 +99,7 @@ onTerminal(
   },
 );
 
-onTerminal("bucket delete --force --yes does not ask", async (t) => {
+onTerminal("bucket delete --force --yes deletes without asking for confirmation", async (t) => {
   const shell = await withObjects(t);
   const { code, screen } = await inTerminal(shell, ["bucket", "delete", "photos", "--force", "--yes"]);
   assert.equal(code, 0, screen);
@@ -107,7 +107,7 @@ onTerminal("bucket delete --force --yes does not ask", async (t) => {
 });
 
 onTerminal(
-  "put, get and verify show progress on a terminal, remove it at the end, and show none when piped",
+  "object put, object get and verify show a progress line on a terminal only, and remove it at the end",
   async (t) => {
     const shell = await withObjects(t);
     await writeFile(join(shell.directory, "big"), sampleBytes(5_000_000));

@@ -221,7 +221,7 @@ test("import from miniflare's state reports objects with wrong bytes and does no
   assert.throws(nothing, /contains no buckets of miniflare/);
 });
 
-test("import from a folder reads each file again to verify the stored object", async (t) => {
+test("import from a folder stores each file and prints the number of objects and bytes", async (t) => {
   const shell = await openShellWithBucket(t);
   await mkdir(join(shell.directory, "pictures"));
   await writeFile(join(shell.directory, "pictures/cat.txt"), "meow");

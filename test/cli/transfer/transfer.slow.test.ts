@@ -140,10 +140,10 @@ async function sendAndStall(child: ChildProcessWithoutNullStreams, size: number)
 }
 
 for (const [name, size] of [
-  ["while it is buffered", 2],
-  ["in the middle of its parts", 80],
+  ["while its bytes are buffered", 2],
+  ["while its parts are uploaded", 80],
 ] as const) {
-  test(`an upload from stdin interrupted ${name} ends by the signal and leaves no data`, async (t) => {
+  test(`SIGINT ends an upload from stdin ${name}, and the upload leaves no data`, async (t) => {
     const shell = await openShellWithBucket(t);
     const child = shell.start(["object", "put", "photos/big", "-"]);
     const outcome = outcomeOf(child);
@@ -155,7 +155,7 @@ for (const [name, size] of [
   });
 }
 
-test("an interrupted upload of a file ends by the signal and leaves no data", async (t) => {
+test("SIGTERM ends the upload of a file, and the upload leaves no data", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "big"), "");
   await truncate(join(shell.directory, "big"), 3000 * MiB);
@@ -182,7 +182,7 @@ test("object put does not store a file that shrinks while it is read", async (t)
   await assertEmpty(shell);
 });
 
-test("an interrupted download leaves no file", async (t) => {
+test("a download that SIGINT interrupts leaves no file", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "big"), "");
   await truncate(join(shell.directory, "big"), 300 * MiB);

@@ -76,7 +76,7 @@ test("the S3 backend fails within its timeout while the service refuses connecti
   assertBytes(await read(backend, blob), bytes);
 });
 
-test("the S3 backend fails within its timeout if the service stops before or during a response", async (t) => {
+test("the S3 backend fails within its timeout if the service sends no response or only a part of it", async (t) => {
   const { proxy, open } = await faultScene(t);
   const backend = await open("short");
   const blob = await write(backend, sampleBytes(1_000_000));

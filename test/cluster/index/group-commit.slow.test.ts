@@ -43,7 +43,7 @@ test("concurrent puts share a commit, and each object has its own bytes", async 
   assert.deepEqual(found, [...keys].sort(compareKeys));
 });
 
-test("a put whose version check fails is a conflict, and the other puts of its commit succeed", async (t) => {
+test("a put whose version check fails returns a conflict, and the other puts of its commit succeed", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);

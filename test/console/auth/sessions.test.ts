@@ -47,7 +47,7 @@ test("an expired token cannot sign in, and its sessions end", async (t) => {
   assert.equal(await tokens.revoke("not an id"), false);
 });
 
-test("the token of store dev ends with its process, and its sessions stay valid after a restart", async (t) => {
+test("a restart of store dev makes its previous token invalid, but sessions opened with it stay valid", async (t) => {
   const { now, documents, tokens, sessions } = await scene(t);
   const own = newToken();
   assert.equal(await sessions.open(own.token), undefined);

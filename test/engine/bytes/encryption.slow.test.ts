@@ -170,7 +170,7 @@ test("neither an encrypted body nor its key is on the disk, even before the logs
 });
 
 for (const key of ["inline", "file", "parts"]) {
-  test(`a changed or truncated encrypted body is refused wherever the change is (${key})`, async (t) => {
+  test(`reading an encrypted body that was changed anywhere or truncated fails (storage: ${key})`, async (t) => {
     const { engine, found, sealedBytes, forge, forgeBytes, copied } = await scene(t);
     const { record, body } = await found(key);
     const whole = await sealedBytes(body);
@@ -191,7 +191,7 @@ for (const key of ["inline", "file", "parts"]) {
   });
 }
 
-test("an encrypted body with moved, repeated or missing blocks is refused", async (t) => {
+test("reading an encrypted body with moved, repeated or missing blocks fails", async (t) => {
   const { engine, found, sealedBytes, forgeBytes } = await scene(t);
   const { record, body } = await found("file");
   const bytes = await sealedBytes(body);
@@ -214,7 +214,7 @@ test("an encrypted body with moved, repeated or missing blocks is refused", asyn
   }
 });
 
-test("an encrypted object with the body, part, key or record of another object is refused", async (t) => {
+test("reading an encrypted object with the body, part, sealed key or record of another object fails", async (t) => {
   const { engine, found, forge, copied } = await scene(t);
   for (const key of ["inline", "file", "parts"]) {
     const mine = await found(key);
@@ -251,7 +251,7 @@ test("an encrypted object with the body, part, key or record of another object i
   await assertRefused(engine, "parts", "another's part");
 });
 
-test("the encrypted bytes of an older version are refused under the newer record", async (t) => {
+test("reading an object fails if its encrypted body was replaced by the body of an older version", async (t) => {
   const { engine, found, sealedBytes, forgeBytes } = await scene(t);
   const older = await found("file");
   const bytes = await sealedBytes(older.body);

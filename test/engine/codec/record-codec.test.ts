@@ -65,27 +65,27 @@ for (const [name, { decode, text }] of Object.entries(coders)) {
   });
 }
 
-describe("the record of an object in common or uncommon form is decoded", () => {
+describe("records of objects in common and uncommon form are decoded, and malformed records are refused", () => {
   const md5 = { md5: Buffer.alloc(16, 7) };
   const usual = objectRecord("a/key", { size: 5, checksums: md5 });
   const others = {
-    "nothing but an MD5": usual,
+    "only an MD5 checksum": usual,
     "a content type": { ...usual, httpMetadata: { contentType: "text/plain; charset=utf-8" } },
     "a content type with quotes": { ...usual, httpMetadata: { contentType: 'a/b; c="d"' } },
-    "another header": { ...usual, httpMetadata: { cacheControl: "no-store" } },
-    "both headers": { ...usual, httpMetadata: { contentType: "a/b", cacheExpiry: -1.5 } },
+    "only Cache-Control": { ...usual, httpMetadata: { cacheControl: "no-store" } },
+    "content type and cache expiry": { ...usual, httpMetadata: { contentType: "a/b", cacheExpiry: -1.5 } },
     "custom metadata": { ...usual, customMetadata: new Map([["name", "value"]]) },
     "further checksums": { ...usual, checksums: { ...md5, sha256: Buffer.alloc(32, 1) } },
     "no checksum": { ...usual, checksums: {} },
-    "the other storage class": { ...usual, storageClass: "InfrequentAccess" as const },
+    "storage class InfrequentAccess": { ...usual, storageClass: "InfrequentAccess" as const },
     "a time before the epoch": { ...usual, uploaded: -1 },
-    "a fraction of a millisecond": { ...usual, uploaded: 1.5 },
+    "a time with a fraction of a millisecond": { ...usual, uploaded: 1.5 },
     "time and size zero": { ...usual, uploaded: 0, size: 0 },
     "the largest size": { ...usual, size: Number.MAX_SAFE_INTEGER },
     "a checksum made from parts": { ...usual, checksumParts: 3 },
     "a key with quotes, NUL and a backslash": { ...usual, key: 'a"b\u0000\\c",1]' },
     "a key with non-ASCII letters": { ...usual, key: "ключ/鍵/🔑/\u2028\u007f" },
-    "an empty text": { ...usual, etag: "" },
+    "an empty etag": { ...usual, etag: "" },
   };
   for (const [what, record] of Object.entries(others)) {
     test(`an object's record with ${what} is unchanged after encoding and decoding`, () => {
@@ -95,7 +95,7 @@ describe("the record of an object in common or uncommon form is decoded", () => 
     });
   }
 
-  test("a malformed object's record that resembles the common form is reported as damage", () => {
+  test("a malformed record of an object that resembles the common form is reported as damage", () => {
     const text = encodeObject(usual);
     const md5Text = Buffer.alloc(16, 7).toString("hex");
     for (const damaged of [

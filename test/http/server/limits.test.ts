@@ -106,8 +106,8 @@ test("requests over the concurrency limit get 503 with Retry-After, and later re
 });
 
 for (const [what, lines, status] of [
-  ["a transfer coding before chunked", ["Transfer-Encoding: gzip, chunked"], 501],
-  ["too many headers", Array.from({ length: 600 }, (_, i) => `x${i}: 1`), 431],
+  ["a request with a transfer coding before chunked", ["Transfer-Encoding: gzip, chunked"], 501],
+  ["a request with too many headers", Array.from({ length: 600 }, (_, i) => `x${i}: 1`), 431],
 ] as const) {
   test(`${what} is refused with ${status}, and the connection is closed`, async (t) => {
     const port = await listenTo(t, () => assert.fail("the request reached the handler"), {});

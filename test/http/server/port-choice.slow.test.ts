@@ -20,7 +20,7 @@ async function take(t: TestContext, port: number): Promise<number> {
   return (other.address() as { port: number } | null)?.port ?? port;
 }
 
-test("a listener uses a free port in place of a port in use only if its address allows that", async (t) => {
+test("listening on a port in use fails, unless the address allows the choice of another port", async (t) => {
   const port = await take(t, 0);
   const handler = () => ({ status: 200, headers: [], body: "" });
   const address = { host: "127.0.0.1", port };

@@ -96,7 +96,7 @@ function head(length: number, ...more: string[]): string[] {
 }
 
 testBothWays(
-  "a body that arrives slowly is whole, and the next request on the connection is not part of it",
+  "a body that arrives slowly is read whole, without the next request on the connection",
   async (t) => {
     const port = await listenTo(t, answering(50_000));
     const first = randomBytes(400_000);
@@ -122,7 +122,7 @@ testBothWays("a client that sends Expect: 100-continue gets 100 when its body is
 });
 
 testBothWays(
-  "a handler that stops reading early can answer, and the connection serves the next request",
+  "a handler that stops reading the body early can respond, and the connection serves the next request",
   async (t) => {
     const port = await listenTo(t, async (request) => {
       if (request.method === "GET") return { status: 200, headers: [], body: "next" };
@@ -173,13 +173,16 @@ for (const given of [10, 500_000]) {
   );
 }
 
-testBothWays("a connection does not time out while the receiver reads nothing", async (t) => {
-  const accepted: Socket[] = [];
-  const between = async () => {
-    await new Promise(setImmediate);
-    accepted[0]!.emit("timeout");
-  };
-  const port = await listenTo(t, answering(300_000, between), accepted);
-  const bytes = randomBytes(2_000_000);
-  assert.equal((await ask(port, { method: "PUT", body: bytes })).text, md5(bytes));
-});
+testBothWays(
+  "a connection does not time out while the request handler pauses between reads of the body",
+  async (t) => {
+    const accepted: Socket[] = [];
+    const between = async () => {
+      await new Promise(setImmediate);
+      accepted[0]!.emit("timeout");
+    };
+    const port = await listenTo(t, answering(300_000, between), accepted);
+    const bytes = randomBytes(2_000_000);
+    assert.equal((await ask(port, { method: "PUT", body: bytes })).text, md5(bytes));
+  },
+);

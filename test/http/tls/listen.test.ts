@@ -98,7 +98,7 @@ test("a TLS session is resumed by another process with the same ticket keys", as
   again.destroy();
 });
 
-test("draining does not wait for idle connections or incomplete handshakes", async (t) => {
+test("draining a TLS port does not wait for idle connections or incomplete handshakes", async (t) => {
   const { port, certificate, listening } = await serve(t);
   await secureClient(port, certificate).ask("/");
   const silent = connectPlain(port, "127.0.0.1");

@@ -94,7 +94,7 @@ test("verify reports a record that is missing from the existence index, and a pu
   assert.deepEqual(left, []);
 });
 
-test("a bucket that is empty only because of damage is not deleted", async (t) => {
+test("deleting a bucket that is empty only because of damage fails and keeps the bucket", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM objects");
   const { engine } = await open();

@@ -204,7 +204,7 @@ test("several processes that open a directory of schema 1 at the same time find 
   await assertWhole(directory);
 });
 
-test("a database with an unknown schema version is refused with a clear message", async (t) => {
+test("a bucket with a newer schema version is refused with a message that says to use a newer Store", async (t) => {
   const directory = await firstStore(t);
   const path = bucketPaths(dataLayout(directory), bucketIds(directory).get("plain")!).database;
   const database = new DatabaseSync(path);
@@ -217,7 +217,7 @@ test("a database with an unknown schema version is refused with a clear message"
   await engine.close();
 });
 
-test("a directory of schema 1 can be backed up without opening it first", async (t) => {
+test("a directory of schema 1 can be backed up before any of its buckets is used", async (t) => {
   const directory = await firstStore(t);
   const { engine } = await openEngine(directory);
   await engine.close();

@@ -63,7 +63,7 @@ test("changing the returned bytes does not change the cached bytes", async (t) =
   }
 });
 
-test("the read cache excludes lists of parts, limits its entries, and is bypassed during frequent commits", () => {
+test("the read cache excludes objects with parts, limits its entries and is bypassed during frequent commits", () => {
   let isChanged = true;
   let reads = 0;
   const changeCounter = {

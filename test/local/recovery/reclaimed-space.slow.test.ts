@@ -26,7 +26,7 @@ async function runAndDie(task: OverwriterTask): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-test("after eight killed processes only live bodies use disk space, and after deleting them nothing does", async (t) => {
+test("the disk space of overwritten and deleted bodies is freed after their writers were killed", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openStore(directory);
   await first.createBucket("bucket");

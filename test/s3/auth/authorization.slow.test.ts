@@ -148,7 +148,7 @@ function assertRefused(
     assert.match(answer.code ?? "", typeof code === "string" ? new RegExp(`^${code}$`) : code, message);
 }
 
-test("every operation with every wrong authorization is refused, and the store does not change", async (t) => {
+test("every operation with a missing, wrong or forged authorization is refused, and the store does not change", async (t) => {
   const { s3, raws, snapshot } = await prepare(t);
   const { url, key } = s3;
   assert.deepEqual(Object.keys(raws).sort(), operationNames.filter((name) => name !== "PostObject").sort());

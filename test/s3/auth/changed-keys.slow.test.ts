@@ -14,7 +14,7 @@ const command = async (s3: S3Scene, ...args: string[]) => {
 };
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`with store ${mode}, disabling, enabling, rotating and deleting a key affects the next request`, async (t) => {
+  test(`with store ${mode}, disabling, enabling, rotating or deleting an access key affects the next request`, async (t) => {
     const s3 = await s3Scene(t, mode);
     const key = await s3.newKey("--grant", "bucket:list");
     await list(s3, key);
@@ -39,7 +39,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("an expired access key and a wrong expected bucket owner are refused", async (t) => {
+test("requests with an expired access key or a wrong expected bucket owner are refused", async (t) => {
   const s3 = await s3Scene(t);
   const key = await s3.newKey("--expires", "1s");
   await new Promise((resolve) => setTimeout(resolve, 1100));

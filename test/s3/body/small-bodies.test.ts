@@ -108,7 +108,7 @@ test("a small body is stored and counted identically whether it arrives with its
   assert.deepEqual(received.sort(), [0, 1000, 1000, 1000, 1000]);
 });
 
-test("a failed condition is reported before a wrong body hash", async (t) => {
+test("PutObject reports a failed condition before a wrong body hash", async (t) => {
   const { socket, signed, stored, answers } = await startListener(t);
   const body = sampleBytes(100);
   const payload = sha256("something else");
@@ -126,7 +126,7 @@ test("a failed condition is reported before a wrong body hash", async (t) => {
   assert.deepEqual(await stored("key"), Buffer.from(body));
 });
 
-test("a presigned URL is verified again for every request", async (t) => {
+test("a presigned URL is verified for every request, also if the same URL was just accepted", async (t) => {
   const { socket, signed, answers } = await startListener(t);
   const body = sampleBytes(10);
   const headers = { "content-type": "text/plain" };

@@ -24,7 +24,7 @@ import { refused, s3Scene } from "../scene.ts";
 
 const Bucket = "bucket";
 
-test("settings that a bucket never has are answered as by a bucket of AWS without them", async (t) => {
+test("reading a bucket setting that Store does not have gets the response of AWS for an unset setting", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
   const read = async (sending: Promise<object>) => {

@@ -111,19 +111,22 @@ test("the AWS SDK can create, list and complete multipart uploads", async (t) =>
     },
   );
 
-  await t.test("an abort with another initiation time is refused, and the upload stays active", async () => {
-    const Key = "initiated";
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
-    const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
-    const initiated = Uploads![0]!.Initiated!;
-    const abort = (IfMatchInitiatedTime: Date) =>
-      client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId, IfMatchInitiatedTime }));
-    await refused(abort(new Date(initiated.getTime() - 5000)), "PreconditionFailed", 412);
-    await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" }));
-    await abort(initiated);
-    const again = new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" });
-    await refused(client.send(again), "NoSuchUpload", 404);
-  });
+  await t.test(
+    "AbortMultipartUpload with a wrong initiation time is refused, and the upload stays active",
+    async () => {
+      const Key = "initiated";
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+      const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
+      const initiated = Uploads![0]!.Initiated!;
+      const abort = (IfMatchInitiatedTime: Date) =>
+        client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId, IfMatchInitiatedTime }));
+      await refused(abort(new Date(initiated.getTime() - 5000)), "PreconditionFailed", 412);
+      await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" }));
+      await abort(initiated);
+      const again = new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" });
+      await refused(client.send(again), "NoSuchUpload", 404);
+    },
+  );
 
   await t.test("a completion with checksums that the upload does not have is refused", async () => {
     const Key = "checksums";
@@ -196,7 +199,7 @@ test("the AWS SDK can create, list and complete multipart uploads", async (t) =>
     },
   );
 
-  await t.test("UploadPartCopy copies a range of an object", async () => {
+  await t.test("UploadPartCopy copies a range of an object into a part", async () => {
     const source = randomBytes(6 * MiB);
     await client.send(new PutObjectCommand({ Bucket, Key: "source", Body: source }));
     const Key = "copied";
@@ -235,7 +238,7 @@ test("the AWS SDK can create, list and complete multipart uploads", async (t) =>
   });
 
   await t.test(
-    "an upload started by the binding can be completed over S3, and the other way round",
+    "an upload started with the binding can be completed over S3, and an upload started over S3 with the binding",
     async () => {
       const store = await openStore(s3.data);
       t.after(() => store.close());

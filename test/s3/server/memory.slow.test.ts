@@ -33,7 +33,7 @@ async function runClients(crowd: Crowd): Promise<CrowdOutcome> {
   }
 }
 
-test(`${clients} concurrent uploads of 10 MiB, and as many slow readers, use at most 256 MiB`, async (t) => {
+test(`${clients} concurrent uploads of 10 MiB, and as many slow readers, use at most 256 MiB of memory`, async (t) => {
   const { server, url, key } = await s3Scene(t);
   const [pid] = s3Processes(server.pid);
   const descriptors = descriptorLimit(pid!);
