@@ -98,7 +98,7 @@ async function started(
   };
 }
 
-test("docs/cluster.md lists the timeouts and the pool size of the code", () => {
+test("docs/cluster.md lists the timeouts and the pool size that the code uses", () => {
   const shown = Object.fromEntries(tableUnder(page, "Times").map(([what, time]) => [what, time]));
   assert.deepEqual(shown, {
     "an operation on the database, with all attempts": `${defaultClusterTimes.timeout / 1000} s`,

@@ -36,7 +36,7 @@ test("every example in docs/kv.md returns the values shown", async (t) => {
 
 test("every command in docs/kv.md prints the output shown", (t) => playPage(t, "kv.md"));
 
-test("docs/kv.md lists the limits of the code", () => {
+test("docs/kv.md lists the limits that the code enforces", () => {
   const { keyBytes, valueBytes, metadataBytes, minTtl, minCacheTtl, listKeys, bulkKeys } = keyValueLimits;
   for (const row of [
     `1 to ${keyBytes} bytes`,

@@ -35,11 +35,14 @@ test("every example in docs/binding.md returns the values shown, in a script wit
   await writeFiles(folder, { "store.json": scriptConfigOf(blocks), "index.js": script });
   await withDev(folder, [], async (url) => {
     for (const [number, { heading, line }] of blocks.entries()) {
-      await t.test(`the example under "${heading}", line ${line}, returns the values shown`, async () => {
-        const headers = { "content-type": "text/plain", "x-block": String(number) };
-        const response = await fetch(url, { method: "PUT", body: "Hello, world!", headers });
-        assert.equal(await response.text(), "as shown");
-      });
+      await t.test(
+        `the example in docs/binding.md:${line}, "${heading}", returns the values shown`,
+        async () => {
+          const headers = { "content-type": "text/plain", "x-block": String(number) };
+          const response = await fetch(url, { method: "PUT", body: "Hello, world!", headers });
+          assert.equal(await response.text(), "as shown");
+        },
+      );
     }
   });
 });
@@ -59,7 +62,7 @@ test("every complete script in docs/binding.md responds as shown to the commands
   const commands = blocksIn(binding, "sh");
   assert.equal(commands.length, scripts.length);
   for (const [i, { heading, line, text }] of scripts.entries()) {
-    await t.test(`the script under "${heading}", line ${line}, responds as shown`, async (t) => {
+    await t.test(`the script in docs/binding.md:${line}, "${heading}", responds as shown`, async (t) => {
       const directory = await cloneFolder(t, "script");
       await writeFiles(directory, { "store.toml": bindsBucket, "src/index.ts": text });
       const options = { directory, programs: await curlFolder(t) };
@@ -164,7 +167,7 @@ test("the commands in the README of every example print the output shown", { con
   );
 });
 
-test("the replacement for curl prints the output shown in an example's README", (t) =>
+test("the tests' replacement for curl prints the output shown in examples/file-server/README.md", (t) =>
   playReadme(t, "file-server", (t) => programFolder(t, "curl")));
 
 test("every link in the pages for script authors leads to an existing file and heading", () => {

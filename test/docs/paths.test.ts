@@ -16,7 +16,7 @@ const pages = [
   ...markdownIn("src"),
 ];
 
-test("every link in a page leads to an existing file and heading", () => {
+test("every link in the documentation leads to an existing file and heading", () => {
   for (const page of pages) {
     for (const link of linksOf(textOf(page))) {
       const [path = "", anchor] = link.split("#");

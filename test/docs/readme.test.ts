@@ -55,7 +55,7 @@ async function startInCopy(t: TestContext): Promise<{ server: ChildProcess; line
   return { server, lines: [...errors.trimEnd().split("\n"), ...lines].filter((line) => line !== "") };
 }
 
-test("npm start prints the output shown in README.md, and the three commands to try work", async (t) => {
+test("npm start prints the output shown in README.md, and the three curl commands that it prints work", async (t) => {
   const { server, lines } = await startInCopy(t);
   const told = lines.join("\n");
   const [, port = ""] = /^Listening on .*:(\d+)\/$/m.exec(told) ?? [];
@@ -89,7 +89,7 @@ test("npm start prints the output shown in README.md, and the three commands to 
   assert.equal(code, 0);
 });
 
-test("the example that embeds a store runs twice on the same data directory", async (t) => {
+test("examples/first-bucket, which embeds a store, runs twice on the same data directory", async (t) => {
   const directory = await temporaryDirectory(t);
   await mkdir(join(directory, "node_modules"));
   await symlink(root, join(directory, "node_modules", "store-server"));

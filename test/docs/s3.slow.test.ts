@@ -80,7 +80,7 @@ for (const client of clients) {
   const isInstalled =
     spawnSync(client, [client === "aws" || client === "s3cmd" ? "--version" : "version"]).status === 0;
   const skip = isInstalled ? false : `${client} is not installed`;
-  test(`${client} works as docs/s3.md shows`, { skip }, async (t) => {
+  test(`the commands for ${client} in docs/s3.md print the output shown`, { skip }, async (t) => {
     const directory = await photosFolder(t);
     const mine = blocks.filter(({ heading }) => heading === client);
     await withDev(directory, [], async (_, s3) => {

@@ -26,7 +26,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
   const later = new Date(uploaded.getTime() + 60_000).toUTCString();
   const earlier = new Date(uploaded.getTime() - 60_000).toUTCString();
 
-  await t.test("GET returns 200 with content type, caching, etag, date and length", async () => {
+  await t.test("examples/file-server answers GET with type, caching, etag, date and length", async () => {
     const { status, headers, bytes } = await get({});
     assert.equal(status, 200);
     assert.ok(bytes.equals(body));
@@ -38,7 +38,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     assert.equal(headers["last-modified"], uploaded.toUTCString());
   });
 
-  await t.test("HEAD returns the same headers as GET without a body", async () => {
+  await t.test("examples/file-server answers HEAD with the headers of GET and without a body", async () => {
     const { headers: got, bytes } = await get({}, { method: "HEAD" });
     const { headers } = await get({});
     const { date: _, ...same } = headers;
@@ -46,7 +46,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     assert.equal(bytes.length, 0);
   });
 
-  await t.test("the path of a folder returns its index.html", async () => {
+  await t.test("examples/file-server answers the path of a folder with its index.html", async () => {
     assert.equal((await ask("/")).text, "<h1>home</h1>");
     assert.equal((await ask("/docs/")).text, "<h1>docs</h1>");
   });
@@ -58,7 +58,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
     ["bytes=-500", 99_500, 99_999],
     ["bytes=99990-200000", 99_990, 99_999],
   ] as const) {
-    await t.test(`Range: ${range} returns 206`, async () => {
+    await t.test(`examples/file-server returns 206 for Range: ${range}`, async () => {
       const { status, headers, bytes } = await get({ Range: range });
       assert.equal(status, 206);
       assert.equal(headers["content-range"], `bytes ${first}-${last}/100000`);
@@ -68,7 +68,7 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
   }
 
   for (const range of ["bytes=100000-", "bytes=200000-300000", "bytes=-0"]) {
-    await t.test(`Range: ${range} returns 416`, async () => {
+    await t.test(`examples/file-server returns 416 for Range: ${range}`, async () => {
       const { status, headers } = await get({ Range: range });
       assert.deepEqual([status, headers["content-range"]], [416, "bytes */100000"]);
     });
@@ -93,10 +93,11 @@ test("examples/file-server answers 200, 206, 304, 404, 405, 412 and 416 as RFC 9
   for (const [status, headers] of rows) {
     const said = Object.entries(headers).map((pair) => pair.join(": "));
     await t.test(
-      `GET returns ${status} with ${said
+      `examples/file-server returns ${status} for GET with ${said
         .join(", ")
-        .replaceAll(etag, "its etag")
-        .replace(/\w{3}, .* GMT/, "a date")}`,
+        .replaceAll(etag, "the object's etag")
+        .replace(later, "a date after the upload")
+        .replace(earlier, "a date before the upload")}`,
       async () => {
         const answer = await get(headers);
         assert.equal(answer.status, status);

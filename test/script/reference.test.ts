@@ -50,7 +50,7 @@ for (const mode of ["dev", "serve"] as const) {
     });
 
     for (const method of ["POST", "PATCH", "OPTIONS", "PROPFIND"]) {
-      await t.test(`${method} returns 405 with the allowed methods`, async () => {
+      await t.test(`the reference script answers ${method} with 405 and the allowed methods`, async () => {
         const { status, headers } = await ask({ method, path: "/key" });
         assert.deepEqual([status, headers.allow], [405, "PUT, GET, DELETE"]);
       });
@@ -69,7 +69,7 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual([status, text], [403, "Forbidden"]);
     };
 
-    await t.test("without the secret, requests with any header value or none are forbidden", async () => {
+    await t.test("every PUT is forbidden while the secret of the authorized script is not set", async () => {
       await forbidden(put({}));
       for (const value of ["", "undefined", "null"]) await forbidden(put({ "X-Custom-Auth-Key": value }));
     });
@@ -77,19 +77,19 @@ for (const mode of ["dev", "serve"] as const) {
     await scene.secret("AUTH_KEY_SECRET", "swordfish", configs[0]);
     await server.told(/has new secrets: reloaded/);
 
-    await t.test("PUT without the authorization header is forbidden", () => forbidden(put({})));
-    await t.test("PUT with a wrong value of the authorization header is forbidden", async () => {
+    await t.test("PUT without the X-Custom-Auth-Key header is forbidden", () => forbidden(put({})));
+    await t.test("PUT with a wrong value of X-Custom-Auth-Key is forbidden", async () => {
       for (const value of ["wrong", "swordfis", "swordfish ish", "SWORDFISH"]) {
         await forbidden(put({ "X-Custom-Auth-Key": value }));
       }
     });
-    await t.test("PUT with the right value in another header is forbidden", () =>
+    await t.test("PUT with the secret in a header other than X-Custom-Auth-Key is forbidden", () =>
       forbidden(put({ "X-Auth-Key": "swordfish", Authorization: "swordfish" })),
     );
-    await t.test("forbidden requests have stored nothing", async () => {
+    await t.test("forbidden PUT requests store nothing", async () => {
       assert.equal((await ask("/cat-pic.jpg")).status, 404);
     });
-    await t.test("PUT with the right value of the authorization header succeeds", async () => {
+    await t.test("PUT with the right value of X-Custom-Auth-Key succeeds", async () => {
       const { status, text } = await put({ "X-Custom-Auth-Key": "swordfish" });
       assert.deepEqual([status, text], [200, "Put cat-pic.jpg successfully!"]);
     });
@@ -101,7 +101,7 @@ for (const mode of ["dev", "serve"] as const) {
       const { status, text } = await ask("/cat-pic.jpg");
       assert.deepEqual([status, text], [200, "meow"]);
     });
-    await t.test("DELETE needs the authorization header", async () => {
+    await t.test("DELETE without the X-Custom-Auth-Key header is forbidden", async () => {
       const headers = { "X-Custom-Auth-Key": "swordfish" };
       await forbidden(ask({ method: "DELETE", path: "/cat-pic.jpg" }));
       assert.equal((await ask({ method: "DELETE", path: "/cat-pic.jpg", headers })).text, "Deleted!");

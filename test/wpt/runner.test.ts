@@ -51,7 +51,7 @@ for (const [name, text] of Object.entries(files)) {
   writeFileSync(join(checkout, name), text);
 }
 
-test("without a checkout, test:wpt prints how to get one and exits with code 2", () => {
+test("without a checkout of web-platform-tests, test:wpt prints how to get one and exits with code 2", () => {
   for (const args of [[], ["--wpt", join(checkout, "common")], ["--unknown"]]) {
     const { status, stderr } = run(...args);
     assert.equal(status, 2);

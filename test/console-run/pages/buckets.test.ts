@@ -7,7 +7,7 @@ import { consoleScene } from "../scene.ts";
 inBrowser("Buckets", async (t, browser) => {
   const scene = await consoleScene(t, browser);
 
-  await t.test("a bucket is created, and deleted after typing its name, with the keyboard only", async () => {
+  await t.test("a bucket is created, and deleted by typing its name, with the keyboard only", async () => {
     const page = await scene.open("#/buckets");
     await page.keyboard.press("c");
     await page.keyboard.type("No");

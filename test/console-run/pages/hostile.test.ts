@@ -24,7 +24,7 @@ inBrowser("Hostile content", async (t, browser) => {
   const ran = (page: Page) => page.evaluate("globalThis.__ran === true");
   const place = (key: string) => `#/object?bucket=bucket&key=${encodeURIComponent(key)}`;
 
-  await t.test("HTML and scripts in keys and metadata are shown as text", async () => {
+  await t.test("the console shows HTML and scripts in keys and metadata as text", async () => {
     for (const [i, text] of scripts.entries()) {
       await scene.put("bucket", text, "x", {
         httpMetadata: { contentType: text, cacheControl: text, contentDisposition: text },
@@ -51,7 +51,7 @@ inBrowser("Hostile content", async (t, browser) => {
     }
   });
 
-  await t.test("scripts in objects run neither in a preview nor at the preview's URL", async () => {
+  await t.test("scripts in stored objects run neither in a preview nor at the preview's URL", async () => {
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="${marks}"><script>${marks}</script></svg>`;
     const bodies: [string, string, string][] = [
       ["page.html", page, "text/html"],
@@ -87,7 +87,7 @@ inBrowser("Hostile content", async (t, browser) => {
     assert.equal(await ran(opened), false);
   });
 
-  await t.test("a page of another origin can neither use the session nor frame the console", async () => {
+  await t.test("another origin's page can neither use a console session nor frame the console", async () => {
     const { context, page: opened } = await scene.openSignedOut();
     await opened.goto(`${scene.url}/#token=${scene.token}`);
     await opened.getByRole("heading", { name: "Buckets" }).waitFor();

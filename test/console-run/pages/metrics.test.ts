@@ -21,7 +21,7 @@ inBrowser("Metrics", async (t, browser) => {
   }
   await (await fetch(scene.server.announced.url)).text();
 
-  await t.test("every chart is drawn with a text summary and is updated", async () => {
+  await t.test("every chart on the metrics page has a text summary and is updated", async () => {
     const page = await scene.open("#/metrics");
     const names = [
       ...["Requests per second", "Latency", "Bytes per second", "Errors per second"],

@@ -32,7 +32,7 @@ inBrowser("An object", async (t, browser) => {
     await looksRight(page, "object");
   });
 
-  await t.test("edited metadata is not saved if the object has changed meanwhile", async () => {
+  await t.test("edited metadata is saved, unless the object has changed meanwhile", async () => {
     const page = await scene.open(place("notes/todo.json"));
     await page.keyboard.press("e");
     await page.getByLabel("Cache-Control").fill("max-age=60");
@@ -61,7 +61,7 @@ inBrowser("An object", async (t, browser) => {
     assert.equal((await scene.engine.head("bucket", "notes/todo.json"))!.size, 2);
   });
 
-  await t.test("previews show images, audio, PDF and text", async () => {
+  await t.test("the object page previews images, audio, PDF and text", async () => {
     await scene.put("bucket", "pixel.png", png(3, 2), type("image/png"));
     await scene.put("bucket", "beep.wav", wav(0.1), type("audio/wav"));
     await scene.put("bucket", "hello.pdf", pdfText("Hello"), type("application/pdf"));

@@ -16,7 +16,7 @@ inBrowser("Objects", async (t, browser) => {
   const rows = (page: Page) => page.getByRole("grid").getByRole("row");
   const names = (page: Page) => page.locator(".list-row .cell-name a").allTextContents();
 
-  await t.test("folders and objects are opened with the keyboard only", async () => {
+  await t.test("folders and objects can be opened with the keyboard only", async () => {
     const page = await scene.open("#/objects?bucket=bucket");
     assert.deepEqual(await names(page), ["2026/", "hello.txt"]);
     await looksRight(page, "objects");
@@ -37,7 +37,7 @@ inBrowser("Objects", async (t, browser) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  await t.test("search finds keys by prefix, and the flat view shows every key", async () => {
+  await t.test("the objects page searches keys by prefix, and its flat view shows every key", async () => {
     const page = await scene.open("#/objects?bucket=bucket&view=flat");
     assert.deepEqual(await names(page), [
       "2026/garden/rose.jpg",
@@ -54,7 +54,7 @@ inBrowser("Objects", async (t, browser) => {
     await page.getByText("No key starts with this prefix").waitFor();
   });
 
-  await t.test("a long list renders visible rows and loads more on demand", async () => {
+  await t.test("a long object list renders only visible rows and loads more rows on demand", async () => {
     await scene.engine.createBucket("many");
     const keys = Array.from({ length: many }, (_, i) => `object-${String(i).padStart(5, "0")}`);
     await Promise.all(keys.map((key) => scene.put("many", key, "")));
@@ -80,7 +80,7 @@ inBrowser("Objects", async (t, browser) => {
     assert.equal(asked.length, many / 200);
   });
 
-  await t.test("selected objects and folders are deleted with all their objects", async () => {
+  await t.test("deleting a selection deletes its objects and all objects in its folders", async () => {
     const page = await scene.open("#/objects?bucket=many");
     await page.getByText("200+ shown").waitFor();
     await page.getByRole("grid").focus();
@@ -103,7 +103,7 @@ inBrowser("Objects", async (t, browser) => {
     assert.deepEqual(await names(page), ["hello.txt"]);
   });
 
-  await t.test("a bucket is emptied in batches after typing its name", async () => {
+  await t.test("a bucket can be emptied in the console by typing its name", async () => {
     const page = await scene.open("#/buckets");
     await page.getByRole("button", { name: "Empty many" }).click();
     await page.keyboard.type("many");

@@ -58,7 +58,7 @@ inBrowser("Scripts", async (t, browser) => {
     },
   );
 
-  await t.test("a script that cannot be restarted shows why and keeps running", async () => {
+  await t.test("the console shows why a script was not restarted, and the script keeps running", async () => {
     const page = await scene.open("#/scripts");
     await scene.scene.write("store.toml", "name = ");
     await page.getByRole("button", { name: "Restart script" }).click();

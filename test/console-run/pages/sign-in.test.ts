@@ -7,7 +7,7 @@ import { consoleScene } from "../scene.ts";
 inBrowser("Signing in", async (t, browser) => {
   const scene = await consoleScene(t, browser);
 
-  await t.test("the link of store dev signs in, and the token is removed from the URL", async () => {
+  await t.test("the link that store dev prints signs in, and its token is removed from the URL", async () => {
     const { page, context } = await scene.openSignedOut();
     await page.goto(`${scene.url}/#token=${scene.token}`);
     await page.getByRole("heading", { name: "Buckets" }).waitFor();

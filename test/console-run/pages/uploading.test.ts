@@ -25,7 +25,7 @@ inBrowser("Uploading", async (t, browser) => {
   const keys = async () => (await scene.engine.list("bucket")).objects.map(({ key }) => key);
   const pick = (page: Page, label: string, path: string) => page.getByLabel(label).setInputFiles(path);
 
-  await t.test("files and folders are uploaded by the buttons and by drag and drop", async () => {
+  await t.test("files and folders can be uploaded with buttons and by drag and drop", async () => {
     const page = await scene.open("#/objects?bucket=bucket");
     await pick(page, "Files to upload", join(folder, "one.txt"));
     await page.getByText("1 of 1 uploaded").waitFor();

@@ -62,7 +62,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       await assertSameFolders(path("odd back"), path("odd"));
     });
 
-    await t.test("aws lists a folder as one line", async () => {
+    await t.test("aws lists a folder as one line instead of its objects", async () => {
       const lines = (await run("s3", "ls", "s3://photos/odd/d")).trim();
       assert.equal(lines, "PRE deep/");
     });
@@ -113,7 +113,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       await assertFile(path("moved.bin"), await readFile(path("big.bin")));
     });
 
-    await t.test("aws verifies checksums and reads ranges and attributes", async () => {
+    await t.test("aws stores an object's checksum and reads its attributes and a range", async () => {
       const object = ["--bucket", "photos", "--key", "summed"];
       await writeFiles(path(), { summed: "0123456789" });
       const sha256 = createHash("sha256").update("0123456789").digest("base64");
@@ -127,7 +127,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       assert.deepEqual([attributes.ObjectSize, attributes.Checksum.ChecksumSHA256], [10, sha256]);
     });
 
-    await t.test("aws encrypts an object with its own key, and cannot read it without the key", async () => {
+    await t.test("aws encrypts an object with an SSE-C key, and cannot read it without the key", async () => {
       const key = createHash("sha256").update("a key of 32 bytes").digest();
       await writeFiles(path(), { "customer.key": key });
       const encryption = ["--sse-c", "AES256", "--sse-c-key", `fileb://${path("customer.key")}`];
@@ -138,7 +138,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       assert.notEqual((await call(["s3", "cp", "s3://photos/secret", path("secret")])).code, 0);
     });
 
-    await t.test("a URL presigned by aws is readable, and refused with an altered signature", async () => {
+    await t.test("a URL presigned by aws returns the object, or 403 with an altered signature", async () => {
       const signed = (await run("s3", "presign", "s3://photos/poem + moved", "--expires-in", "60")).trim();
       const answer = await fetch(signed);
       assert.equal(answer.status, 200, await answer.text());
@@ -149,7 +149,7 @@ aws_secret_access_key = ${key.secretAccessKey}
       assert.equal((await fetch(altered)).status, 403);
     });
 
-    await t.test("aws finds a bucket by virtual-hosted-style requests", async () => {
+    await t.test("aws uploads and downloads an object with virtual-hosted-style requests", async () => {
       const environment = { HTTP_PROXY: (await proxyTo(t, s3.url)).href };
       const named = ["--endpoint-url", `http://${domain}`, "s3"];
       const copy = (...args: string[]) => call([...named, "cp", "--quiet", ...args], { environment });

@@ -21,7 +21,7 @@ everydayJobs(
   async (t, { run, call, path, s3 }) => {
     const target = "boto3+s3://bucket/backups/of this machine";
 
-    await t.test("duplicity backs up unusual names and a large file in volumes", async () => {
+    await t.test("duplicity backs up files with unusual names, and a large file in volumes", async () => {
       await writeOddFiles(path("files"));
       await writeBigFile(path("files", "big.bin"));
       assert.match(await run("full", path("files"), target), /^Errors 0$/m);
@@ -39,7 +39,7 @@ everydayJobs(
       assert.match(output, /^DeletedFiles 1$/m);
     });
 
-    await t.test("duplicity verify finds a difference only if there is one", async () => {
+    await t.test("duplicity verify succeeds for equal files and fails for different files", async () => {
       await run("verify", "--compare-data", target, path("files"));
       await writeOddFiles(path("others"));
       assert.notEqual((await call(["verify", "--compare-data", target, path("others")])).code, 0);
@@ -52,7 +52,7 @@ everydayJobs(
       assert.match(listed, / deep\/er\/and\/deeper\/still\/file\.bin$/m);
     });
 
-    await t.test("duplicity removes all backups but the newest", async () => {
+    await t.test("duplicity removes all backups except the newest", async () => {
       await run("full", path("files"), target);
       await run("remove-all-but-n-full", "1", "--force", target);
       const status = await run("collection-status", target);

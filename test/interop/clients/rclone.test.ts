@@ -84,7 +84,7 @@ list_chunk = 5
       await assertSameFolders(path("synced"), path("odd"));
     });
 
-    await t.test("rclone check finds a difference only if there is one", async () => {
+    await t.test("rclone check succeeds for equal files and fails if a file is missing", async () => {
       await run("check", path("odd"), "store:photos/sync");
       await run("check", "--download", path("odd"), "store:photos/sync");
       await writeFiles(path("odd"), { "deep/er/one more": "not yet there" });
@@ -128,13 +128,13 @@ list_chunk = 5
       assert.match(await run("lsl", "store:photos/poem"), /2001-02-03 04:05:06/);
     });
 
-    await t.test("a URL presigned by rclone is readable", async () => {
+    await t.test("a URL presigned by rclone returns the object", async () => {
       const answer = await fetch((await run("link", "--expire", "60s", "store:photos/poem + moved")).trim());
       assert.equal(answer.status, 200);
       assert.equal(await answer.text(), String(await readFile(path("odd", "plain.txt"))));
     });
 
-    await t.test("rclone finds a bucket by virtual-hosted-style requests", async () => {
+    await t.test("rclone syncs a bucket with virtual-hosted-style requests", async () => {
       const environment = { HTTP_PROXY: (await proxyTo(t, s3.url)).href };
       const named = ["--s3-endpoint", `http://${domain}`, "--s3-force-path-style=false"];
       const sync = (from: string, to: string) => call([...named, "sync", from, to], { environment });

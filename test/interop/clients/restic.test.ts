@@ -27,7 +27,7 @@ everydayJobs(
       assert.notEqual((await call(["init"])).code, 0, "a second init is refused");
     });
 
-    await t.test("restic backs up unusual names, a large file and a symbolic link", async () => {
+    await t.test("restic backs up files with unusual names, a large file and a symbolic link", async () => {
       await writeOddFiles(path("files"));
       await writeBigFile(path("files", "big.bin"));
       await symlink("plain.txt", path("files", "link"));

@@ -59,7 +59,7 @@ progress_meter = False
       await assertSameFolders(path("odd back"), path("odd"));
     });
 
-    await t.test("s3cmd lists a folder as one line and counts its objects", async () => {
+    await t.test("s3cmd lists a folder as one line and counts the objects in it", async () => {
       assert.match(await run("ls", "s3://photos/odd/d"), /^ +DIR +s3:\/\/photos\/odd\/deep\/\n$/);
       assert.match(await run("du", "s3://photos/odd/"), new RegExp(` ${oddNames.length} objects`));
     });
@@ -94,7 +94,7 @@ progress_meter = False
     });
 
     await t.test(
-      "s3cmd keeps content type and metadata of an object through a copy, a move and a change",
+      "s3cmd keeps content type and metadata of an object through a copy, a move and a new header",
       async () => {
         const described = ["--mime-type", "text/x-poem", "--add-header", "x-amz-meta-author: Jo"];
         await run("put", ...described, path("odd", "plain.txt"), "s3://photos/poem");
@@ -133,7 +133,7 @@ progress_meter = False
     });
 
     await t.test(
-      "a URL presigned by s3cmd is readable, or refused if it uses signature version 2",
+      "a URL presigned by s3cmd returns the object, or 400 if it uses signature version 2",
       async () => {
         const signed = (await run("signurl", "s3://photos/poem", "+60")).trim();
         const isOld = /[?&]AWSAccessKeyId=/.test(signed);
@@ -143,7 +143,7 @@ progress_meter = False
       },
     );
 
-    await t.test("s3cmd finds a bucket by virtual-hosted-style requests", async () => {
+    await t.test("s3cmd uploads, lists and downloads with virtual-hosted-style requests", async () => {
       const proxy = await proxyTo(t, s3.url);
       const config = (await readFile(path(".s3cfg"), "utf8"))
         .replace(/^host_base.*$/m, `host_base = ${domain}`)

@@ -103,14 +103,14 @@ everydayJobs(
       await assertFile(inside("big ü.bin"), expected);
     });
 
-    await t.test("s3fs and other clients read each other's objects", async () => {
+    await t.test("s3fs reads objects of the AWS SDK, and a script reads files of s3fs", async () => {
       const put = { Bucket: "bucket", Key: "from elsewhere/file.txt", Body: "by the SDK" };
       await s3.client().send(new PutObjectCommand(put));
       assert.equal(await readFile(inside("from elsewhere", "file.txt"), "utf8"), "by the SDK");
       assert.equal((await s3.server.ask("/log")).status, 200);
     });
 
-    await t.test("s3fs keeps mode and time of a file", async () => {
+    await t.test("s3fs keeps mode and modification time of a file", async () => {
       await chmod(inside("log"), 0o640);
       await utimes(inside("log"), 981_173_106, 981_173_106);
       const { mode, mtimeMs } = await stat(inside("log"));

@@ -42,15 +42,16 @@ const wrong: Record<string, { begin: number; end: number; seen: Record<string, S
 };
 
 for (const [what, page] of Object.entries(right)) {
-  test(`the page check accepts ${what}`, () => assert.equal(findTornPage([page], operations), undefined));
+  test(`the list page check accepts ${what}`, () =>
+    assert.equal(findTornPage([page], operations), undefined));
 }
 
 for (const [what, page] of Object.entries(wrong)) {
-  test(`the page check rejects ${what}`, () =>
+  test(`the list page check rejects ${what}`, () =>
     assert.match(findTornPage([page], operations) ?? "", /no single instant/));
 }
 
-test("after a delete with unknown outcome, a page may show the key as absent or present", () => {
+test("after a delete with unknown outcome, a list page may show the key as absent or present", () => {
   const cut = new Map([["a", written([0, 1, "a1"], [2, never, null])]]);
   assert.equal(findTornPage([{ begin: 8, end: 9, seen: { a: null } }], cut), undefined);
   assert.equal(findTornPage([{ begin: 8, end: 9, seen: { a: "a1" } }], cut), undefined);

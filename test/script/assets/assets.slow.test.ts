@@ -36,7 +36,7 @@ test("assets are served with Content-Type, ETag and Cache-Control, also in a pro
   });
   const server = await scene.start("serve");
 
-  await t.test("a page is served at its canonical path, and its other paths redirect there", async () => {
+  await t.test("an HTML page is served at its canonical path, and other paths redirect to it", async () => {
     const { status, headers, text } = await server.ask("/");
     assert.equal(status, 200);
     assert.equal(text, "<h1>Home</h1>");
@@ -47,7 +47,7 @@ test("assets are served with Content-Type, ETag and Cache-Control, also in a pro
     assert.deepEqual([redirected.status, redirected.headers.location], [307, "/?a=1"]);
   });
 
-  await t.test("the content type follows from the file extension; without one it is omitted", async () => {
+  await t.test("an asset's file extension sets its Content-Type; without one it is omitted", async () => {
     assert.equal((await server.ask("/app.js")).headers["content-type"], "text/javascript; charset=utf-8");
     assert.equal((await server.ask("/style.css")).headers["content-type"], "text/css; charset=utf-8");
     const license = await server.ask("/LICENSE");
@@ -56,7 +56,7 @@ test("assets are served with Content-Type, ETag and Cache-Control, also in a pro
     assert.deepEqual([empty.status, empty.headers["content-length"], empty.text], [200, "0", ""]);
   });
 
-  await t.test("a non-ASCII name is served percent-encoded; other encodings redirect there", async () => {
+  await t.test("an asset is served at its percent-encoded path; other encodings redirect there", async () => {
     const path = "/gr%C3%B6%C3%9Fe/s%C3%BC%C3%9F%20%26%20100%25.txt";
     assert.equal((await server.ask(path)).text, "UTF-8");
     const other = await server.ask(path.replace("%26", "&"));
@@ -96,7 +96,7 @@ test("assets are served with Content-Type, ETag and Cache-Control, also in a pro
     }
   });
 
-  await t.test("HEAD returns the headers of GET, and methods other than these are refused", async () => {
+  await t.test("HEAD of an asset returns the headers of GET, and POST to an asset returns 405", async () => {
     for (const path of ["/app.js", "/big.bin"]) {
       const get = await server.ask(path);
       const head = await server.ask({ path, method: "HEAD" });
@@ -235,7 +235,7 @@ test("_headers, _redirects and .assetsignore apply, are not served, and their er
   assert.equal(server.log().match(/_redirects:2: A rule has two or three words/g)?.length, 1);
 });
 
-test("the response of an asset is aborted when its file changes while it is sent", async (t) => {
+test("sending an asset is aborted if its file changes meanwhile", async (t) => {
   const size = 64 * 1024 * 1024;
   const scene = await siteScene(t, {});
   const file = join(scene.directory, "public/big.bin");
@@ -257,7 +257,7 @@ test("the response of an asset is aborted when its file changes while it is sent
   assert.deepEqual([status, bytes.length, bytes[0]], [200, size, 98]);
 });
 
-test("store serve serves changed files immediately, and new files after a restart", async (t) => {
+test("store serve serves changed assets immediately, and new assets after a restart", async (t) => {
   const scene = await siteScene(t, { "a.txt": "before" });
   const server = await scene.start("serve");
   const before = await server.ask("/a.txt");

@@ -70,7 +70,7 @@ test("with html_handling none, every file is served at its own path and nothing 
   }
 });
 
-test("every redirect leads directly to an asset, never to another redirect", () => {
+test("every redirect of html_handling leads directly to an asset, never to another redirect", () => {
   for (const html of ["auto-trailing-slash", "force-trailing-slash", "drop-trailing-slash"] as const) {
     for (const [path] of matrix) {
       const [, target] = /^→ (.*)/.exec(resolved(path, html)) ?? [];
@@ -79,7 +79,7 @@ test("every redirect leads directly to an asset, never to another redirect", () 
   }
 });
 
-test("single-page-application answers every path without an asset with /index.html", () => {
+test("not_found_handling single-page-application serves /index.html for every path without an asset", () => {
   assert.equal(
     resolved("/missing/deep", "auto-trailing-slash", "single-page-application"),
     "200 /index.html",
@@ -89,7 +89,7 @@ test("single-page-application answers every path without an asset with /index.ht
   assert.equal(resolvePath("/missing", new Set(["/a"]), rules), undefined);
 });
 
-test("404-page answers with the 404.html of the nearest parent folder", () => {
+test("not_found_handling 404-page serves the 404.html of the nearest parent folder", () => {
   const pages = new Set(["/404.html", "/docs/404.html", "/docs/old/a.html"]);
   const rules = { htmlHandling: "auto-trailing-slash", notFoundHandling: "404-page" } as const;
   const nearest = (path: string) => resolvePath(path, pages, rules);

@@ -261,7 +261,7 @@ test("run_worker_first sends requests to the script, except for excluded paths",
   assert.equal(createDestinationChooser(false)("/"), "either");
 });
 
-test("browser navigation prefers assets from compatibility date 2025-04-01 on, and flags override the date", () => {
+test("browser navigation prefers assets to the script since compatibility date 2025-04-01, unless a flag is set", () => {
   const prefers = (compatibilityDate: string, ...compatibilityFlags: string[]) =>
     prefersAssets({ compatibilityDate, compatibilityFlags });
   assert.equal(prefers("2025-03-31"), false);

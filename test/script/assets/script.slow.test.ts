@@ -42,7 +42,7 @@ test("a request is answered by a matching asset, or otherwise by the script", as
   assert.equal((await server.ask({ path: "/", headers: { host: "127.9999.1.1" } })).status, 400);
 });
 
-test("browser navigation to an unknown path gets the not-found page, or the script before 2025-04-01", async (t) => {
+test("with not_found_handling, browser navigation reaches the script only before compatibility date 2025-04-01", async (t) => {
   const assets = 'not_found_handling = "single-page-application"';
   const scene = await siteScene(t, { assets });
   const server = await scene.start("serve");

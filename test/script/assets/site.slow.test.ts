@@ -26,7 +26,7 @@ async function openSite(t: Pick<TestContext, "after">, source: string, config = 
   return scene;
 }
 
-test("a script in the module syntax serves only the files of its site", async (t) => {
+test("a script in the module syntax can read the files of its site, no other files, and cannot write", async (t) => {
   const scene = await openSite(
     t,
     `import manifest from "__STATIC_CONTENT_MANIFEST";
@@ -53,7 +53,7 @@ export default {
   assert.match(refused.text, /TypeError: env\.__STATIC_CONTENT only reads/);
 });
 
-test("a script in the service-worker syntax has the namespace of its site and its manifest as globals", async (t) => {
+test("a script in the service-worker syntax has the files of its site and their manifest as globals", async (t) => {
   const scene = await openSite(
     t,
     `${lookUp}

@@ -8,7 +8,7 @@ const alone = 'name = "site"\ncompatibility_date = "2026-11-01"\n';
 const least = `main = "src/index.ts"\n${alone}`;
 const assets = (...lines: string[]) => `${least}[assets]\ndirectory = "public"\n${lines.join("\n")}\n`;
 
-test("assets need a directory, and all other keys have a default", async (t) => {
+test("every key of the assets configuration except directory has a default", async (t) => {
   const { read, write, directory } = await project(t);
   await write("public/index.html", "");
   const { assets: read1, main } = await read("store.toml", `${alone}[assets]\ndirectory = "./public/"\n`);

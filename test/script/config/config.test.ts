@@ -105,7 +105,7 @@ test("lists and tables that a configuration omits are empty", async (t) => {
   assert.deepEqual([compatibilityFlags, routes, crons, buckets, vars], [[], [], [], [], {}]);
 });
 
-test("a byte order mark, CRLF line ends and a date without quotes are accepted", async (t) => {
+test("a configuration file may have a byte order mark, CRLF line ends and a date without quotes", async (t) => {
   const { read } = await project(t);
   const windows = `\ufeff${least.replace('"2022-08-03"', "2026-11-01").replaceAll("\n", "\r\n")}`;
   assert.equal((await read("store.toml", windows)).compatibilityDate, "2026-11-01");
@@ -113,13 +113,13 @@ test("a byte order mark, CRLF line ends and a date without quotes are accepted",
   assert.equal((await read("store.json", marked)).name, "photos");
 });
 
-test("null and dates in quotes are accepted as values of variables in JSON", async (t) => {
+test("in a JSON configuration, variables may be null, and dates in quotes stay strings", async (t) => {
   const { read } = await project(t);
   const vars = { NOTHING: null, SINCE: "2026-11-01", constructor: "mine", E: 1e21 };
   assert.deepEqual((await read("store.json", JSON.stringify({ ...json, vars }))).vars, vars);
 });
 
-test("inline tables and dotted keys are equivalent to table headers", async (t) => {
+test("TOML inline tables and dotted keys are equivalent to table headers", async (t) => {
   const { read } = await project(t);
   const inline = `${least}
     store_buckets = [{ binding = "A", bucket_name = "aaa" }, { binding = "B", bucket_name = "bbb" }]
@@ -231,7 +231,7 @@ ${file}:4:11: The binding "my-photos" is not a JavaScript identifier: a binding 
   );
 });
 
-test("the mark of an error is aligned with its token after tabs, wide letters and in truncated lines", async (t) => {
+test("the mark under a wrong token is aligned after tabs and wide letters, and in truncated lines", async (t) => {
   const { refused } = await project(t);
   const tabs = await refused("store.toml", `${least}[vars]\n\t"日本" = 2026-11-01\n`);
   assert.deepEqual(tabs.message.split("\n").slice(1, 3), [
@@ -287,7 +287,7 @@ test("a cloned configuration keeps its source positions, and a missing key has t
   assert.equal(at("nothing", 4), "1:1");
 });
 
-test("the current date is suggested as the missing compatibility date", async (t) => {
+test("the error for a missing compatibility date suggests the current date", async (t) => {
   const { write, directory } = await project(t);
   const file = await write("store.toml", 'name = "a"\nmain = "src/index.ts"\n');
   const before = new Date().toISOString().slice(0, 10);

@@ -7,7 +7,7 @@ import { openScene } from "../scene.ts";
 
 const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
 
-test("rate limiters and datasets are parsed, and a note states that data points are dropped", async (t) => {
+test("rate limiters and analytics datasets are parsed, and a note says that data points are dropped", async (t) => {
   const { write } = await project(t);
   const text = `${least}
 ratelimits = [{ name = "LIMITER", namespace_id = "1", simple = { limit = 20, period = 60 } }]
@@ -57,7 +57,7 @@ const source = `export default {
 };
 `;
 
-test("a script can use a rate limiter and a dataset, and every binding has the class name of the platform", async (t) => {
+test("a script can use rate limiters and datasets, and each binding has a class name such as R2Bucket", async (t) => {
   const scene = await openScene(t);
   await scene.write("src/index.ts", source);
   await scene.write(

@@ -7,7 +7,7 @@ import { project, type Row, refusals } from "../../support/projects.ts";
 
 const least = 'name = "a"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
 
-test("KV namespaces in a store file are named by their id or by their binding", async (t) => {
+test("a KV namespace in a store file is named by its id, or by its binding if it has no id", async (t) => {
   const { read } = await project(t);
   const text = `${least}[[kv_namespaces]]\nbinding = "SETTINGS"\n[[kv_namespaces]]\nbinding = "B"\nid = "shared"\n`;
   assert.deepEqual((await read("store.toml", text)).kvNamespaces, [

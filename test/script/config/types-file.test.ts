@@ -24,7 +24,7 @@ deep = { on = true, "with space" = "y" }
 none = {}
 `;
 
-test("Env has every bucket, variable and secret with its type", async (t) => {
+test("the generated Env type has every bucket, variable and secret with its type", async (t) => {
   const { read } = await project(t);
   assert.equal(
     envTypes(await read("store.toml", config), ["TOKEN", "AUTH_KEY_SECRET"]),
@@ -84,7 +84,7 @@ const allBindings = {
   vars: {},
 } as const;
 
-test("Env has every kind of binding, and unsupported bindings have the type unknown", async (t) => {
+test("the generated Env type has every kind of binding, and unsupported bindings have the type unknown", async (t) => {
   const { read } = await project(t);
   const text = envTypes({ ...(await read("store.toml", config)), ...allBindings }, []);
   const env = text.slice(text.indexOf("interface Env {"), text.indexOf("  }\n"));
@@ -135,7 +135,7 @@ export default {
 };
 `;
 
-test("a script compiles with the types file without imports", async (t) => {
+test("a script compiles with the generated Env type without importing it", async (t) => {
   const opened = await project(t);
   const env = envTypes(await opened.read("store.toml", config), ["AUTH_KEY_SECRET"]);
   await opened.write(typesFile, env);
@@ -170,13 +170,13 @@ export default {
 } satisfies StoreScript<Env>;
 `;
 
-test("a secret that is listed twice, or that has the name of a variable, is declared once in Env", async (t) => {
+test("a secret that is listed twice, or has the name of a variable, is once in the generated Env type", async (t) => {
   const { read } = await project(t);
   const text = envTypes(await read("store.toml", config), ["TOKEN", "LIMIT", "TOKEN"]);
   assert.deepEqual(text.match(/ (TOKEN|LIMIT): \w+;/g), [" LIMIT: number;", " TOKEN: string;"]);
 });
 
-test("handlers are typed by StoreScript, and env can be imported from cloudflare:workers", async (t) => {
+test("StoreScript checks the types of handlers, and env can be imported from cloudflare:workers", async (t) => {
   const opened = await project(t);
   const { assets, unsupported } = allBindings;
   const read = await opened.read("store.toml", config);
@@ -196,7 +196,7 @@ export default {
   await compile(opened, webOptions);
 });
 
-test("Env is declared globally also without a bucket", async (t) => {
+test("the generated Env type is global even if no bucket is configured", async (t) => {
   const opened = await project(t);
   const bare = config.replace(/\[\[store_buckets\]\][^[]*/, "");
   const env = envTypes(await opened.read("store.toml", bare), []);

@@ -60,7 +60,7 @@ test("WebAssembly modules can be compiled from a response", async () => {
   assert.ok((await script.WebAssembly.compileStreaming(response)) instanceof script.WebAssembly.Module);
 });
 
-test("a bucket accepts and returns the classes of the script's global scope", async () => {
+test("a bucket stores the body and headers of a request, and a Response can send the stored object", async () => {
   const store = await openStore("memory:");
   await store.createBucket("photos");
   const bucket = store.bucket("photos");

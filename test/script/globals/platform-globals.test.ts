@@ -21,7 +21,7 @@ interface Scope {
 }
 const scope = globalThis as unknown as Scope;
 
-test("self is the global scope, and the documented classes are defined", () => {
+test("self is the global scope of a script, and all documented global classes and functions are defined", () => {
   assert.equal(scope.self, globalThis);
   const classes = [
     ...["ExtendableEvent", "FetchEvent", "ScheduledEvent", "CustomEvent", "ErrorEvent", "CloseEvent"],
@@ -46,7 +46,7 @@ test("scheduler.wait resolves after the delay, or rejects with the reason of an 
   await assert.rejects(scope.scheduler.wait(1, { signal: abort.signal }), /^Error: enough$/);
 });
 
-test("listeners for events of any type can be added, called and removed", () => {
+test("a script can add, call and remove listeners for custom events on its global scope", () => {
   const seen: string[] = [];
   const listener = ({ type }: Event) => seen.push(type);
   scope.addEventListener("custom", listener);
@@ -102,6 +102,6 @@ test("navigator has the user agent Store, a language and the number of cores", (
   assert.equal(typeof scope.navigator.sendBeacon, "function");
 });
 
-test("constructing a WebSocketPair throws an error that names it", () => {
+test("new WebSocketPair throws an error that says that Store does not support it", () => {
   assert.throws(() => new scope.WebSocketPair(), /Store does not support WebSocketPair/);
 });

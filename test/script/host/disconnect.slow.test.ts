@@ -118,7 +118,7 @@ for (const mode of ["dev", "serve"] as const) {
       await nothingLeft();
     });
 
-    await t.test("the script's own stream is cancelled when its client disconnects", async () => {
+    await t.test("a stream created by the script is cancelled when the client disconnects", async () => {
       const incoming = await open(port, { path: "/endless" });
       await once(incoming, "readable");
       incoming.destroy();

@@ -74,14 +74,14 @@ for (const mode of ["dev", "serve"] as const) {
       ["/nothing", "must return a Response, not undefined"],
       ["/string", "a string"],
     ] as const) {
-      await t.test(`a request to ${path} is answered 500 and logged as "${words}"`, async () => {
+      await t.test(`the error "${words}" of a fetch handler is answered with 500 and logged`, async () => {
         const { status, text } = await ask(path);
         assert.equal(status, 500);
         assert.ok(text.includes(shown(words)), text);
         await told(new RegExp(words));
       });
     }
-    await t.test("an error outside of a request does not end the process", async () => {
+    await t.test("an uncaught error outside of a request does not end the script's process", async () => {
       const pid = (await ask("/")).text;
       for (const [path, words] of [
         ["/later", /TypeError: later\n(.*\n)*? +at fail \(.*src\/fail\.ts:4:9\)/],
@@ -95,7 +95,7 @@ for (const mode of ["dev", "serve"] as const) {
       // answers.
       await until(async () => (await ask("/")).text === pid, "the process answers again");
     });
-    await t.test("a body that fails while it is sent aborts the response and is logged", async () => {
+    await t.test("a failing response body is logged, and the response is aborted", async () => {
       await assert.rejects(ask("/body"), /aborted|socket hang up/);
       await told(/Error: broke off/);
       const begun = await Promise.allSettled([ask("/chunks")]);
@@ -153,7 +153,7 @@ test("starting a script that never finishes loading is aborted after a deadline"
   assert.match(await refused(scene, "dev"), /Script "script" did not finish loading in time/);
 });
 
-test("a missing bucket and a port in use are reported with a solution", async (t) => {
+test("store serve reports a missing bucket and a port in use, each with a solution", async (t) => {
   const scene = await openScene(t);
   await writeScript(scene, { source: "export default { fetch: () => new Response() };" });
   const missing = await scene.shell.fails(1, [
@@ -179,7 +179,7 @@ test("a missing bucket and a port in use are reported with a solution", async (t
   assert.match(taken, new RegExp(`^error: Cannot listen on port ${port} .*already in use\\.\\n.*--port`));
 });
 
-test("a secret with the name of a variable is refused at its position in the configuration", async (t) => {
+test("a variable with the name of a secret is refused at its position in the configuration", async (t) => {
   const scene = await scriptScene(t, "export default { fetch: () => new Response() };");
   await scene.secret("GREETING", "hush");
   await scene.write("store.toml", configText("script", '[vars]\nGREETING = "hello"'));

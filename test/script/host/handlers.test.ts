@@ -108,7 +108,7 @@ test("the first fetch listener that responds is used, and later listeners are no
   assert.equal(handlers.scheduled, undefined);
 });
 
-test("a fetch event without a response or with a late response is an error", async () => {
+test("a fetch event fails if no listener calls respondWith, and a late respondWith throws", async () => {
   let late: ListenedEvent | undefined;
   const handlers = listening({ fetch: [(event) => (late = event)] });
   assert.throws(() => handlers.fetch!(request, env, context()), /No fetch listener called event.respondWith/);

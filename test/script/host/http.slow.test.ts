@@ -144,7 +144,7 @@ for (const mode of ["dev", "serve"] as const) {
 
     for (const as of ["text", "bytes"]) {
       for (const size of [1, 100_000]) {
-        await t.test(`header values are UTF-8 with a ${as} body of size ${size}`, async () => {
+        await t.test(`UTF-8 header values are sent with a ${as} body of size ${size}`, async () => {
           const given = Buffer.from("käse ✓").toString("latin1");
           const { headers, bytes } = await ask({
             path: `/utf-8?as=${as}&size=${size}`,
@@ -194,7 +194,7 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual(headers["set-cookie"], ["a=1; Path=/", "b=2, 3"]);
     });
 
-    await t.test("a stored object is sent with its length, a stream of unknown length chunked", async () => {
+    await t.test("an object is sent with its length, and a stream of unknown length chunked", async () => {
       const { size } = { size: 70_000 };
       await ask({ method: "PUT", path: "/put", body: sampleBytes(size) });
       const { headers } = await ask("/stored");

@@ -41,7 +41,7 @@ test("the logged stack trace of an uncaught error contains only frames of the sc
     ]);
     await told(/^If this is a binding: env holds BUCKET\./m);
   });
-  await t.test("the stack of a bucket's error contains the frame where the script called it", async () => {
+  await t.test("the stack of a bucket's error contains the script's call of the bucket", async () => {
     const lines = (await ask("/range")).text.trimEnd().split("\n");
     assert.deepEqual(lines.map(withoutColumn), [
       "StoreError: get: The requested range is not satisfiable (10039)",

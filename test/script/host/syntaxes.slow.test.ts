@@ -71,7 +71,7 @@ const entry = `
 `;
 const variables = '[vars]\nGREETING = "hello"\nCOUNT = 42\nTABLE = { a = 1 }';
 
-test("a class script with Node compatibility has variables and secrets in env and in process.env", async (t) => {
+test("with Node compatibility, a script that exports a class has variables and secrets in env and process.env", async (t) => {
   const scene = await scriptScene(t, entry, variables);
   await scene.secret("API_KEY", "s3cr3t");
   const { ask } = await scene.start("serve");

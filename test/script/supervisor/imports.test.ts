@@ -89,7 +89,7 @@ test("a script can import Node modules with and without the node: prefix", async
   }
 });
 
-test("packages are resolved with the conditions of Node, or with those of wrangler for workers", async (t) => {
+test("packages are resolved with Node's export conditions, or with wrangler's for the workers platform", async (t) => {
   const builds = ["workerd", "browser", "node", "default"];
   const files = {
     "node_modules/many/package.json": JSON.stringify({
@@ -108,7 +108,7 @@ test("packages are resolved with the conditions of Node, or with those of wrangl
   assert.deepEqual(await run(await bundle(t, files, { packages: "workers" })), ["workerd", "browser"]);
 });
 
-test("process.env.NODE_ENV is replaced while bundling", async (t) => {
+test("bundling replaces process.env.NODE_ENV by the configured value, default: production", async (t) => {
   const files = { "index.ts": "export default process.env.NODE_ENV;" };
   assert.equal(await run(await bundle(t, files)), "production");
   assert.equal(await run(await bundle(t, files, { nodeEnv: "development" })), "development");
@@ -127,7 +127,7 @@ test("setTimeout returns a number or an object as configured, and clearTimeout a
   assert.deepEqual(await run(await bundle(t, files, { timers: "objects" })), ["object", "object"]);
 });
 
-test("a script without a default export is a service worker, and without imports it runs in sloppy mode", async (t) => {
+test("a script without a default export is loaded as a service worker, in sloppy mode if it has no imports", async (t) => {
   const listening = "counter = 1; globalThis.seen = [typeof require, counter];";
   const script = await bundle(t, { "index.ts": listening });
   assert.equal(script.format, "service-worker");

@@ -111,7 +111,7 @@ for (const mode of ["dev", "serve"] as const) {
       pids = await stillServes(server, 4);
     };
 
-    await t.test("an error outside of a request does not end the process", async () => {
+    await t.test("an uncaught error outside of a request does not end the script's process", async () => {
       assert.equal((await server.ask("/throw")).text, "thrown");
       await server.told(/Uncaught: Error: on the side/);
       for (const pid of await stillServes(server, 4)) assert.ok(pids.has(pid));
@@ -131,7 +131,7 @@ for (const mode of ["dev", "serve"] as const) {
       await replaced(t);
       await server.told(/Script "script" ended \(signal SIGABRT\)/);
     });
-    await t.test("a process that is busy for long is replaced and still sends its response", async (t) => {
+    await t.test("a process that blocks its event loop is replaced, but still responds", async (t) => {
       const work = server.ask("/work");
       await server.told(/has blocked its event loop/);
       await replaced(t);

@@ -107,7 +107,7 @@ test("Ctrl-C, which signals every process of the group, lets requests finish", a
   assert.deepEqual(leftBehind(scene), []);
 });
 
-test("a second signal exits immediately, and a killed supervisor leaves no script running", async (t) => {
+test("the server exits immediately on a second signal, and a killed supervisor leaves no script running", async (t) => {
   const scene = await scriptScene(t, source);
   for (const signals of [["SIGTERM", "SIGTERM"], ["SIGKILL"]] as const) {
     const server = await scene.start("serve");

@@ -50,7 +50,7 @@ test("a wrangler file in JSON, JSONC or TOML defines buckets, namespaces, variab
   assert.deepEqual([toml.buckets, toml.vars], [[{ binding: "IMAGES", bucketName: "images" }], { MAX: 5 }]);
 });
 
-test("R2 flags of a wrangler file are renamed to Store's, and the flag for delimited prefixes is added", async (t) => {
+test("R2 flags of a wrangler file are renamed to Store's flags, and the flag for delimited prefixes is added", async (t) => {
   const files = await project(t);
   const text = `${least}compatibility_flags = ["r2_list_honor_include", "nodejs_compat"]\n`;
   assert.deepEqual((await readToml(files, text)).compatibilityFlags, [
@@ -246,7 +246,7 @@ test("assets, also those of a Pages project, may be served without a script", as
   assert.deepEqual([advanced.assets?.binding, advanced.assets?.runWorkerFirst], ["ASSETS", true]);
 });
 
-test("a store file is preferred to a wrangler file, and wrangler.json to wrangler.jsonc to wrangler.toml", async (t) => {
+test("configuration files are preferred in the order store file, wrangler.json, wrangler.jsonc, wrangler.toml", async (t) => {
   const { write, directory } = await project(t);
   await write("wrangler.toml", "");
   assert.equal(findConfig(directory), join(directory, "wrangler.toml"));

@@ -112,7 +112,7 @@ test("a body made from text, bytes or a Blob keeps its length when another messa
   assert.equal(declaredLength(body as ReadableStream), 7);
 });
 
-test("the body of a stored object is complete and has its length in a Response and in a Request", async () => {
+test("a Response or Request with the body of a stored object has all its bytes and its length", async () => {
   await bucket.put("key", text);
   for (const make of [(body: unknown) => new script.Response(body), post]) {
     const object = (await bucket.get("key"))!;

@@ -122,7 +122,7 @@ test("fetch forwards an incoming request to another origin unchanged", async () 
   assert.equal(seen.body, "bytes");
 });
 
-test("fetch follows redirects, but returns them for a forwarded incoming request", async () => {
+test("fetch follows redirects, except when it forwards an incoming request", async () => {
   const followed = await script.fetch(`${origin}/away`);
   assert.equal(followed.redirected, true);
   assert.equal(await followed.text(), "answer");
@@ -150,7 +150,7 @@ test("a response body that the script compressed is sent unchanged", async () =>
   assert.equal(gunzipSync(body as Uint8Array).toString(), "squeezed");
 });
 
-test("aborting the signal passed to fetch rejects the fetch", async () => {
+test("fetch with an aborted signal rejects with the reason of the signal", async () => {
   await assert.rejects(script.fetch(origin, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
 });
 
@@ -159,7 +159,7 @@ test("fetch with invalid arguments rejects instead of throwing", async () => {
   await assert.rejects(fetching, TypeError);
 });
 
-test("fetch consumes the body of the request", async () => {
+test("fetch consumes the body of its request, and a clone can still be sent", async () => {
   const request = new script.Request(origin, { method: "POST", body: "x" });
   const clone = request.clone();
   await script.fetch(request);
@@ -169,7 +169,7 @@ test("fetch consumes the body of the request", async () => {
   assert.equal(seen.body, "x");
 });
 
-test("each read of an aborted response fails with the reason of the abort signal", async () => {
+test("reading a response from fetch after its signal is aborted fails with the reason of the signal", async () => {
   const controller = new AbortController();
   const response = await script.fetch(`${origin}/`, { signal: controller.signal });
   const clone = response.clone();

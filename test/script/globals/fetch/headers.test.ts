@@ -88,7 +88,7 @@ test("Headers methods throw a TypeError that quotes an invalid name or value", (
   assert.equal(headers.get("x"), "padded");
 });
 
-test("a header value may be any text and is read back unchanged", () => {
+test("Headers return a value with any characters except control characters unchanged", () => {
   const text = fc
     .string({ unit: "binary" })
     .filter((value) => !/[\x00-\x1f\x7f]/.test(value) && value.trim() === value)
@@ -127,7 +127,7 @@ test("iterating over Headers includes changes made during the iteration, and ite
   assert.equal(script.Headers.prototype[Symbol.iterator], script.Headers.prototype.entries);
 });
 
-test("missing arguments of Headers methods throw a TypeError, and undefined becomes a string", () => {
+test("Headers methods throw a TypeError for missing arguments, and convert undefined to a string", () => {
   const headers = new script.Headers() as unknown as Record<string, (...args: unknown[]) => unknown>;
   for (const name of ["append", "set", "get", "has", "delete", "forEach"]) {
     assert.throws(() => headers[name]!(), TypeError, name);
@@ -159,7 +159,7 @@ test("repeated headers of an incoming request are joined", () => {
   assert.equal(headers.get("x"), "1, 2");
 });
 
-test("forEach, keys, values, entries and inspection list headers sorted by name", () => {
+test("forEach, values, entries and util.inspect list Headers sorted by name", () => {
   const headers = new script.Headers({ b: "2", a: "1" });
   const seen: string[] = [];
   headers.forEach((value, name, all) => {
@@ -172,7 +172,7 @@ test("forEach, keys, values, entries and inspection list headers sorted by name"
   assert.equal(inspect(headers), "Headers { a: '1', b: '2' }");
 });
 
-test("instanceof accepts Store's Headers and Node's Headers for each other, but not for derived classes", () => {
+test("Store's and Node's Headers are instances of each other's class, but not of derived classes", () => {
   assert.ok(new script.Headers() instanceof Headers);
   assert.ok(new script.Headers() instanceof node.Headers);
   assert.ok(new node.Headers() instanceof Headers);

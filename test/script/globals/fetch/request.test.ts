@@ -178,7 +178,7 @@ test("the body of a request sets Content-Type unless the headers have one", () =
   assert.equal(typeOf("x", { "Content-Type": "text/html" }), "text/html");
 });
 
-test("request methods are validated, and only the six that the standard normalizes are uppercased", () => {
+test("request methods are validated, and only the six methods that the standard normalizes are uppercased", () => {
   const methodOf = (method: string) => new script.Request("http://a/", { method }).method;
   assert.equal(methodOf("get"), "GET");
   assert.equal(methodOf("Delete"), "DELETE");
@@ -187,7 +187,7 @@ test("request methods are validated, and only the six that the standard normaliz
   for (const method of ["", "a b", "TRACE", "connect"]) assert.throws(() => methodOf(method), TypeError);
 });
 
-test("GET and HEAD requests cannot be constructed with a body, but incoming ones keep their body", async () => {
+test("GET and HEAD requests cannot be constructed with a body, but incoming requests keep their body", async () => {
   assert.throws(() => new script.Request("http://a/", { body: "x" }), TypeError);
   const put = () => incoming({ method: "PUT", body: () => streamOf("x") });
   assert.throws(() => new script.Request(put(), { method: "HEAD" }), TypeError);
@@ -268,7 +268,7 @@ test("new Request throws a TypeError for field values that the standard does not
   assert.equal(new script.Request(request, { method: "POST" }).mode, "same-origin");
 });
 
-test("a request whose body was moved to another request still returns the same used stream as body", async () => {
+test("request.body still returns the same stream after new Request(request) has taken over the body", async () => {
   const first = new script.Request("http://a/", { method: "POST", body: "text" });
   const { body } = first;
   const second = new script.Request(first);

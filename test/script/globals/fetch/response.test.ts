@@ -25,7 +25,7 @@ test("a text body of a response is passed to the host as text, without a stream"
   );
 });
 
-test("headers of a response may be omitted, Store's Headers or Node's Headers", () => {
+test("a Response can be constructed with Store's Headers, with Node's Headers or without headers", () => {
   assert.deepEqual(described(new script.Response()).pairs, []);
   assert.deepEqual(described(new script.Response("x")).pairs, [["content-type", "text/plain;charset=UTF-8"]]);
   for (const Headers of [script.Headers, node.Headers]) {
@@ -113,7 +113,7 @@ test("a response of Node's own class can be passed to the host", async () => {
   assert.equal(described(new node.Response(null)).body, null);
 });
 
-test("a response that cannot be sent is refused with a TypeError", async () => {
+test("sending a response that was already read or sent, or a value other than a Response, throws a TypeError", async () => {
   const read = new script.Response("x");
   await read.text();
   assert.throws(() => describeResponse(read), TypeError);
@@ -161,7 +161,7 @@ test("an invalid status throws a RangeError, and invalid headers or status texts
   assert.throws(() => new script.Response(null, 5), TypeError);
 });
 
-test("status, ok and the other properties of a response have the values of the standard", () => {
+test("the properties of a response, such as status and ok, have the values that the standard requires", () => {
   const response = new script.Response("x", { status: 299 });
   assert.ok(response.ok);
   assert.equal(new script.Response("x", { status: 300 }).ok, false);
@@ -249,7 +249,7 @@ test("reading a response whose stream has chunks other than bytes fails", async 
   await assert.rejects(new script.Response(stream).text(), TypeError);
 });
 
-test("Response.json, redirect and error create responses", async () => {
+test("Response.json, Response.redirect and Response.error create responses", async () => {
   const json = script.Response.json({ a: [1] }, { status: 201 });
   assert.equal(json.headers.get("content-type"), "application/json");
   assert.equal(json.status, 201);

@@ -6,7 +6,7 @@ import { type Element, onElements } from "./rewriting.ts";
 
 const each = (html: string, element: (element: Element) => unknown) => onElements(html, "x", element);
 
-test("attributes of an element are read as written in the document", async () => {
+test("HTMLRewriter returns attributes of an element as written in the document", async () => {
   const seen: unknown[] = [];
   await each(`<X a="1" B='two' c=3 d e= "f" g="&amp;" ü="ö">`, (element) => {
     seen.push(element.tagName, [...element.attributes], element.getAttribute("B"), element.getAttribute("D"));
@@ -83,7 +83,7 @@ test("renaming an element renames its end tag", async () => {
   assert.equal(await each("<x a=1><b></X ></x>", rename), "<y a=1><b></y></x>");
 });
 
-test("content is inserted before and after an element, and at its start and end", async () => {
+test("HTMLRewriter inserts content before and after an element, and at its start and end", async () => {
   const html = await each("<x>inner</x>", (element) => {
     element.before("1").before("2").after("8").after("7");
     element.prepend("4").prepend("3").append("5").append("6");
@@ -91,7 +91,7 @@ test("content is inserted before and after an element, and at its start and end"
   assert.equal(html, "12<x>34inner56</x>78");
 });
 
-test("inserted content is escaped as text unless html is true", async () => {
+test("content that HTMLRewriter inserts is escaped as text unless html is true", async () => {
   const put = async (options: { html?: boolean } | null | undefined) =>
     each("<x></x>", (element) => element.append(`<b>"&ü`, options));
   for (const options of [undefined, null, {}, { html: false }]) {
@@ -100,7 +100,7 @@ test("inserted content is escaped as text unless html is true", async () => {
   assert.equal(await put({ html: true }), `<x><b>"&ü</x>`);
 });
 
-test("the content of an element is replaced, with or without its tags", async () => {
+test("HTMLRewriter can replace or remove an element, only its content or only its tags", async () => {
   const html = "a<x>b<i>c</i></x>d";
   assert.equal(await each(html, (element) => element.setInnerContent("<n>")), "a<x>&lt;n&gt;</x>d");
   assert.equal(await each(html, (element) => element.setInnerContent("<n>", { html: true })), "a<x><n></x>d");
@@ -120,14 +120,14 @@ test("content inserted before and after an element stays when the element is rem
   assert.equal(kept, "1y2");
 });
 
-test("the last of several replacements of an element applies", async () => {
+test("if an HTMLRewriter handler replaces an element several times, the last replacement applies", async () => {
   const html = await each("<x>y</x>", (element) => element.replace("a").replace("b").before("<").after(">"));
   assert.equal(html, "&lt;b&gt;");
   const inner = await each("<x>y</x>", (element) => element.append("no").setInnerContent("a").append("b"));
   assert.equal(inner, "<x>ab</x>");
 });
 
-test("a void element has no inner content and no end tag", async () => {
+test("HTMLRewriter inserts no content into a void element such as br, and onEndTag throws a TypeError", async () => {
   const html = await onElements("a<br>b<img/>c", "br, img", (element) => {
     element.before("(").after(")").prepend("no").append("no").setInnerContent("no");
     assert.throws(() => element.onEndTag(() => {}), TypeError);
@@ -136,7 +136,7 @@ test("a void element has no inner content and no end tag", async () => {
   assert.equal(await onElements("a<br>b", "br", (element) => element.replace("-").after("+")), "a-+b");
 });
 
-test("the end tag handler runs after the content, and can change the end tag", async () => {
+test("the end tag handler of HTMLRewriter runs after the content, and can change the end tag", async () => {
   const order: string[] = [];
   const html = await new script.HTMLRewriter()
     .on("x", {
@@ -192,13 +192,13 @@ test("HTMLRewriter handlers are called for elements in removed elements, but can
   assert.deepEqual([html, seen], ["ac", 1]);
 });
 
-test("nested elements with the same name are handled separately", async () => {
+test("HTMLRewriter handles nested elements with the same name separately", async () => {
   let depth = 0;
   const html = await each("<x><x></x></x>", (element) => element.append(String(++depth)).after("!"));
   assert.equal(html, "<x><x>2</x>!1</x>!");
 });
 
-test("using an element after its handler has ended throws an error", async () => {
+test("using an element after its HTMLRewriter handler has ended throws an error", async () => {
   let kept: Element;
   await each("<x>", (element) => {
     kept = element;

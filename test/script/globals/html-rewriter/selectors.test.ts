@@ -61,16 +61,16 @@ test("HTMLRewriter selectors match as in CSS", async () => {
   for (const [selector, expected] of finds) assert.equal(await found(page, selector), expected, selector);
 });
 
-test("selectors match names with escaped characters", async () => {
+test("HTMLRewriter selectors match names with escaped characters", async () => {
   assert.equal(await found(`<p id="a:b" class="md:w-1/2">`, "#a\\:b.md\\:w-1\\/2"), "a:b");
   assert.equal(await found("<my-element id=x><é id=y>", "my-element"), "x");
 });
 
-test("an element that matches a selector list twice is handled once", async () => {
+test("an element that matches an HTMLRewriter selector list twice is handled once", async () => {
   assert.equal(await found("<p id=x class=a>", "p, .a, #x"), "x");
 });
 
-test("an unsupported selector throws a TypeError that lists the supported selectors", () => {
+test("an unsupported HTMLRewriter selector throws a TypeError that lists the supported selectors", () => {
   const wrong = [
     "",
     " ",

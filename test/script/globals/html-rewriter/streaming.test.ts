@@ -180,7 +180,7 @@ test("asynchronous HTMLRewriter handlers are awaited in order", async () => {
   );
 });
 
-test("an error in an HTMLRewriter handler fails the reader, and the source is cancelled", async () => {
+test("if an HTMLRewriter handler throws, reading the response fails and the source stream is cancelled", async () => {
   for (const fault of [() => Promise.reject(new Error("boom")), () => assert.fail("boom")]) {
     let cancelled: unknown;
     const source = new ReadableStream({
@@ -199,7 +199,7 @@ test("an error in an HTMLRewriter handler fails the reader, and the source is ca
   }
 });
 
-test("an error of the source stream fails the reader of the rewritten response", async () => {
+test("if the source stream of HTMLRewriter fails, reading the rewritten response fails", async () => {
   const source = new ReadableStream({
     pull() {
       throw new Error("broken");
@@ -232,7 +232,7 @@ test("an HTMLRewriter can be used several times, also on the output of another H
   assert.equal(await rewriter.transform(once()).text(), "<p>a!!</p>");
 });
 
-test("the host receives a rewritten body as a stream", async () => {
+test("a body rewritten by HTMLRewriter is passed to the host as a stream", async () => {
   const { body } = describeResponse(new script.HTMLRewriter().transform(new script.Response("<p>")));
   assert.ok(body instanceof ReadableStream);
   assert.equal(await new script.Response(body).text(), "<p>");

@@ -14,7 +14,7 @@ async function textIn(html: string, selector: string): Promise<string> {
   return seen;
 }
 
-test("markup inside elements that contain only text, such as script and title, is not parsed", async () => {
+test("HTMLRewriter does not parse markup inside text-only elements such as script and title", async () => {
   for (const name of [
     "script",
     "style",
@@ -34,7 +34,7 @@ test("markup inside elements that contain only text, such as script and title, i
   assert.equal(await found("<plaintext><b id=no></plaintext><b id=no>", "b"), "");
 });
 
-test("a script element ends where the HTML standard ends it", async () => {
+test("HTMLRewriter ends a script element where the HTML standard ends it", async () => {
   const scripts: [string, string][] = [
     [`if (a < b && "</p>") {}`, ""],
     [`<!-- x -->`, ""],
@@ -52,7 +52,7 @@ test("a script element ends where the HTML standard ends it", async () => {
   }
 });
 
-test("elements without an end tag end where the HTML standard ends them", async () => {
+test("HTMLRewriter ends elements without an end tag where the HTML standard ends them", async () => {
   const remove = (html: string, selector: string) =>
     onElements(html, selector, (element) => element.remove());
   assert.equal(await remove("<ul><li id=a>1<li>2<li>3</ul>4", "#a"), "<ul><li>2<li>3</ul>4");
@@ -73,7 +73,7 @@ test("an implied end tag never closes an element outside of its scope", async ()
   assert.equal(await found("<tr><td><table><tr id=x></table><b id=y>", "td > b"), "y");
 });
 
-test("appended content is inserted before an implied end tag", async () => {
+test("HTMLRewriter inserts appended content before an implied end tag", async () => {
   const html = await onElements("<ul><li>1<li>2</ul>", "li", (element) => {
     element.append("!").after("?");
     element.onEndTag((tag) => tag.before("."));
@@ -82,7 +82,7 @@ test("appended content is inserted before an implied end tag", async () => {
   assert.equal(await onElements("<div>a", "div", (element) => element.append("b").after("c")), "<div>abc");
 });
 
-test("an end tag without a start tag stays unchanged", async () => {
+test("HTMLRewriter leaves an end tag without a start tag unchanged", async () => {
   const html = "</b><p>1</i></p></p></>";
   assert.equal(await onElements(html, "p", (element) => element.append("!")), "</b><p>1</i>!</p></p></>");
 });
@@ -120,12 +120,12 @@ test("a CDATA section is recognized in SVG, and is a comment in HTML", async () 
   assert.equal(await found("<![CDATA[ <b> <i id=yes>", "[id]"), "yes");
 });
 
-test("text that resembles a tag stays text", async () => {
+test("HTMLRewriter treats text that only resembles a tag as text", async () => {
   assert.equal(await textIn("<x>1 < 2 <3 <> <-</x>", "x"), "1 < 2 <3 <> <-");
   assert.equal(await found("<p>a <b id=b>c<1 id=no>", "[id]"), "b");
 });
 
-test("tags are parsed in every notation that the HTML standard allows", async () => {
+test("HTMLRewriter parses tags in every notation that the HTML standard allows", async () => {
   const html = `<x\n\tA\n=\r"1>2"\f/ b='<y>'c / =d="e" f==g/>`;
   let attributes: [string, string][] = [];
   await onElements(html, "x", (element) => {
@@ -140,7 +140,7 @@ test("tags are parsed in every notation that the HTML standard allows", async ()
   ]);
 });
 
-test("a truncated document is passed through to its last byte", async () => {
+test("HTMLRewriter passes a truncated document through to its last byte", async () => {
   for (const end of [
     "<",
     "<a",

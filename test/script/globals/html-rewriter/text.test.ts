@@ -9,7 +9,7 @@ const pieces = () => {
   return { seen, text: (text: Text) => seen.push(text.lastInTextNode ? `${text.text}|` : text.text) };
 };
 
-test("a text node ends with an empty chunk that has lastInTextNode set", async () => {
+test("HTMLRewriter ends each text node with an empty chunk that has lastInTextNode set", async () => {
   const { seen, text } = pieces();
   const html = "a<x>b &amp; c<b>d</b></x>e";
   assert.equal(await rewrite(html, "x", { text }), html);
@@ -35,7 +35,7 @@ test("HTMLRewriter leaves bytes that are not valid UTF-8 unchanged", async () =>
   assert.deepEqual(seen, ["a\ufffd", "\ufffd", "|", "\ufffd", "|"]);
 });
 
-test("text chunks can be replaced, removed and extended", async () => {
+test("HTMLRewriter handlers can replace, remove and extend text chunks", async () => {
   const change = (handler: (text: Text) => unknown) =>
     rewrite("<x>abc</x>", "x", { text: (text: Text) => (text.lastInTextNode ? undefined : handler(text)) });
   assert.equal(await change((text) => text.replace("<n>")), "<x>&lt;n&gt;</x>");
@@ -63,7 +63,7 @@ test("a text handler can collect the chunks of a text node and write the result 
   assert.equal(await response.text(), "<title>HELLO WORLD</title>");
 });
 
-test("element handlers run before document handlers, each once per chunk", async () => {
+test("HTMLRewriter calls text handlers of elements before those of the document, each once per chunk", async () => {
   const order: string[] = [];
   await new script.HTMLRewriter()
     .onDocument({ text: () => order.push("document") })
@@ -97,14 +97,14 @@ test("comment handlers can read and change comments", async () => {
   });
 });
 
-test("comments end where the HTML standard ends them", async () => {
+test("HTMLRewriter ends comments where the HTML standard ends them", async () => {
   const seen: string[] = [];
   const html = "<!--><!---><!-- a --!><!-- -- b -- > --><!--<!-- c --><!--d-- -->";
   assert.equal(await onDocument(html, { comments: (comment) => seen.push(comment.text) }), html);
   assert.deepEqual(seen, ["", "", " a ", " -- b -- > ", "<!-- c ", "d-- "]);
 });
 
-test("a doctype handler receives name, public id and system id", async () => {
+test("the doctype handler of HTMLRewriter receives name, public id and system id", async () => {
   const read = async (html: string) => {
     const seen: (string | null)[] = [];
     const doctype = ({ name, publicId, systemId }: { [field: string]: string | null }) =>
@@ -124,7 +124,7 @@ test("a doctype handler receives name, public id and system id", async () => {
   assert.deepEqual(await read("<!doctype>"), [null, null, null]);
 });
 
-test("content can be appended at the end of the document", async () => {
+test("HTMLRewriter can append content at the end of the document", async () => {
   const html = await onDocument("<p>a", {
     end: (end) => end.append("<1>").append("<2>", { html: true }),
   });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { AnalyticsDataset } from "../../../../src/script/host/platform/analytics-dataset.ts";
 import { RateLimiter } from "../../../../src/script/host/platform/rate-limiter.ts";
 
-test("a rate limiter counts each key separately and allows it up to the limit in each period", async () => {
+test("a rate limiter allows as many calls per key and period as its limit", async () => {
   let now = 60_000;
   const limiter = new RateLimiter({ limit: 2, periodSeconds: 10 }, () => now);
   const isAllowed = async (key: string) => (await limiter.limit({ key })).success;
@@ -33,7 +33,7 @@ test("calling limit of a rate limiter with a key that is not a string rejects wi
   }
 });
 
-test("a dataset accepts objects as data points and refuses other values", () => {
+test("an analytics dataset accepts objects as data points and refuses other values", () => {
   const dataset = new AnalyticsDataset();
   assert.equal(dataset.writeDataPoint({ blobs: ["a"], doubles: [1], indexes: ["i"] }), undefined);
   assert.equal(dataset.writeDataPoint(), undefined);
