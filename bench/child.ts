@@ -145,7 +145,7 @@ async function weigh(work: () => Promise<unknown>): Promise<void> {
   await work();
   const seconds = (performance.now() - begin) / 1000;
   clearInterval(sampler);
-  // maxRSS includes peaks between samples. If `work` did not raise it, it is an earlier peak.
+  // maxRSS includes peaks between samples; if `work` did not raise maxRSS, its value is ignored.
   const mark = process.resourceUsage().maxRSS;
   if (mark > highest) peak = Math.max(peak, mark * KiB);
   say({ peakMiB: (peak - start) / MiB, seconds } satisfies Streamed);

@@ -58,7 +58,7 @@ export async function dataDirectory(invocation: Invocation, instead: readonly st
   });
 }
 
-/** Returns the folder of the default data directory, even if the configuration is invalid. */
+/** Returns the folder that contains the default data directory, without parsing the configuration. */
 function configFolder(invocation: Invocation): string {
   const given = invocation.options.text("config");
   if (given !== undefined) {

@@ -26,7 +26,7 @@ export interface BodyFacts {
   readonly part: number;
   /** Number of other streams that are being received now. */
   readonly activeStreams: number;
-  /** Total bytes of the streams that are being collected completely now. */
+  /** Total bytes of the streams that are now being buffered whole in memory. */
   readonly wholeStreamBytes: number;
   readonly hasDirectReader: boolean;
 }
