@@ -24,7 +24,7 @@ export interface Context {
 /** The bodies that are being received now, and the memory for them. */
 export interface IngestState {
   activeStreams: number;
-  /** Total bytes of the streams that are being collected completely. */
+  /** Total bytes of the streams that are being buffered whole in memory. */
   wholeStreamBytes: number;
   readonly bufferPool: BufferPool;
   readonly spareBuffers: SpareBuffers;

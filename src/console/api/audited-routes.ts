@@ -56,7 +56,7 @@ export async function findAuditedAction(
   return Object.hasOwn(actionReaders, name) ? actionReaders[name]!(call, response) : undefined;
 }
 
-/** Returns at most one entry per second, because anyone can try to sign in; otherwise undefined. */
+/** Counts refused sign-ins. At most one entry per second is recorded, because anyone can try. */
 export function createRefusals(
   now: () => number,
 ): (call: SessionlessCall) => Promise<AuditedAction | undefined> {

@@ -31,7 +31,7 @@ export interface BodyFacts {
   readonly hasDirectReader: boolean;
 }
 
-/** Memory limit of all streams that are being collected completely. */
+/** Memory limit of all streams that are being buffered whole in memory. */
 const maxWholeStreamBytes = 16 * 1024 * 1024;
 
 /** Bodies of at least this size, and bodies of unknown size, are hashed in another thread. */

@@ -42,8 +42,8 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
     ];
     for (const step of steps) {
       await step().catch((error: unknown) => {
-        // The garbage of a deleted bucket was removed with it. A damaged bucket must not block the
-        // others.
+        // Go on with the other buckets. NoSuchBucket is not a failure: deleting a bucket removes its
+        // garbage.
         if (!(error instanceof StoreError)) throw error;
         if (error.reason !== "NoSuchBucket") failures.push(error);
       });

@@ -43,7 +43,7 @@ test("reading a bucket setting that Store does not have gets the response of AWS
   ] as const) {
     await refused(sending, code, 404);
   }
-  // S3 cannot express Store's rules, so the response does not pretend that there are none.
+  // S3 cannot express a rule with a script as target, and an empty configuration would be wrong.
   const add = ["bucket", "notify", "add", Bucket, "--script", "app", "--data", s3.data];
   const added = await s3.scene.shell.run(add);
   assert.equal(added.code, 0, added.stderr);

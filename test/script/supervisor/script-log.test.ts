@@ -41,7 +41,7 @@ test("a follower of the script log receives new lines immediately and ends when 
   assert.deepEqual(await log.after(1, long), []);
 });
 
-test("the script log finds errors by their stacks and lists them newest first", () => {
+test("the script log recognizes lines with a stack trace as errors and lists them newest first", () => {
   const wide = { ...bounds, lineLength: 100 };
   const log = createScriptLog(() => 1, wide);
   const write = (script: string, ...lines: string[]) => {

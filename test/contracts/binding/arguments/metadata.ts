@@ -5,7 +5,7 @@ import type { Implementation } from "../../../support/stores.ts";
 import { furnish, loose, looseUpload, openBucket, secret } from "../scene.ts";
 
 export function metadataArgumentsContract(implementation: Implementation): void {
-  describe("customMetadata is converted to strings and stored unchanged", () => {
+  describe("customMetadata values are converted to strings, and the strings are stored unchanged", () => {
     test("customMetadata contains the object's own enumerable properties, with values converted by ToString", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const given = Object.create({ inherited: "no" }, { hidden: { value: "no", enumerable: false } });

@@ -135,7 +135,7 @@ test("the rest of a partially read body can be stored", async () => {
   assert.equal((await bucket.put("whole", source)).size, Buffer.byteLength(text));
 });
 
-test("an empty body stays empty when another message wraps it, and is allowed with status 204", async () => {
+test("an empty body stays empty when passed to a new Response, and is allowed with status 204", async () => {
   for (const value of ["", new Uint8Array(), new Blob([])]) {
     const first = new script.Response(value);
     assert.equal(await new script.Response(first.body, first).text(), "");

@@ -88,7 +88,7 @@ test("Headers methods throw a TypeError that quotes an invalid name or value", (
   assert.equal(headers.get("x"), "padded");
 });
 
-test("Headers return a value with any characters except control characters unchanged", () => {
+test("Headers return every value without control characters unchanged", () => {
   const text = fc
     .string({ unit: "binary" })
     .filter((value) => !/[\x00-\x1f\x7f]/.test(value) && value.trim() === value)

@@ -90,7 +90,7 @@ test("a response sends its bytes as they were at its construction, even if the b
   ]);
 });
 
-test("a response with a blob is sent with its length", async () => {
+test("a Response with a Blob body has the Blob's length as its declared length", async () => {
   const { body, pairs } = described(new script.Response(new Blob(["abc"], { type: "text/css" })));
   assert.ok(body instanceof ReadableStream);
   assert.equal(declaredLength(body), 3);
