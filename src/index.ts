@@ -3,7 +3,7 @@
 export type { BucketOptions } from "./binding/bind.ts";
 export { FixedLengthStream } from "./binding/fixed-length-stream.ts";
 export type { Presigner } from "./binding/presign.ts";
-export type { SweepReport } from "./engine/engine.ts";
+export type { SweepReport } from "./engine/maintenance/reports.ts";
 export type * from "./kv-types.ts";
 export { type Action, type Reason, StoreError, type StoreErrorOptions } from "./model/errors.ts";
 export type { ClusterLocation, Location } from "./model/location.ts";

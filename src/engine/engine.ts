@@ -5,16 +5,28 @@ import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
 import type { Position } from "../model/listing.ts";
+import type { ObjectLock } from "../model/lock.ts";
 import type { EventName } from "../model/notification.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
+import type { Tags } from "../model/tags.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { DeleteMarker } from "../model/version.ts";
 import type { Events } from "./event-outbox.ts";
 import type { KeyValues } from "./key-value/key-value.ts";
-import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./maintenance/scrub-report.ts";
+import type {
+  Damage,
+  ScrubOptions,
+  ScrubOutcome,
+  ScrubProgress,
+  SweepReport,
+  VerifyOptions,
+  VerifyReport,
+} from "./maintenance/reports.ts";
 import type { Totals } from "./records.ts";
+import type { Versions } from "./versions/versions.ts";
 
-export interface Engine extends Events {
+export interface Engine extends Events, Versions {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
@@ -29,13 +41,14 @@ export interface Engine extends Events {
     seen?: BucketSettings,
   ): Promise<"committed" | "conflict">;
 
-  head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
+  head(bucket: string, key: Key, options?: VersionOptions): Promise<ObjectRecord | undefined>;
   /** Like `get`, with the same checks of condition and key. Returns the parts, not the bytes. */
   describe(bucket: string, key: Key, options?: DescribeOptions): Promise<DescribeOutcome>;
   get(bucket: string, key: Key, options?: GetOptions): Promise<GetOutcome>;
   /** Reads the source to its end, or cancels it if the put is refused. */
   put(bucket: string, key: Key, source: Source, options?: PutOptions): Promise<PutOutcome>;
-  delete(bucket: string, keys: readonly Key[], options?: DeleteOptions): Promise<void>;
+  /** In a versioned bucket, hides the objects by delete markers, and returns one for each key. */
+  delete(bucket: string, keys: readonly Key[], options?: DeleteOptions): Promise<readonly DeleteMarker[]>;
   list(bucket: string, options?: ListOptions): Promise<Listing>;
 
   createUpload(bucket: string, key: Key, options?: UploadOptions): Promise<UploadRecord>;
@@ -123,7 +136,15 @@ export interface ObjectPart {
   readonly checksums?: Checksums | undefined;
 }
 
-export interface DescribeOptions {
+/** Which version of an object to read. Default: the current version. */
+export interface VersionOptions {
+  /** Id of a version. "null" names the version written while versioning was not on. */
+  readonly version?: string | undefined;
+  /** Read the object that was current at this time, in milliseconds since the epoch. */
+  readonly time?: number | undefined;
+}
+
+export interface DescribeOptions extends VersionOptions {
   readonly condition?: Condition | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
@@ -143,12 +164,18 @@ interface FoundObject {
   readonly parts: readonly ObjectPart[] | undefined;
 }
 
-export type DescribeOutcome = FoundObject | RefusedRead | { readonly outcome: "missing" };
+interface MissingObject {
+  readonly outcome: "missing";
+  /** The delete marker that hides the object, or that has the requested version id. */
+  readonly marker?: DeleteMarker | undefined;
+}
+
+export type DescribeOutcome = FoundObject | RefusedRead | MissingObject;
 
 export type GetOutcome =
   | (FoundObject & { readonly range: ByteRange; readonly bytes: ObjectBytes })
   | RefusedRead
-  | { readonly outcome: "missing" };
+  | MissingObject;
 
 export interface WriteOptions {
   readonly httpMetadata?: HttpMetadata | undefined;
@@ -156,6 +183,9 @@ export interface WriteOptions {
   /** Name of a storage class. Default: the bucket's storage class. */
   readonly storageClass?: string | undefined;
   readonly customerKey?: Uint8Array | undefined;
+  readonly tags?: Tags | undefined;
+  /** Default: the retention that the bucket's Object Lock gives. */
+  readonly lock?: ObjectLock | undefined;
 }
 
 export interface PutOptions extends WriteOptions {
@@ -246,6 +276,8 @@ export interface ListOptions {
   readonly limit?: number | undefined;
   /** Whether the caller returns metadata. If so, a page with much metadata ends early. */
   readonly withMetadata?: boolean | undefined;
+  /** List the objects that were current at this time, in milliseconds since the epoch. */
+  readonly time?: number | undefined;
 }
 
 export interface Listing {
@@ -255,34 +287,4 @@ export interface Listing {
   /** Cursor of the next page. Undefined on the last page. */
   readonly cursor: string | undefined;
   readonly next: Position | undefined;
-}
-
-export interface VerifyOptions {
-  readonly onProgress?: (done: { readonly objects: number; readonly bytes: number }) => void;
-}
-
-export interface VerifyReport {
-  readonly buckets: number;
-  readonly objects: number;
-  /** Number of stored bytes, including encryption overhead. */
-  readonly bytes: number;
-  readonly damages: readonly Damage[];
-  /** Report of the last finished scrub. Undefined if no scrub has finished. */
-  readonly lastScrub: ScrubReport | undefined;
-}
-
-export interface Damage {
-  /** The damaged bucket. Undefined if the damage is not in a bucket. */
-  readonly bucket: string | undefined;
-  /** The key of the damaged object. Undefined if the damage is not in an object. */
-  readonly key: Key | undefined;
-  readonly what: string;
-}
-
-export interface SweepReport {
-  readonly objectsExpired: number;
-  readonly objectsMoved: number;
-  readonly uploadsAborted: number;
-  readonly uploadsForgotten: number;
-  readonly blobsRemoved: number;
 }

@@ -1,11 +1,12 @@
 // The port for records: an ordered map per bucket, with point reads, range scans and one atomic
 // check-and-commit. Records are authoritative: a blob that no record references is garbage.
-import type { Bucket, BucketRecord, SettingName } from "../model/bucket.ts";
+import type { Bucket, BucketRecord, Protection, SettingName } from "../model/bucket.ts";
 import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
-import type { Page, Scan } from "../model/listing.ts";
+import type { Page, PageEntry, Position, Scan } from "../model/listing.ts";
 import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { DeleteMarker, Version } from "../model/version.ts";
 import type { StoredBlob } from "./blobs.ts";
 
 /** Methods after `deleteBucket` reject with NoSuchBucket if their bucket is missing. */
@@ -25,8 +26,19 @@ export interface Records {
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
 
+  /** Returns a version of the key, current or not. The id "null" names the null version. */
+  version(bucket: string, key: Key, id: string): Promise<StoredVersion | undefined>;
+  /** Returns the newest version of the key. Undefined if the key has no versions. */
+  newestVersion(bucket: string, key: Key): Promise<Version | undefined>;
+  /** Returns the object that was current at the time, if any. */
+  objectAt(bucket: string, key: Key, time: number): Promise<ObjectWithBody | undefined>;
+  /** Lists all versions, sorted by key; of one key, the newest version first. */
+  versions(bucket: string, scan: VersionScan): Promise<VersionPage>;
+
   /** Yields every object after the given key, in key order. A damaged record becomes an error. */
   inspect(bucket: string, after?: Key): AsyncIterable<InspectedObject>;
+  /** Yields every noncurrent version and delete marker, in the order in which they were stored. */
+  inspectHistory(bucket: string): AsyncIterable<InspectedVersion>;
   /**
    * Finds lost, misplaced and unreferenced entries, which `inspect` does not find. If `bucket` is
    * undefined, checks the registry. Depth "pages" also checks the structure of the database.
@@ -90,8 +102,12 @@ export interface Document {
 }
 
 export interface Totals {
+  /** Number and size of the current objects. */
   readonly objects: number;
   readonly bytes: number;
+  /** Number of versions that are not current and of delete markers, and their size. */
+  readonly noncurrentVersions: number;
+  readonly noncurrentBytes: number;
 }
 
 export interface Finding {
@@ -109,6 +125,46 @@ export interface InspectedObject {
 export interface ObjectWithBody {
   readonly record: ObjectRecord;
   readonly body: Body;
+}
+
+export interface StoredVersion {
+  readonly version: Version;
+  /** Undefined for a delete marker. */
+  readonly body: Body | undefined;
+  readonly isCurrent: boolean;
+}
+
+/** A version that is not current, or a delete marker. */
+export interface InspectedVersion {
+  readonly key: Key;
+  readonly found: { readonly version: Version; readonly body: Body | undefined } | StoreError;
+}
+
+export interface VersionScan {
+  readonly prefix: string;
+  /** Empty: no delimiter. */
+  readonly delimiter: string;
+  readonly after?: VersionPosition | undefined;
+  /** Maximum number of versions and prefixes together. */
+  readonly limit: number;
+}
+
+/** A position in a listing of versions; with `version`, after that version of the key. */
+export interface VersionPosition extends Position {
+  readonly version?: string | undefined;
+}
+
+export interface ListedVersion {
+  readonly version: Version;
+  readonly isCurrent: boolean;
+  /** Time at which the version was replaced or deleted. Infinity if it is current. */
+  readonly until: number;
+}
+
+export interface VersionPage {
+  readonly entries: readonly PageEntry<ListedVersion>[];
+  /** Start of the next page. Undefined on the last page. */
+  readonly next: VersionPosition | undefined;
 }
 
 /** Location of an object's bytes. */
@@ -140,21 +196,40 @@ export interface StoredUpload {
 export interface Change {
   readonly checks?: readonly Check[];
   readonly mutations: readonly Mutation[];
+  /**
+   * The protection of the bucket that the mutations of objects were chosen for. The commit is a
+   * "conflict" if the bucket has another one. Default: the bucket has none.
+   */
+  readonly protection?: Protection | undefined;
 }
 
 export type Check =
   /** Holds if the object still has this version. Undefined: if it does not exist. */
   | { readonly kind: "object"; readonly key: Key; readonly version: string | undefined }
+  /** Holds if this version exists and its record is unchanged. */
+  | { readonly kind: "version"; readonly version: Version }
   /** Holds if the upload is active and, with a revision, unchanged. */
   | { readonly kind: "upload"; readonly key: Key; readonly id: string; readonly revision?: number }
   /** Holds if the setting still has this value. Undefined: if it is not set. */
   | { readonly kind: "setting"; readonly name: SettingName; readonly value: unknown };
 
-/** Blobs that a mutation leaves unreferenced are added to the garbage queue in the same commit. */
+/**
+ * A key has a sequence of versions, of which the newest is current, and at most one of them is the
+ * null version. Blobs that a mutation leaves unreferenced are added to the garbage queue in the
+ * same commit.
+ */
 export type Mutation =
+  /** Appends a version. If it is the null version, first removes the previous null version. */
   | { readonly kind: "put object"; readonly record: ObjectRecord; readonly body: Body }
-  /** Replaces the record of this version and keeps its body. */
+  /** Like "put object"; the body is that of an existing version of the key and is not copied. */
+  | { readonly kind: "put copy"; readonly record: ObjectRecord; readonly of: string }
+  /** Like "put object" for a delete marker. */
+  | { readonly kind: "put marker"; readonly marker: DeleteMarker }
+  /** Removes one version. If it was current, the next older version becomes current. */
+  | { readonly kind: "delete version"; readonly key: Key; readonly version: string }
+  /** Replaces the record of this version, current or not, and keeps its body. */
   | { readonly kind: "restate object"; readonly record: ObjectRecord; readonly body: Body }
+  /** Removes the object of a key whose bucket was never versioned. */
   | { readonly kind: "delete object"; readonly key: Key }
   | { readonly kind: "put upload"; readonly record: UploadRecord }
   | { readonly kind: "delete upload"; readonly key: Key; readonly id: string }

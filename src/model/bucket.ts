@@ -2,9 +2,11 @@
 import type { CorsRule } from "./cors.ts";
 import { StoreError } from "./errors.ts";
 import type { LifecycleRule } from "./lifecycle.ts";
+import type { LockRule, ObjectLockSetting } from "./lock.ts";
 import type { NotificationRule } from "./notification.ts";
 import type { StorageClass } from "./object.ts";
 import type { Publication } from "./publication.ts";
+import type { Versioning } from "./version.ts";
 
 export interface BucketRecord {
   readonly name: string;
@@ -25,7 +27,18 @@ export interface BucketSettings {
   readonly notifications?: readonly NotificationRule[] | undefined;
   /** Settings of a public bucket. Undefined if the bucket is not public. */
   readonly publication?: Publication | undefined;
+  /** Undefined if versioning was never turned on. */
+  readonly versioning?: Versioning | undefined;
+  readonly objectLock?: ObjectLockSetting | undefined;
+  readonly lockRules?: readonly LockRule[] | undefined;
+  /** Pairs of key and value. */
+  readonly tags?: readonly (readonly [string, string])[] | undefined;
 }
+
+/** The settings that decide what a write may remove. Commits check that they are unchanged. */
+export type Protection = Pick<BucketSettings, "versioning" | "lockRules">;
+
+export const protectionNames = ["versioning", "lockRules"] as const;
 
 /** A bucket with its settings, read in one snapshot. */
 export interface Bucket extends BucketRecord {
@@ -39,6 +52,10 @@ const settings: Readonly<Record<SettingName, true>> = {
   lifecycle: true,
   notifications: true,
   publication: true,
+  versioning: true,
+  objectLock: true,
+  lockRules: true,
+  tags: true,
 };
 
 export const settingNames = Object.keys(settings) as readonly SettingName[];

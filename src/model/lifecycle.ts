@@ -1,5 +1,6 @@
 // Lifecycle rules: objects expire or change their storage class, and uploads are aborted, by age.
 // An age is reached at the first midnight (UTC) after that many whole days, as in S3.
+import { dayMilliseconds } from "./limits.ts";
 import type { ObjectRecord } from "./object.ts";
 import type { UploadRecord } from "./upload.ts";
 
@@ -24,8 +25,6 @@ export type When = { readonly days: number } | { readonly date: number };
 export const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
-
-export const dayMilliseconds = 24 * 3600 * 1000;
 
 type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded">;
 

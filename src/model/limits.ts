@@ -3,6 +3,8 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
+export const dayMilliseconds = 24 * 3600 * 1000;
+
 export const limits = {
   keyBytes: 1024,
   customMetadataBytes: 8192,
@@ -17,11 +19,11 @@ export const limits = {
   objectBytes: 5_492_189_429_760,
   /** Minimum part size in the S3 API, for every part except the last. */
   s3PartBytes: 5 * MiB,
-  uploadLifetime: 7 * 24 * 3600 * 1000,
+  uploadLifetime: 7 * dayMilliseconds,
   /** Default maximum number of open uploads per bucket. */
   openUploads: 100_000,
   /** Retention of an ended upload, so that a repeated complete or abort is recognized. */
-  endedUploadRetention: 7 * 24 * 3600 * 1000,
+  endedUploadRetention: 7 * dayMilliseconds,
   ssecKeyBytes: 32,
   /** Bodies up to this size are stored inside their record. */
   inlineBytes: 4 * KiB,

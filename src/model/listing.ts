@@ -21,6 +21,8 @@ export interface Scan {
   readonly limit: number;
   /** The page ends early at this many bytes of metadata. Infinity: no limit. */
   readonly metadataBytes: number;
+  /** List the objects that were current at this time. Undefined: those that are current now. */
+  readonly time?: number | undefined;
 }
 
 type ListedRecord = Pick<ObjectRecord, "key" | "httpMetadata" | "customMetadata">;

@@ -2,6 +2,8 @@
 import type { ChecksumAlgorithm } from "./checksum.ts";
 import { StoreError } from "./errors.ts";
 import type { Key } from "./key.ts";
+import type { ObjectLock } from "./lock.ts";
+import type { Tags } from "./tags.ts";
 
 export const storageClasses = ["Standard", "InfrequentAccess"] as const;
 export type StorageClass = (typeof storageClasses)[number];
@@ -41,6 +43,9 @@ export interface Metadata {
   readonly customMetadata: CustomMetadata;
   readonly storageClass: StorageClass;
   readonly encryption?: Encryption;
+  /** Never empty: an object without tags has no field. */
+  readonly tags?: Tags;
+  readonly lock?: ObjectLock;
 }
 
 export interface ObjectRecord extends Metadata {
@@ -54,4 +59,6 @@ export interface ObjectRecord extends Metadata {
   readonly checksums: Checksums;
   /** Number of parts, if the checksum covers the parts' checksums, not the bytes. */
   readonly checksumParts?: number;
+  /** Whether versioning was on at the write. Otherwise this is the null version of its key. */
+  readonly isVersioned?: true;
 }

@@ -1,7 +1,8 @@
 // Validates rules that a user wrote for a bucket. Reports every error with its rule and field: a
 // front end refuses the rules with the first error, an editor shows all errors.
 import type { CorsRule } from "./cors.ts";
-import { dayMilliseconds, type LifecycleRule, type When } from "./lifecycle.ts";
+import type { LifecycleRule, When } from "./lifecycle.ts";
+import { dayMilliseconds } from "./limits.ts";
 import { isSendable } from "./metadata.ts";
 
 export interface RuleFlaw {

@@ -22,6 +22,7 @@ export const errors = {
   InvalidAccessKeyId: [403, "The access key ID you provided does not exist in our records."],
   InvalidArgument: [400, "Invalid Argument"],
   InvalidBucketName: [400, "The specified bucket is not valid."],
+  InvalidBucketState: [409, "The request is not valid for the current state of the bucket."],
   InvalidDigest: [400, "The Content-MD5 you specified is not valid."],
   InvalidEncryptionAlgorithmError: [
     400,
@@ -153,6 +154,9 @@ export const errorCodeByReason: Readonly<Record<Reason, ErrorCode>> = {
   InsufficientStorage: "InsufficientStorage",
   UnevenParts: "InvalidPartOrder",
   TooManyUploads: "SlowDown",
+  InvalidTag: "InvalidTag",
+  NoSuchVersion: "NoSuchVersion",
+  InvalidBucketState: "InvalidBucketState",
   InvalidStorageClass: "InvalidStorageClass",
   BucketConflict: "BucketAlreadyExists",
   EntityTooLarge: "EntityTooLarge",

@@ -1,5 +1,5 @@
 // `store verify`: reads all stored data and reports damage.
-import type { VerifyReport } from "../../engine/engine.ts";
+import type { VerifyReport } from "../../engine/maintenance/reports.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Command } from "../framework/command.ts";
 import { formatCount, type Output } from "../framework/output.ts";

@@ -123,6 +123,9 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
   InsufficientStorage: {},
   UnevenParts: {},
   TooManyUploads: {},
+  InvalidTag: { exitCode: 2 },
+  NoSuchVersion: {},
+  InvalidBucketState: {},
   InvalidStorageClass: {
     exitCode: 2,
     message: () => "There is no such storage class.",

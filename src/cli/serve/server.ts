@@ -2,7 +2,7 @@
 // and shuts them down on a signal.
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
-import type { Damage } from "../../engine/engine.ts";
+import type { Damage } from "../../engine/maintenance/reports.ts";
 import type { PortOptions } from "../../http/port-options.ts";
 import { AssetsError } from "../../script/assets/asset-directory.ts";
 import { readConfig, type ScriptConfig } from "../../script/config/config.ts";

@@ -1,7 +1,7 @@
 // Metrics of the stored data and of the scrub. Counting a large cluster is slow, so totals are
 // measured on demand, for at most 2 % of the time, and reported with their age.
 import type { Engine } from "../../engine/engine.ts";
-import type { ScrubProgress } from "../../engine/maintenance/scrub-report.ts";
+import type { ScrubProgress } from "../../engine/maintenance/reports.ts";
 import type { Totals } from "../../engine/records.ts";
 import { createMetrics } from "../../metrics/metrics.ts";
 import type { Snapshot } from "../../metrics/snapshot.ts";

@@ -11,7 +11,7 @@ import {
 const text = '"([^"\\\\\\u0000-\\u001f]*)"';
 const count = "(0|[1-9]\\d{0,14})";
 const commonForm = new RegExp(
-  `^\\[1,${text},${text},${count},${count},${text},\\{"md5":"([0-9a-f]{32})"\\},"(\\w+)",(?:0|\\{"contentType":${text}\\}),0,0\\]$`,
+  `^\\[1,${text},${text},${count},${count},${text},\\{"md5":"([0-9a-f]{32})"\\},"(\\w+)",(?:0|\\{"contentType":${text}\\}),0,0(,0,\\{"v":1\\})?\\]$`,
 );
 
 /** Shared by all records without metadata: records are never modified. */
@@ -24,6 +24,7 @@ export function writeCommonObject(record: ObjectRecord): string | undefined {
     record;
   if (record.encryption !== undefined || record.checksumParts !== undefined || customMetadata.size > 0)
     return undefined;
+  if (record.tags !== undefined || record.lock !== undefined) return undefined;
   const { md5 } = checksums;
   if (md5 === undefined || !hasOnly("md5", checksums) || !hasOnly("contentType", httpMetadata))
     return undefined;
@@ -31,7 +32,8 @@ export function writeCommonObject(record: ObjectRecord): string | undefined {
   const { contentType } = httpMetadata;
   const http = contentType === undefined ? "0" : `{"contentType":${JSON.stringify(contentType)}}`;
   const identity = `${JSON.stringify(key)},${JSON.stringify(version)},${size},${uploaded},${JSON.stringify(etag)}`;
-  return `[1,${identity},{"md5":"${hex(md5)}"},"${storageClass}",${http},0,0]`;
+  const versioned = record.isVersioned === true ? ',0,{"v":1}' : "";
+  return `[1,${identity},{"md5":"${hex(md5)}"},"${storageClass}",${http},0,0${versioned}]`;
 }
 
 function hasOnly(name: string, fields: object): boolean {
@@ -44,7 +46,7 @@ export function readCommonObject(record: string): ObjectRecord | undefined {
   if (found === null) return undefined;
   const storageClass = found[7] as StorageClass;
   if (!storageClasses.includes(storageClass)) return undefined;
-  return {
+  const decoded: ObjectRecord = {
     key: found[1]!,
     version: found[2]!,
     size: Number(found[3]),
@@ -55,4 +57,5 @@ export function readCommonObject(record: string): ObjectRecord | undefined {
     customMetadata: noCustomMetadata,
     storageClass,
   };
+  return found[9] === undefined ? decoded : { ...decoded, isVersioned: true };
 }

@@ -13,6 +13,7 @@ import {
 import type { PartRecord, UploadRecord, UploadState } from "../../model/upload.ts";
 import type { BodyPart } from "../records.ts";
 import { decodeEncryption, type EncodedEncryption, encodeEncryption } from "./encryption-codec.ts";
+import { decodeExtras, type EncodedExtras, encodeExtras } from "./extras-codec.ts";
 import { readCommonObject, writeCommonObject } from "./object-record-codec.ts";
 import {
   expectCount,
@@ -42,7 +43,9 @@ type EncodedObject = readonly [
   etag: string,
   checksums: EncodedChecksums,
   ...EncodedMetadata,
+  /** 0 if the object has none and extras follow. */
   checksumParts?: number,
+  extras?: EncodedExtras,
 ];
 type EncodedUpload = readonly [
   format: number,
@@ -53,7 +56,9 @@ type EncodedUpload = readonly [
   due: number,
   result: readonly [version: string, etag: string] | 0,
   ...EncodedMetadata,
-  checksum?: UploadChecksum,
+  /** 0 if the upload has none and extras follow. */
+  checksum?: UploadChecksum | 0,
+  extras?: EncodedExtras,
 ];
 type EncodedPart = readonly [
   format: number,
@@ -80,6 +85,8 @@ function writeObject(record: ObjectRecord): string {
   const { key, version, size, uploaded, etag, checksumParts } = record;
   const body = [size, uploaded, etag, encodeChecksums(record.checksums)] as const;
   const encoded: EncodedObject = [format, key, version, ...body, ...encodeMetadata(record)];
+  const extras = encodeExtras(record);
+  if (extras !== undefined) return JSON.stringify([...encoded, checksumParts ?? 0, extras]);
   return JSON.stringify(checksumParts === undefined ? encoded : [...encoded, checksumParts]);
 }
 
@@ -95,7 +102,8 @@ export function decodeObject(text: string): ObjectRecord {
 function readObject(text: string): ObjectRecord {
   const encoded = parse<EncodedObject>(text);
   const [, key, version, size, uploaded, etag, checksums, storageClass, http, custom, encryption] = encoded;
-  const checksumParts = encoded[11];
+  const checksumParts = encoded[11] === 0 ? undefined : encoded[11];
+  const extras = encoded[12];
   expectText(key);
   expectText(version);
   expectText(etag);
@@ -116,15 +124,22 @@ function readObject(text: string): ObjectRecord {
     customMetadata,
     storageClass,
   };
-  if (checksumParts === undefined && metadata.encryption === undefined) return record;
+  if (checksumParts === undefined && metadata.encryption === undefined && extras === undefined) return record;
   if (checksumParts !== undefined) expectCount(checksumParts);
-  return { ...record, ...metadata, ...(checksumParts === undefined ? {} : { checksumParts }) };
+  return {
+    ...record,
+    ...metadata,
+    ...(checksumParts === undefined ? {} : { checksumParts }),
+    ...decodeExtras(extras),
+  };
 }
 
 export function encodeUpload(record: UploadRecord): string {
   const { key, id, created, state, due, result, checksum } = record;
   const ended = result === undefined ? 0 : ([result.version, result.etag] as const);
   const encoded: EncodedUpload = [format, key, id, created, state, due, ended, ...encodeMetadata(record)];
+  const extras = encodeExtras(record);
+  if (extras !== undefined) return JSON.stringify([...encoded, checksum ?? 0, extras]);
   return JSON.stringify(checksum === undefined ? encoded : [...encoded, checksum]);
 }
 
@@ -134,7 +149,8 @@ export function decodeUpload(text: string): UploadRecord {
 
 function readUpload(text: string): UploadRecord {
   const encoded = parse<EncodedUpload>(text);
-  const [, key, id, created, state, due, result, storageClass, http, custom, encryption, checksum] = encoded;
+  const [, key, id, created, state, due, result, storageClass, http, custom, encryption] = encoded;
+  const checksum = encoded[11] === 0 ? undefined : encoded[11];
   expectText(key);
   expectText(id);
   expectTime(created);
@@ -154,6 +170,7 @@ function readUpload(text: string): UploadRecord {
     ...(result === 0 ? {} : { result: { version: result[0], etag: result[1] } }),
     ...decodeMetadata(storageClass, http, custom, encryption),
     ...(checksum === undefined ? {} : { checksum }),
+    ...decodeExtras(encoded[12]),
   };
 }
 

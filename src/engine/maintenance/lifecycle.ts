@@ -5,11 +5,11 @@ import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecyc
 import type { Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";
-import type { SweepReport } from "../engine.ts";
 import { deleteMutations } from "../event-outbox.ts";
 import { everyUpload } from "../uploads/listing.ts";
 import { abort } from "../uploads/uploads.ts";
 import { requireBucket } from "../write-path.ts";
+import type { SweepReport } from "./reports.ts";
 
 export type LifecycleCounts = {
   -readonly [name in "objectsExpired" | "objectsMoved" | "uploadsAborted"]: SweepReport[name];

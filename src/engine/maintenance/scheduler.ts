@@ -3,9 +3,8 @@
 import { type Metrics, secondsBounds } from "../../metrics/metrics.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
-import type { Damage, SweepReport } from "../engine.ts";
+import type { Damage, ScrubOptions, ScrubOutcome, SweepReport } from "./reports.ts";
 import { scrub } from "./scrub.ts";
-import type { ScrubOptions, ScrubOutcome } from "./scrub-report.ts";
 import { removeGarbage, sweep } from "./sweep.ts";
 
 const soonMilliseconds = 20;

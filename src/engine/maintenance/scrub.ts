@@ -2,9 +2,8 @@
 // the data. One process runs it and saves its position; if that process ends, another resumes.
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
-import type { Damage } from "../engine.ts";
 import { createRateLimit } from "./rate-limit.ts";
-import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
+import type { Damage, ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./reports.ts";
 import { type WalkPosition, walkStore } from "./verify-walk.ts";
 
 const everyMilliseconds = 7 * 86_400_000;

@@ -3,11 +3,11 @@
 import { StoreError } from "../../model/errors.ts";
 import { isNamespaceBucket } from "../../model/key-value.ts";
 import type { Context } from "../context.ts";
-import type { SweepReport } from "../engine.ts";
 import { removeExpiredKeys } from "../key-value/expiry.ts";
 import type { GarbageEntry } from "../records.ts";
 import { abort } from "../uploads/uploads.ts";
 import { claimLifecycleRun, runLifecycle } from "./lifecycle.ts";
+import type { SweepReport } from "./reports.ts";
 
 const batch = 256;
 /** Garbage entries per batch: about as many as busy writers add during one commit. */

@@ -5,9 +5,9 @@ import { StoreError } from "../../model/errors.ts";
 import type { Key } from "../../model/key.ts";
 import type { StoredBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
-import type { Damage } from "../engine.ts";
 import type { InspectedObject, ObjectWithBody } from "../records.ts";
 import { everyUpload } from "../uploads/listing.ts";
+import type { Damage } from "./reports.ts";
 
 /** The result of one step of the walk: a checked object or part, or damage. */
 export interface Step {

@@ -1,6 +1,6 @@
 // Verification: walks all stored data at full speed and reports all damage.
 import type { Context } from "../context.ts";
-import type { Damage, VerifyOptions, VerifyReport } from "../engine.ts";
+import type { Damage, VerifyOptions, VerifyReport } from "./reports.ts";
 import { lastScrub } from "./scrub.ts";
 import { walkStore } from "./verify-walk.ts";
 

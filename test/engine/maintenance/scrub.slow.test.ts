@@ -2,7 +2,8 @@
 // an interruption and reports each damaged object once.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Damage, Engine } from "../../../src/engine/engine.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import type { Damage } from "../../../src/engine/maintenance/reports.ts";
 import { type OpenEngine, openEngine } from "../../../src/open.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { flipBit } from "../../support/disk/damage.ts";

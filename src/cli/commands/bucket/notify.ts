@@ -8,7 +8,7 @@ import {
 } from "../../../events/rules.ts";
 import { createWebhook } from "../../../events/webhook.ts";
 import { StoreError } from "../../../model/errors.ts";
-import { dayMilliseconds } from "../../../model/lifecycle.ts";
+import { dayMilliseconds } from "../../../model/limits.ts";
 import type { NotificationRule } from "../../../model/notification.ts";
 import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
 import { parseDuration } from "../../../s3/auth/grants.ts";
