@@ -12,11 +12,25 @@ export interface LifecycleRule {
   readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;
   readonly smallerThan?: number | undefined;
+  /** An object must have all of these tags, as pairs of key and value. */
+  readonly tags?: readonly (readonly [string, string])[] | undefined;
   readonly expire?: When | undefined;
   /** When objects transition to InfrequentAccess. */
   readonly transition?: When | undefined;
   /** Number of days after which an upload is aborted. */
   readonly abortUploadsAfter?: number | undefined;
+  readonly expireNoncurrent?: NoncurrentAge | undefined;
+  /** When noncurrent versions transition to InfrequentAccess. */
+  readonly transitionNoncurrent?: NoncurrentAge | undefined;
+  /** Whether a delete marker is removed when it is the only version of its key. */
+  readonly expireMarkers?: true | undefined;
+}
+
+/** Age of a version since a newer version replaced it. */
+export interface NoncurrentAge {
+  readonly days: number;
+  /** Number of the newest noncurrent versions of a key that are kept, whatever their age. */
+  readonly keep?: number | undefined;
 }
 
 export type When = { readonly days: number } | { readonly date: number };
@@ -26,7 +40,7 @@ export const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
 
-type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded">;
+type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded" | "tags">;
 
 export interface Expiry {
   readonly rule: LifecycleRule;
@@ -78,9 +92,10 @@ function pickEarliest(found: readonly Expiry[]): Expiry | undefined {
   );
 }
 
-function applies(rule: LifecycleRule, { key, size }: AgedObject): boolean {
+function applies(rule: LifecycleRule, { key, size, tags }: AgedObject): boolean {
   const { isEnabled, prefix, largerThan = -1, smallerThan = Number.POSITIVE_INFINITY } = rule;
-  return isEnabled && key.startsWith(prefix) && size > largerThan && size < smallerThan;
+  if (!isEnabled || !key.startsWith(prefix) || size <= largerThan || size >= smallerThan) return false;
+  return rule.tags === undefined || rule.tags.every(([name, value]) => tags?.get(name) === value);
 }
 
 function nextMidnight(time: number): number {

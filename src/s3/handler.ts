@@ -67,6 +67,10 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   DeleteBucketCors: "change cors",
   PutBucketLifecycle: "change lifecycle",
   DeleteBucketLifecycle: "change lifecycle",
+  PutBucketVersioning: "change versioning",
+  PutObjectLockConfiguration: "change object lock",
+  PutBucketTagging: "change tags",
+  DeleteBucketTagging: "change tags",
 };
 
 export function createS3Handler(options: S3Options): HttpHandler {
@@ -216,6 +220,7 @@ function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Respons
   ]);
   const headers: [string, string][] = [["content-type", "application/xml"]];
   if (error.retryAfterSeconds !== undefined) headers.push(["retry-after", String(error.retryAfterSeconds)]);
+  headers.push(...error.headers.map(([name, value]): [string, string] => [name, value]));
   return { status: error.status, headers, body };
 }
 
