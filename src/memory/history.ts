@@ -113,7 +113,8 @@ export function restateVersion(versions: VersionedObjects, { record, body }: Obj
 }
 
 export function findVersion(versions: VersionedObjects, key: Key, id: string): StoredVersion | undefined {
-  return versionsOf(versions, key).find(({ version }) => isVersionNamed(version, id));
+  const found = versionsOf(versions, key).find(({ version }) => isVersionNamed(version, id));
+  return found && { version: found.version, body: found.body, isCurrent: found.isCurrent };
 }
 
 /** Returns the newest object written at or before the time, unless a delete marker hides it. */
