@@ -3,7 +3,7 @@
 import type { Bucket, BucketRecord, Protection, SettingName } from "../model/bucket.ts";
 import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
-import type { Page, PageEntry, Position, Scan } from "../model/listing.ts";
+import type { Page, PageEntry, Scan, VersionPosition } from "../model/listing.ts";
 import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker, Version } from "../model/version.ts";
@@ -149,11 +149,6 @@ export interface VersionScan {
   readonly limit: number;
 }
 
-/** A position in a listing of versions; with `version`, after that version of the key. */
-export interface VersionPosition extends Position {
-  readonly version?: string | undefined;
-}
-
 export interface ListedVersion {
   readonly version: Version;
   readonly isCurrent: boolean;
@@ -240,6 +235,20 @@ export type Mutation =
   | { readonly kind: "append event"; readonly rule: string; readonly event: string; readonly ifExists?: Key }
   /** The value undefined removes the setting. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
+
+const objectMutations: readonly Mutation["kind"][] = [
+  "put object",
+  "put copy",
+  "put marker",
+  "delete version",
+  "restate object",
+  "delete object",
+];
+
+/** Whether a commit of this mutation depends on the bucket's protection. */
+export function changesObjects({ kind }: Mutation): boolean {
+  return objectMutations.includes(kind);
+}
 
 /** Entry numbers increase. Events of one key are in the order of their commits. */
 export interface OutboxEvent {

@@ -1,39 +1,16 @@
 // Records in memory: the simplest implementation of the port, and the reference in tests.
-import type {
-  Body,
-  Change,
-  Check,
-  GarbageEntry,
-  Mutation,
-  ObjectWithBody,
-  OutboxEvent,
-  Records,
-  StoredUpload,
-} from "../engine/records.ts";
-import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
+
+import type { ObjectWithBody, Records } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { compareKeys } from "../model/key.ts";
-import { collectPage, type Position } from "../model/listing.ts";
+import { collectPage, collectVersionPage, type Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { UploadRecord } from "../model/upload.ts";
+import { isDeleteMarker, type Version } from "../model/version.ts";
+import { type Bucket, commit, emptyBucket, everyUpload, listBlobIds } from "./commit.ts";
 import { createMemoryDocuments } from "./documents.ts";
+import { allKeys, findObjectAt, findVersion, seekVersions, versionsOf } from "./history.ts";
 import { SortedMap } from "./sorted-map.ts";
-
-interface OutboxEntry extends OutboxEvent {
-  readonly rule: string;
-}
-
-interface Bucket {
-  readonly record: BucketRecord;
-  readonly objects: SortedMap<ObjectWithBody>;
-  /** Uploads by key, then by id; both are sorted. */
-  readonly uploads: SortedMap<SortedMap<StoredUpload>>;
-  readonly parts: Map<string, Map<number, PartRecord>>;
-  readonly garbage: GarbageEntry[];
-  outbox: OutboxEntry[];
-  settings: BucketSettings;
-  nextEntry: number;
-}
 
 export function createMemoryRecords(): Records {
   const buckets = new SortedMap<Bucket>();
@@ -60,16 +37,18 @@ export function createMemoryRecords(): Records {
     async deleteBucket(name) {
       const bucket = buckets.get(name);
       if (bucket === undefined) return "missing";
-      if (bucket.objects.size > 0) return "not empty";
+      if (bucket.objects.size > 0 || bucket.history.size > 0) return "not empty";
       buckets.delete(name);
       return "deleted";
     },
 
     async totals(name) {
-      const { objects } = open(name);
+      const { objects, history } = open(name);
       let bytes = 0;
       for (const [, { record }] of objects.from("")) bytes += record.size;
-      return { objects: objects.size, bytes };
+      const noncurrent = Array.from(history.from(""), ([, entries]) => entries).flat();
+      const noncurrentBytes = noncurrent.reduce((sum, { version }) => sum + sizeOf(version), 0);
+      return { objects: objects.size, bytes, noncurrentVersions: noncurrent.length, noncurrentBytes };
     },
     async object(name, key) {
       return open(name).objects.get(key)?.record;
@@ -78,13 +57,32 @@ export function createMemoryRecords(): Records {
       return open(name).objects.get(key);
     },
     async objects(name, scan) {
-      const { objects } = open(name);
+      const bucket = open(name);
+      const objects = scan.time === undefined ? bucket.objects : objectsAt(bucket, scan.time);
       return collectPage((prefix, after) => objectRows(objects, prefix, after), scan);
+    },
+
+    async version(name, key, id) {
+      return findVersion(open(name), key, id);
+    },
+    async newestVersion(name, key) {
+      return versionsOf(open(name), key)[0]?.version;
+    },
+    async objectAt(name, key, time) {
+      return findObjectAt(open(name), key, time);
+    },
+    async versions(name, scan) {
+      const bucket = open(name);
+      return collectVersionPage((prefix, after) => seekVersions(bucket, prefix, after), scan);
     },
 
     async *inspect(name, after) {
       const skip = (key: string) => key === after;
       for (const [key, found] of open(name).objects.from(after ?? "", skip)) yield { key, found };
+    },
+    async *inspectHistory(name) {
+      for (const [key, entries] of open(name).history.from(""))
+        for (const { version, body } of entries) yield { key, found: { version, body } };
     },
     async *checkIntegrity() {},
     async referencesBlob(name, blob) {
@@ -92,7 +90,8 @@ export function createMemoryRecords(): Records {
       const referenced = [...bucket.parts.values()].flatMap((parts) =>
         [...parts.values()].map((part) => part.blob),
       );
-      for (const [, { body }] of bucket.objects.from("")) referenced.push(...listBlobIds(body));
+      for (const key of allKeys(bucket))
+        for (const { body } of versionsOf(bucket, key)) referenced.push(...listBlobIds(body));
       for (const { blobs } of bucket.garbage) referenced.push(...blobs);
       return referenced.includes(blob);
     },
@@ -153,19 +152,6 @@ export function createMemoryRecords(): Records {
   };
 }
 
-function emptyBucket(record: BucketRecord): Bucket {
-  return {
-    record,
-    objects: new SortedMap(),
-    uploads: new SortedMap(),
-    parts: new Map(),
-    garbage: [],
-    outbox: [],
-    settings: {},
-    nextEntry: 1,
-  };
-}
-
 function* objectRows(
   objects: SortedMap<ObjectWithBody>,
   prefix: string,
@@ -180,102 +166,22 @@ function* objectRows(
   }
 }
 
-function* everyUpload(bucket: Bucket): Iterable<StoredUpload> {
-  for (const [, ids] of bucket.uploads.from("")) {
-    for (const [, upload] of ids.from("")) yield upload;
-  }
-}
-
 function isAfter(record: UploadRecord, after: { key: string; id?: string } | undefined): boolean {
   if (after === undefined) return true;
   const order = compareKeys(record.key, after.key);
   return order > 0 || (order === 0 && after.id !== undefined && compareKeys(record.id, after.id) > 0);
 }
 
-function commit(bucket: Bucket, change: Change): "committed" | "conflict" {
-  if (!(change.checks ?? []).every((check) => checkHolds(bucket, check))) return "conflict";
-  for (const mutation of change.mutations) apply(bucket, mutation);
-  return "committed";
-}
-
-function checkHolds(bucket: Bucket, check: Check): boolean {
-  if (check.kind === "object") return bucket.objects.get(check.key)?.record.version === check.version;
-  if (check.kind === "setting")
-    return JSON.stringify(bucket.settings[check.name]) === JSON.stringify(check.value);
-  const upload = bucket.uploads.get(check.key)?.get(check.id);
-  if (upload === undefined || upload.record.state !== "active") return false;
-  return check.revision === undefined || check.revision === upload.revision;
-}
-
-function apply(bucket: Bucket, mutation: Mutation): void {
-  switch (mutation.kind) {
-    case "put object": {
-      const { record, body } = mutation;
-      enqueueGarbage(bucket, listBlobIds(bucket.objects.get(record.key)?.body));
-      bucket.objects.set(record.key, { record, body });
-      return;
-    }
-    case "restate object":
-      bucket.objects.set(mutation.record.key, { record: mutation.record, body: mutation.body });
-      return;
-    case "put setting":
-      bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };
-      return;
-    case "append event": {
-      const { rule, event: text, ifExists } = mutation;
-      if (ifExists !== undefined && bucket.objects.get(ifExists) === undefined) return;
-      bucket.outbox.push({ entry: bucket.nextEntry++, rule, text });
-      return;
-    }
-    case "delete object":
-      enqueueGarbage(bucket, listBlobIds(bucket.objects.get(mutation.key)?.body));
-      bucket.objects.delete(mutation.key);
-      return;
-    case "put upload":
-      putUpload(bucket, mutation.record);
-      return;
-    case "delete upload":
-      endParts(bucket, mutation.id, []);
-      bucket.uploads.get(mutation.key)?.delete(mutation.id);
-      if (bucket.uploads.get(mutation.key)?.size === 0) bucket.uploads.delete(mutation.key);
-      return;
-    case "put part":
-      putPart(bucket, mutation.uploadId, mutation.part);
-      return;
-    case "end parts":
-      endParts(bucket, mutation.uploadId, mutation.taken);
-      return;
-    default:
-      mutation satisfies never;
+/** Returns the objects that were current at a time. */
+function objectsAt(bucket: Bucket, time: number): SortedMap<ObjectWithBody> {
+  const found = new SortedMap<ObjectWithBody>();
+  for (const key of allKeys(bucket)) {
+    const object = findObjectAt(bucket, key, time);
+    if (object !== undefined) found.set(key, object);
   }
+  return found;
 }
 
-function putUpload(bucket: Bucket, record: UploadRecord): void {
-  const ids = bucket.uploads.get(record.key) ?? new SortedMap<StoredUpload>();
-  ids.set(record.id, { record, revision: (ids.get(record.id)?.revision ?? 0) + 1 });
-  bucket.uploads.set(record.key, ids);
-}
-
-function putPart(bucket: Bucket, uploadId: string, part: PartRecord): void {
-  const parts = bucket.parts.get(uploadId) ?? new Map<number, PartRecord>();
-  const replaced = parts.get(part.number);
-  if (replaced !== undefined) enqueueGarbage(bucket, [replaced.blob]);
-  bucket.parts.set(uploadId, parts.set(part.number, part));
-  for (const { record } of everyUpload(bucket)) if (record.id === uploadId) putUpload(bucket, record);
-}
-
-function endParts(bucket: Bucket, uploadId: string, taken: readonly number[]): void {
-  const parts = bucket.parts.get(uploadId)?.values() ?? [];
-  for (const part of parts) if (!taken.includes(part.number)) enqueueGarbage(bucket, [part.blob]);
-  bucket.parts.delete(uploadId);
-}
-
-function listBlobIds(body: Body | undefined): string[] {
-  if (body?.storage === "blob") return [body.blob.id];
-  if (body?.storage === "parts") return body.parts.map(({ blob }) => blob.id);
-  return [];
-}
-
-function enqueueGarbage(bucket: Bucket, blobs: readonly string[]): void {
-  if (blobs.length > 0) bucket.garbage.push({ entry: bucket.nextEntry++, blobs });
+function sizeOf(version: Version): number {
+  return isDeleteMarker(version) ? 0 : version.size;
 }

@@ -62,6 +62,42 @@ export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): 
   }
 }
 
+interface ListedKeyVersion {
+  readonly version: { readonly key: Key; readonly version: string };
+}
+
+/** A position in a listing of versions; with `version`, after that version of the key. */
+export interface VersionPosition extends Position {
+  readonly version?: string | undefined;
+}
+
+/** Like `collectPage`, for versions: `seek` returns all versions of a key, the newest first. */
+export function collectVersionPage<T extends ListedKeyVersion>(
+  seek: (prefix: string, after: VersionPosition) => Iterable<T>,
+  scan: Pick<Scan, "prefix" | "delimiter" | "limit"> & { readonly after?: VersionPosition | undefined },
+): { readonly entries: readonly PageEntry<T>[]; readonly next: VersionPosition | undefined } {
+  const entries: PageEntry<T>[] = [];
+  let position: VersionPosition = scan.after ?? { kind: "start", value: "" };
+  for (;;) {
+    let jumped = false;
+    for (const record of seek(scan.prefix, position)) {
+      if (entries.length >= scan.limit) return { entries, next: position };
+      const { key, version } = record.version;
+      const group = findGroup(key, scan.prefix, scan.delimiter);
+      if (group === undefined) {
+        entries.push({ record });
+        position = { kind: "key", value: key, version };
+      } else {
+        entries.push({ prefix: group });
+        position = { kind: "prefix", value: group };
+        jumped = true;
+        break;
+      }
+    }
+    if (!jumped) return { entries, next: undefined };
+  }
+}
+
 /** Returns the key up to and including the first delimiter after the prefix, if any. */
 function findGroup(key: Key, prefix: string, delimiter: string): string | undefined {
   if (delimiter === "") return undefined;

@@ -8,10 +8,12 @@ import { outbox } from "./records/outbox.ts";
 import { objectScans } from "./records/scans.ts";
 import type { OpenRecords } from "./records/setup.ts";
 import { uploadRecords } from "./records/uploads.ts";
+import { versionRecords } from "./records/versions.ts";
 
 const chapters = {
   objects: objectRecords,
   "scans of objects": objectScans,
+  versions: versionRecords,
   "uploads and parts": uploadRecords,
   commits,
   "the garbage queue": burials,

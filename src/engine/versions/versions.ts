@@ -1,10 +1,11 @@
 // Operations on the versions of objects, their locks and their tags.
 import type { Key } from "../../model/key.ts";
+import type { VersionPosition } from "../../model/listing.ts";
 import type { Retention } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { Tags } from "../../model/tags.ts";
 import type { Version } from "../../model/version.ts";
-import type { ListedVersion, VersionPosition } from "../records.ts";
+import type { ListedVersion } from "../records.ts";
 
 export interface Versions {
   /** Lists all versions and delete markers, sorted by key; of one key, the newest first. */

@@ -51,15 +51,19 @@ export async function emptyBucket({ records, blobs }: Ports): Promise<OpenedBuck
 }
 
 async function removeBucket(records: Records): Promise<void> {
-  const scan = { prefix: "", delimiter: "", limit: 1000, metadataBytes: Number.POSITIVE_INFINITY };
-  const { entries } = await records.objects(bucket, scan);
-  const keys = entries.map((entry) => ("record" in entry ? entry.record.key : entry.prefix));
-  if (keys.length > 0) {
-    await apply(records, ...keys.map((key) => ({ kind: "delete object" as const, key })));
-    await removeBucket(records);
-  } else {
+  const protection = (await records.bucket(bucket))!.settings;
+  const { entries } = await records.versions(bucket, { prefix: "", delimiter: "", limit: 1000 });
+  if (entries.length === 0) {
     assert.equal(await records.deleteBucket(bucket), "deleted");
+    return;
   }
+  const mutations = entries.flatMap((entry): Mutation[] => {
+    if (!("record" in entry)) return [];
+    const { key, version } = entry.record.version;
+    return [{ kind: "delete version", key, version }];
+  });
+  assert.equal(await records.commit(bucket, { mutations, protection }), "committed");
+  await removeBucket(records);
 }
 
 async function* nothing(): AsyncIterable<Uint8Array> {}
