@@ -12,12 +12,16 @@ const untilHeader = "x-amz-object-lock-retain-until-date";
 const holdHeader = "x-amz-object-lock-legal-hold";
 
 /** Reads the lock of an object that is written. */
-export function readLock({ request, bucket }: Pick<Call, "request" | "bucket">): ObjectLock | undefined {
+export function readLock({
+  request,
+  bucket,
+  now,
+}: Pick<Call, "request" | "bucket" | "now">): ObjectLock | undefined {
   const mode = request.header(modeHeader);
   const until = request.header(untilHeader);
   const hold = request.header(holdHeader);
   if (mode === undefined && until === undefined && hold === undefined) return undefined;
-  const retention = readRetention(mode, until);
+  const retention = readRetention(mode, until, now);
   if (hold !== undefined && hold !== "ON" && hold !== "OFF")
     throw invalid(holdHeader, hold, "Legal Hold must be either of 'ON' or 'OFF'");
   if (bucket?.settings.objectLock === undefined)
@@ -29,7 +33,11 @@ export function readLock({ request, bucket }: Pick<Call, "request" | "bucket">):
   };
 }
 
-function readRetention(mode: string | undefined, until: string | undefined): Retention | undefined {
+function readRetention(
+  mode: string | undefined,
+  until: string | undefined,
+  now: () => number,
+): Retention | undefined {
   if (mode === undefined && until === undefined) return undefined;
   if (mode === undefined || until === undefined) {
     throw new S3Error("InvalidArgument", {
@@ -41,7 +49,7 @@ function readRetention(mode: string | undefined, until: string | undefined): Ret
   const time = parseIsoTime(until);
   if (time === undefined)
     throw invalid(untilHeader, until, "The retain until date must be provided in ISO 8601 format");
-  if (time <= Date.now()) throw invalid(untilHeader, until, "The retain until date must be in the future!");
+  if (time <= now()) throw invalid(untilHeader, until, "The retain until date must be in the future!");
   return { mode: parsed, until: time };
 }
 

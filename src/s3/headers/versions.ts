@@ -43,7 +43,12 @@ export function markerHeaders(marker: DeleteMarker): readonly Header[] {
 }
 
 /** Returns the headers of a delete that named a version. */
-export function deletedVersionHeaders(id: string, wasMarker: boolean): readonly Header[] {
+export function deletedVersionHeaders(
+  bucket: Bucket | undefined,
+  id: string,
+  wasMarker: boolean,
+): readonly Header[] {
+  if (bucket?.settings.versioning === undefined) return none;
   const header: Header = [versionHeader, id];
   return wasMarker ? [markerHeader, header] : [header];
 }

@@ -2,7 +2,6 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { VersionDeletion, VersionTarget } from "../../engine/versions/versions.ts";
 import { type Clause, type Condition, findFailedClause } from "../../model/condition.ts";
-import { StoreError } from "../../model/errors.ts";
 
 export interface ConditionalTarget extends VersionTarget {
   readonly condition?: Condition | undefined;
@@ -40,17 +39,8 @@ async function checkTarget(
   { key, version, condition }: ConditionalTarget,
 ): Promise<VersionTarget | Refusal> {
   if (condition === undefined) return { key, version };
-  const record = await findVersion(engine, bucket, { key, version });
+  const record = await engine.head(bucket, key, { version });
   if (record === undefined) return { key, version };
   const clause = findFailedClause(condition, record);
   return clause === undefined ? { key, version: record.version } : { outcome: "refused", clause };
-}
-
-async function findVersion(engine: Engine, bucket: string, { key, version }: VersionTarget) {
-  try {
-    return await engine.head(bucket, key, { version });
-  } catch (error) {
-    if (error instanceof StoreError && error.reason === "NoSuchVersion") return undefined;
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 // ListObjectVersions: all versions and delete markers; of one key, the newest first.
-import type { ListedVersion, VersionPosition } from "../../engine/records.ts";
+import type { ListedVersion } from "../../engine/records.ts";
+import type { VersionPosition } from "../../model/listing.ts";
 import { isDeleteMarker, versionId } from "../../model/version.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, isoTime, type S3Response } from "../call.ts";

@@ -31,13 +31,8 @@ function ruleElements({ defaultRetention }: ObjectLockSetting): XmlElement[] | u
 }
 
 export async function putObjectLockConfiguration(call: Call): Promise<S3Response> {
-  const { engine, operation, bucket } = call;
+  const { engine, operation } = call;
   const objectLock = readSetting(await readDocument(call, "ObjectLockConfiguration"));
-  if (bucket?.settings.versioning !== "on") {
-    throw new S3Error("InvalidBucketState", {
-      message: "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration",
-    });
-  }
   await engine.changeSettings(operation.bucket, { objectLock });
   return answer(200);
 }
@@ -98,8 +93,6 @@ function readRetention(document: XmlNode): Retention | undefined {
   const mode = parseMode(modeText?.trim());
   const until = parseIsoTime(dateText?.trim() ?? "");
   if (mode === undefined || until === undefined) throw new S3Error("MalformedXML");
-  if (until <= Date.now())
-    throw new S3Error("InvalidArgument", { message: "The retain until date must be in the future!" });
   return { mode, until };
 }
 

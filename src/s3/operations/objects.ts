@@ -204,5 +204,5 @@ async function deleteVersion(call: Call, version: string): Promise<S3Response> {
   if (result?.outcome === "refused") throw preconditionFailed(result.clause);
   if (result?.outcome === "locked") throw new S3Error("AccessDenied", { message: result.message });
   const wasMarker = result?.outcome === "deleted" && isDeleteMarker(result.version);
-  return answer(204, deletedVersionHeaders(version, wasMarker));
+  return answer(204, deletedVersionHeaders(call.bucket, version, wasMarker));
 }

@@ -112,17 +112,9 @@ async function findCompleted(
   { engine, operation, bucket }: Call,
   { version }: CompletedUpload,
 ): Promise<ObjectRecord | undefined> {
-  const isVersioned = bucket?.settings.versioning !== undefined;
-  if (!isVersioned) {
-    const record = await engine.head(operation.bucket, operation.key);
-    return record?.version === version ? record : undefined;
-  }
-  try {
-    return await engine.head(operation.bucket, operation.key, { version });
-  } catch (error) {
-    if (error instanceof StoreError && error.reason === "NoSuchVersion") return undefined;
-    throw error;
-  }
+  const options = bucket?.settings.versioning === undefined ? {} : { version };
+  const record = await engine.head(operation.bucket, operation.key, options);
+  return record?.version === version ? record : undefined;
 }
 
 async function completedResponse(call: Call, result: ObjectRecord | CompletedUpload): Promise<S3Response> {
