@@ -110,7 +110,7 @@ export function checkRetentionChange(
   now: number,
 ): RetentionChange {
   if (from === undefined || from.until <= now) return "allowed";
-  const isLonger = to !== undefined && to.until >= from.until;
-  if (isLonger && (to.mode === from.mode || to.mode === "compliance")) return "allowed";
+  // As in S3, a change of the mode needs the same right as a shorter retention.
+  if (to !== undefined && to.until >= from.until && to.mode === from.mode) return "allowed";
   return from.mode === "governance" ? "needs bypass" : "refused";
 }
