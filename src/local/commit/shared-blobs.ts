@@ -1,7 +1,7 @@
 // Counts the references of blobs that several versions of a key share. A blob that is not shared has
 // no row, so buckets without shared bodies need none.
-import { verifyText, withTextChecksum } from "../index/checksum.ts";
 import { existenceKey } from "../index/existence-index.ts";
+import { parseSharedCount, sharedCount } from "../index/shared-count.ts";
 import type { Database } from "../index/sqlite.ts";
 import type { Bodies } from "./apply-bodies.ts";
 
@@ -62,13 +62,4 @@ export function createSharedBlobs(database: Database, bodies: Bodies): SharedBlo
       write(to, count);
     },
   };
-}
-
-function sharedCount(blob: string, count: number): string {
-  return withTextChecksum(String(count), blob);
-}
-
-/** Throws if the stored count is damaged. */
-export function parseSharedCount(blob: string, count: unknown): number {
-  return Number(verifyText(count, `the number of references of blob ${blob}`, blob));
 }
