@@ -30,7 +30,7 @@ const sql = statements({
     SELECT NULL::bytea, k.name FROM store.buckets b JOIN store.blobs k ON k.bucket = b.id
       WHERE b.name = $1 AND NOT EXISTS (SELECT FROM named n WHERE n.name = k.name) LIMIT ${maxFindings}`,
   // The first version that names a blob has no row in store.shared_blobs.
-  sharedBlobs: `SELECT min(uses.key), uses.name FROM store.buckets b, LATERAL (
+  sharedBlobs: `SELECT (array_agg(uses.key) FILTER (WHERE uses.key IS NOT NULL))[1], uses.name FROM store.buckets b, LATERAL (
         SELECT key, split_part(blob, '.', 2) AS name, 1 AS uses FROM (${versionBlobs}) named
         UNION ALL SELECT NULL, s.name, -1 FROM store.shared_blobs s WHERE s.bucket = b.id
       ) uses WHERE b.name = $1 GROUP BY uses.name HAVING sum(uses.uses) <> 1 LIMIT ${maxFindings}`,
