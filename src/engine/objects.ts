@@ -7,6 +7,7 @@ import { limits } from "../model/limits.ts";
 import { decodeCursor, encodeCursor, laterPosition } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
+import type { DeleteMarker } from "../model/version.ts";
 import { openBody } from "./bytes/body-reader.ts";
 import { dataKeyFor } from "./bytes/encryption.ts";
 import { withOpenedChecksums } from "./bytes/sealed-checksums.ts";
@@ -19,6 +20,7 @@ import type {
   GetOptions,
   GetOutcome,
   ListOptions,
+  MissingObject,
 } from "./engine.ts";
 import { findVersion, isCurrent } from "./find-version.ts";
 import { put } from "./put.ts";
@@ -38,7 +40,7 @@ export function createObjects(context: Context): Objects {
     async describe(bucket, key, options = {}) {
       checkKey(key);
       const { found, marker } = await findVersion(context, bucket, key, options);
-      if (found === undefined) return { outcome: "missing", marker };
+      if (found === undefined) return toMissing(marker);
       return toDescribeOutcome(bucket, found, options).outcome;
     },
     async get(bucket, key, options = {}) {
@@ -60,11 +62,15 @@ export function createObjects(context: Context): Objects {
 async function get(context: Context, bucket: string, key: Key, options: GetOptions): Promise<GetOutcome> {
   for (;;) {
     const { found, marker } = await findVersion(context, bucket, key, options);
-    if (found === undefined) return { outcome: "missing", marker };
+    if (found === undefined) return toMissing(marker);
     const outcome = await toGetOutcome(context, bucket, found, options);
     if (outcome !== undefined) return outcome;
     // The body was removed while it was being opened, so the object has a new version: read again.
   }
+}
+
+function toMissing(marker: DeleteMarker | undefined): MissingObject {
+  return marker === undefined ? { outcome: "missing" } : { outcome: "missing", marker };
 }
 
 async function toGetOutcome(

@@ -1,5 +1,5 @@
 // Reads and writes the Rule elements of a lifecycle configuration.
-import type { LifecycleRule, NoncurrentAge, When } from "../../model/lifecycle.ts";
+import type { LifecycleRule, NoncurrentWhen, When } from "../../model/lifecycle.ts";
 import { childText, findChild, findChildren, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { isoTime } from "../call.ts";
@@ -74,7 +74,7 @@ function readTarget(nodes: readonly XmlNode[]): XmlNode | undefined {
   return node;
 }
 
-function readNoncurrent(node: XmlNode | undefined): NoncurrentAge | undefined {
+function readNoncurrent(node: XmlNode | undefined): NoncurrentWhen | undefined {
   if (node === undefined) return undefined;
   const keep = childText(node, "NewerNoncurrentVersions");
   const days = parseDays(childText(node, "NoncurrentDays"));
@@ -138,7 +138,7 @@ function expirationElements({ expire, expireMarkers }: LifecycleRule): XmlElemen
   return expireMarkers === true ? [["ExpiredObjectDeleteMarker", true]] : undefined;
 }
 
-function noncurrentElements({ days, keep }: NoncurrentAge): XmlElement[] {
+function noncurrentElements({ days, keep }: NoncurrentWhen): XmlElement[] {
   return [
     ["NoncurrentDays", days],
     ["NewerNoncurrentVersions", keep],
