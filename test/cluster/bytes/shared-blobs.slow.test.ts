@@ -122,6 +122,7 @@ test("an integrity check reports damage of the history", async (t) => {
     `a: Blob ${lost} of a record is not in the blob table.`,
     `b: Blob ${shared.split(".")[1]} has another number of references than versions.`,
     "c: The newest version of the key is not its current version.",
+    "c: A read as of a time does not find the right version of the key.",
   ]);
   await scene.ask("UPDATE store.history SET record = 'rot' WHERE key = 'a'");
   const inspected = await toArray(records.inspectHistory(bucket));
