@@ -275,26 +275,6 @@ export interface StorePresigningBucket extends StoreBucket {
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
 }
 
-/** The first argument of a `notification` handler: an event of an object in a bucket. */
-export interface StoreNotification {
-  readonly type: "notification";
-  /** Every delivery of one event has the same id, so a handler can detect duplicates. */
-  readonly id: string;
-  /** Event name, for example `"s3:ObjectCreated:Put"`. */
-  readonly name: string;
-  readonly bucket: string;
-  readonly key: string;
-  readonly time: Date;
-  /**
-   * Orders the events of one key: compared as text, the later event has the greater sequencer.
-   */
-  readonly sequencer: string;
-  /** Size, etag and version are present only for created objects. */
-  readonly size?: number | undefined;
-  readonly etag?: string | undefined;
-  readonly version?: string | undefined;
-}
-
 export interface StorePresignOptions {
   /** HTTP method that the URL allows. Default: `"GET"`. */
   method?: "GET" | "HEAD" | "PUT" | "DELETE";

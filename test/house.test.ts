@@ -35,7 +35,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   public: ["http", "metrics", "model", ...engineTypes()],
   events: ["http", "model", "s3-client", "secrets", ...engineTypes(), "node:*"],
   script: [
-    ...["binding", "child", "http", "metrics", "model", "types.ts", "open.ts", ...engineTypes()],
+    ...["binding", "child", "http", "metrics", "model", "script-types.ts", "open.ts", ...engineTypes()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
   console: ["audit", "http", "metrics", "model", ...engineTypes(), "node:*"],
@@ -55,7 +55,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   "types.ts": [],
-  "script-types.ts": ["types.ts"],
+  "script-types.ts": [],
   "kv-types.ts": [],
   "open.ts": [
     ...[

@@ -190,8 +190,8 @@ export class StoreBucket {
     try {
       const name = stringArgument(key, "key");
       const version = versionArgument(optionsArgument(options));
-      const isHeld = booleanArgument(legalHold, "legalHold");
-      return new StoreObject(await this.#engine.setLegalHold(this.#name, name, isHeld, { version }));
+      const hasHold = booleanArgument(legalHold, "legalHold");
+      return new StoreObject(await this.#engine.setLegalHold(this.#name, name, hasHold, { version }));
     } catch (error) {
       throw withCallStack(error);
     }

@@ -66,9 +66,9 @@ export function tagsArgument(value: unknown): Tags {
 export function lockField(options: Fields): ObjectLock | undefined {
   const { retention: given } = options;
   const retention = given === undefined || given === null ? undefined : retentionArgument(given);
-  const isHeld = booleanField(options, "legalHold") === true;
-  if (retention === undefined) return isHeld ? { legalHold: true } : undefined;
-  return isHeld ? { retention, legalHold: true } : { retention };
+  const hasHold = booleanField(options, "legalHold") === true;
+  if (retention === undefined) return hasHold ? { legalHold: true } : undefined;
+  return hasHold ? { retention, legalHold: true } : { retention };
 }
 
 export function retentionArgument(value: unknown): Retention {
