@@ -1,13 +1,7 @@
 // Creates the engine from its parts, and adds the failed action to every error.
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
-import {
-  type BucketRecord,
-  type BucketSettings,
-  checkBucketName,
-  defaultAccount,
-  settingNames,
-} from "../model/bucket.ts";
+import { type BucketRecord, checkBucketName, defaultAccount } from "../model/bucket.ts";
 import { type Action, attachAction, StoreError } from "../model/errors.ts";
 import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
@@ -27,6 +21,8 @@ import { createObjects } from "./objects.ts";
 import type { Records } from "./records.ts";
 import { createOpenUploads } from "./uploads/open-uploads.ts";
 import { abortAll, createUploads } from "./uploads/uploads.ts";
+import { changeSettings } from "./versions/bucket-settings.ts";
+import { createVersions } from "./versions/operations.ts";
 
 export interface EngineOptions {
   readonly records: Records;
@@ -61,6 +57,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
   };
   const objects = createObjects(context);
+  const versions = createVersions(context);
   const uploads = createUploads(
     context,
     createOpenUploads(context, options.openUploads ?? limits.openUploads),
@@ -88,6 +85,13 @@ export function createEngine(options: EngineOptions): Engine {
     put: onBucket("put", put),
     delete: onBucket("delete", remove),
     list: onBucket("list", objects.list),
+
+    listVersions: onBucket("list", versions.listVersions),
+    deleteVersions: onBucket("delete", housekeeping.sweepAfter(versions.deleteVersions)),
+    setTags: onBucket("put", versions.setTags),
+    setRetention: onBucket("put", versions.setRetention),
+    setLegalHold: onBucket("put", versions.setLegalHold),
+    restorePage: onBucket("put", versions.restorePage),
 
     createUpload: onBucket("createMultipartUpload", uploads.createUpload),
     uploadPart: onBucket("uploadPart", housekeeping.sweepAfter(uploads.uploadPart)),
@@ -172,21 +176,9 @@ async function createBucket(
   return bucket;
 }
 
-async function changeSettings(
-  context: Context,
-  bucket: string,
-  changes: BucketSettings,
-  seen: BucketSettings | undefined,
-): Promise<"committed" | "conflict"> {
-  const names = settingNames.filter((name) => name in changes);
-  const mutations = names.map((name) => ({ kind: "put setting", name, value: changes[name] }) as const);
-  const checks = names.map((name) => ({ kind: "setting", name, value: seen?.[name] }) as const);
-  return context.records.commit(bucket, { checks: seen === undefined ? [] : checks, mutations });
-}
-
 async function deleteBucket(context: Context, name: string, sweepBucket: (name: string) => Promise<void>) {
   const { records } = context;
-  const page = await records.objects(name, { prefix: "", delimiter: "", limit: 1, metadataBytes: 1 });
+  const page = await records.versions(name, { prefix: "", delimiter: "", limit: 1 });
   if (page.entries.length > 0) throw new StoreError("BucketNotEmpty");
   await abortAll(context, name);
   await sweepBucket(name);

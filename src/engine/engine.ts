@@ -164,7 +164,7 @@ interface FoundObject {
   readonly parts: readonly ObjectPart[] | undefined;
 }
 
-interface MissingObject {
+export interface MissingObject {
   readonly outcome: "missing";
   /** The delete marker that hides the object, or that has the requested version id. */
   readonly marker?: DeleteMarker | undefined;

@@ -4,6 +4,7 @@ import type { Bucket } from "../model/bucket.ts";
 import type { Key } from "../model/key.ts";
 import { type EventName, type ObjectEvent, rulesFor } from "../model/notification.ts";
 import type { ObjectRecord } from "../model/object.ts";
+import type { DeleteMarker, Version } from "../model/version.ts";
 import { expectCount, expectText, expectTime } from "./codec/validate.ts";
 import { type Context, newId } from "./context.ts";
 import type { EventCount, Mutation, OutboxEvent } from "./records.ts";
@@ -45,6 +46,33 @@ export function deleteMutations(
   return [...eventMutations(context, bucket, { name, key }), { kind: "delete object", key }];
 }
 
+/** Returns the delete marker, then its event. */
+export function markerMutations(
+  context: Context,
+  bucket: Bucket,
+  name: EventName,
+  marker: DeleteMarker,
+): readonly Mutation[] {
+  const { key, version } = marker;
+  return [
+    { kind: "put marker", marker },
+    ...eventMutations(context, bucket, { name, key, removed: version }),
+  ];
+}
+
+/** Returns the removal of a version, then its event. */
+export function deleteVersionMutations(
+  context: Context,
+  bucket: Bucket,
+  name: EventName,
+  { key, version }: Version,
+): readonly Mutation[] {
+  return [
+    { kind: "delete version", key, version },
+    ...eventMutations(context, bucket, { name, key, removed: version }),
+  ];
+}
+
 function eventMutations(
   context: Context,
   bucket: Bucket,
@@ -55,7 +83,8 @@ function eventMutations(
   const rules = rulesFor(notifications, details.name, details.key);
   if (rules.length === 0) return noMutations;
   const event = encodeEvent({ id: newId(context), time: context.now(), ...details });
-  const condition = details.created === undefined ? { ifExists: details.key } : {};
+  const isUnversionedDelete = details.created === undefined && details.removed === undefined;
+  const condition = isUnversionedDelete ? { ifExists: details.key } : {};
   return rules.map(({ id }) => ({ kind: "append event", rule: id, event, ...condition }) as const);
 }
 
@@ -81,13 +110,16 @@ type EncodedEvent = readonly [
   name: EventName,
   time: number,
   key: string,
-  created?: readonly [size: number, etag: string, version: string],
+  /** 0 for the removal of a version. */
+  created?: readonly [size: number, etag: string, version: string] | 0,
+  removed?: string,
 ];
 
 const format = 1;
 
-function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
+function encodeEvent({ id, name, time, key, created, removed }: ObjectEvent): string {
   const encoded: EncodedEvent = [format, id, name, time, key];
+  if (removed !== undefined) return JSON.stringify([...encoded, 0, removed]);
   if (created === undefined) return JSON.stringify(encoded);
   return JSON.stringify([...encoded, [created.size, created.etag, created.version]]);
 }
@@ -95,11 +127,13 @@ function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
 /** Returns undefined if the event is unreadable, so that it does not block later events. */
 function decodeEvent(text: string): ObjectEvent | undefined {
   try {
-    const [storedFormat, id, name, time, key, created] = JSON.parse(text) as EncodedEvent;
+    const [storedFormat, id, name, time, key, created, removed] = JSON.parse(text) as EncodedEvent;
     if (storedFormat !== format) return undefined;
     for (const field of [id, name, key]) expectText(field);
     expectTime(time);
-    if (created === undefined) return { id, name, time, key };
+    if (removed !== undefined) expectText(removed);
+    if (removed !== undefined) return { id, name, time, key, removed };
+    if (created === undefined || created === 0) return { id, name, time, key };
     const [size, etag, version] = created;
     expectCount(size);
     for (const field of [etag, version]) expectText(field);

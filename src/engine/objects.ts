@@ -1,24 +1,18 @@
 // Operations on objects over the two ports: head, describe, get, put, delete and list. The rules
 // they apply are in model/.
-import type { Bucket } from "../model/bucket.ts";
-import {
-  type Clause,
-  type Condition,
-  findFailedClause,
-  findFailedClauseWhenMissing,
-} from "../model/condition.ts";
+import { findFailedClause } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
 import { decodeCursor, encodeCursor, laterPosition } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
+import type { DeleteMarker } from "../model/version.ts";
 import { openBody } from "./bytes/body-reader.ts";
-import { dataKeyFor, sealNewKey } from "./bytes/encryption.ts";
-import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
-import type { IngestedBody } from "./bytes/ingested-body.ts";
-import { sealChecksums, withOpenedChecksums } from "./bytes/sealed-checksums.ts";
-import { type Context, newId } from "./context.ts";
+import { dataKeyFor } from "./bytes/encryption.ts";
+import { withOpenedChecksums } from "./bytes/sealed-checksums.ts";
+import type { Context } from "./context.ts";
+import { deleteObjects } from "./delete.ts";
 import type {
   DescribeOptions,
   DescribeOutcome,
@@ -26,33 +20,28 @@ import type {
   GetOptions,
   GetOutcome,
   ListOptions,
-  PutOptions,
-  PutOutcome,
-  Source,
+  MissingObject,
 } from "./engine.ts";
-import { createdEventMutations, deleteMutations } from "./event-outbox.ts";
-import type { Body, Check, ObjectWithBody } from "./records.ts";
-import {
-  cancelSource,
-  cancelSourceOnFailure,
-  commitOrDiscard,
-  requireBucket,
-  resolveMetadata,
-} from "./write-path.ts";
+import { findVersion, isCurrent } from "./find-version.ts";
+import { put } from "./put.ts";
+import type { ObjectWithBody } from "./records.ts";
+import { cancelSourceOnFailure } from "./write-path.ts";
 
 type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
 
 export function createObjects(context: Context): Objects {
   const { records } = context;
   return {
-    async head(bucket, key) {
+    async head(bucket, key, options = {}) {
       checkKey(key);
-      return records.object(bucket, key);
+      if (isCurrent(options)) return records.object(bucket, key);
+      return (await findVersion(context, bucket, key, options)).found?.record;
     },
     async describe(bucket, key, options = {}) {
       checkKey(key);
-      const found = await records.objectWithBody(bucket, key);
-      return found === undefined ? { outcome: "missing" } : toDescribeOutcome(bucket, found, options).outcome;
+      const { found, marker } = await findVersion(context, bucket, key, options);
+      if (found === undefined) return toMissing(marker);
+      return toDescribeOutcome(bucket, found, options).outcome;
     },
     async get(bucket, key, options = {}) {
       checkKey(key);
@@ -61,18 +50,8 @@ export function createObjects(context: Context): Objects {
     async put(bucket, key, source, options = {}) {
       return cancelSourceOnFailure(source, () => put(context, bucket, key, source, options));
     },
-    async delete(bucket, keys, { condition } = {}) {
-      if (keys.length > limits.deleteKeys) throw new StoreError("TooManyKeys");
-      for (const key of keys) checkKey(key);
-      const bucketRecord = await requireBucket(context, bucket);
-      if (keys.length === 0) return;
-      const mutations = keys.flatMap((key) =>
-        deleteMutations(context, bucketRecord, "s3:ObjectRemoved:Delete", key),
-      );
-      for (;;) {
-        const checks = condition === undefined ? [] : await conditionChecks(context, bucket, keys, condition);
-        if ((await records.commit(bucket, { checks, mutations })) === "committed") return;
-      }
+    async delete(bucket, keys, options = {}) {
+      return deleteObjects(context, bucket, keys, options);
     },
     async list(bucket, options = {}) {
       return list(context, bucket, options);
@@ -80,34 +59,18 @@ export function createObjects(context: Context): Objects {
   };
 }
 
-/** Evaluates the condition. Returns checks that fail the commit if a version has changed. */
-async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
-  const checks: Check[] = [];
-  for (const key of keys) {
-    const record = await context.records.object(bucket, key);
-    checkDeleteCondition(condition, record);
-    checks.push({ kind: "object", key, version: record?.version });
-  }
-  return checks;
-}
-
-/** A missing object can be deleted, unless the condition names its etag: then the caller expects one. */
-function checkDeleteCondition(condition: Condition, record: ObjectRecord | undefined): void {
-  if (record !== undefined) {
-    if (findFailedClause(condition, record) !== undefined) throw new StoreError("PreconditionFailed");
-  } else if (condition.etagMatches !== undefined) {
-    throw new StoreError(condition.etagMatches === "*" ? "PreconditionFailed" : "NoSuchKey");
-  }
-}
-
 async function get(context: Context, bucket: string, key: Key, options: GetOptions): Promise<GetOutcome> {
   for (;;) {
-    const found = await context.records.objectWithBody(bucket, key);
-    if (found === undefined) return { outcome: "missing" };
+    const { found, marker } = await findVersion(context, bucket, key, options);
+    if (found === undefined) return toMissing(marker);
     const outcome = await toGetOutcome(context, bucket, found, options);
     if (outcome !== undefined) return outcome;
     // The body was removed while it was being opened, so the object has a new version: read again.
   }
+}
+
+function toMissing(marker: DeleteMarker | undefined): MissingObject {
+  return marker === undefined ? { outcome: "missing" } : { outcome: "missing", marker };
 }
 
 async function toGetOutcome(
@@ -124,11 +87,11 @@ async function toGetOutcome(
       ? resolveRange(options.range, record.size)
       : partRange(parts, options.part, record.size);
   const { key, version } = record;
-  const isReferenced = async () => (await context.records.object(bucket, key))?.version === version;
-  const currentBody = async () => {
-    const now = await context.records.objectWithBody(bucket, key);
-    return now?.record.version === version ? now.body : undefined;
-  };
+  const { records } = context;
+  const isReferenced = async () =>
+    (await records.object(bucket, key))?.version === version ||
+    (await records.version(bucket, key, version)) !== undefined;
+  const currentBody = async () => (await records.version(bucket, key, version))?.body;
   const request = { bucket, size: record.size, range, dataKey, isReferenced, currentBody };
   const bytes = await openBody(context, body, request);
   if (bytes === undefined) return undefined;
@@ -149,128 +112,6 @@ function toDescribeOutcome(
   return { outcome: { outcome: "found", record: withOpenedChecksums(record, dataKey), parts }, dataKey };
 }
 
-async function put(
-  context: Context,
-  bucket: string,
-  key: Key,
-  source: Source,
-  options: PutOptions,
-): Promise<PutOutcome> {
-  checkKey(key);
-  checkDeclaredLength(source);
-  const bucketRecord = await requireBucket(context, bucket);
-  const metadata = resolveMetadata(options, bucketRecord);
-  // Evaluate the condition before the body is received, so that a refused put needs no body. The
-  // commit checks that the version is unchanged.
-  const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
-  if (early?.clause !== undefined) {
-    await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
-    return { outcome: "refused", clause: early.clause };
-  }
-
-  const version = newId(context);
-  const sealed =
-    options.customerKey === undefined
-      ? undefined
-      : sealNewKey(context, options.customerKey, { bucket, key, scope: version });
-  const ingested = await ingest(context, source, {
-    bucket,
-    dataKey: sealed?.dataKey,
-    part: 0,
-    checksums: options.checksums,
-    inlineBytes: context.inlineBytes,
-  });
-  // Notification rules may have changed while the body was received, so read the bucket again.
-  const currentBucket = async () =>
-    source instanceof Uint8Array ? bucketRecord : requireBucket(context, bucket);
-  const { httpMetadata, customMetadata, storageClass } = metadata;
-  const { size, etag, checksums } = ingested;
-  // Fields are listed because this runs for every put: spreading costs as much as hashing a small
-  // body.
-  const record = (): ObjectRecord => {
-    const uploaded = context.now();
-    const plain = {
-      key,
-      version,
-      size,
-      etag,
-      checksums,
-      uploaded,
-      httpMetadata,
-      customMetadata,
-      storageClass,
-    };
-    if (sealed === undefined) return plain;
-    const sealedChecksums = sealChecksums(context, sealed.dataKey, checksums);
-    return { ...plain, checksums: {}, encryption: { ...sealed.encryption, sealedChecksums } };
-  };
-  const committed = commitOrDiscard(ingested, () =>
-    commitPut(context, bucket, { record, body: toBody(ingested), currentBucket }, options, early),
-  );
-  if (sealed === undefined) return committed;
-  const outcome = await committed;
-  return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
-}
-
-function toBody({ storage }: IngestedBody): Body {
-  if ("inline" in storage) return { storage: "inline", bytes: storage.inline };
-  return { storage: "blob", blob: { id: storage.blob.id, size: storage.blob.size } };
-}
-
-/** Commits only if the key still has the evaluated version. After a conflict, evaluates again. */
-async function commitPut(
-  context: Context,
-  bucket: string,
-  put: {
-    readonly record: () => ObjectRecord;
-    readonly body: Body;
-    readonly currentBucket: () => Promise<Bucket>;
-  },
-  options: PutOptions,
-  early: Evaluation | undefined,
-): Promise<PutOutcome> {
-  for (let evaluation = early; ; ) {
-    const record = put.record();
-    const checks =
-      evaluation === undefined
-        ? []
-        : [{ kind: "object", key: record.key, version: evaluation.version } as const];
-    const outcome = await context.records.commit(bucket, {
-      checks,
-      mutations: [
-        { kind: "put object", record, body: put.body },
-        ...createdEventMutations(
-          context,
-          await put.currentBucket(),
-          options.event ?? "s3:ObjectCreated:Put",
-          record,
-        ),
-      ],
-    });
-    if (outcome === "committed") return { outcome: "stored", record };
-    evaluation = await evaluate(context, bucket, record.key, options);
-    if (evaluation?.clause !== undefined) return { outcome: "refused", clause: evaluation.clause };
-  }
-}
-
-interface Evaluation {
-  readonly version: string | undefined;
-  readonly clause: Clause | undefined;
-}
-
-/** Returns the current version and any failed clause; undefined without a condition. */
-async function evaluate(
-  context: Context,
-  bucket: string,
-  key: Key,
-  { condition }: PutOptions,
-): Promise<Evaluation | undefined> {
-  if (condition === undefined) return undefined;
-  const current = await context.records.object(bucket, key);
-  if (current === undefined) return { version: undefined, clause: findFailedClauseWhenMissing(condition) };
-  return { version: current.version, clause: findFailedClause(condition, current) };
-}
-
 async function list(context: Context, bucket: string, options: ListOptions) {
   const { limit = limits.listEntries, prefix = "", delimiter = "", startAfter, cursor, after } = options;
   if (Number.isNaN(limit) || limit < 0) throw new StoreError("InvalidMaxKeys");
@@ -283,6 +124,7 @@ async function list(context: Context, bucket: string, options: ListOptions) {
     ),
     limit: Math.min(Math.floor(limit), limits.listEntries),
     metadataBytes: options.withMetadata === true ? limits.listMetadataBytes : Number.POSITIVE_INFINITY,
+    time: options.time,
   });
   const objects: ObjectRecord[] = [];
   const prefixes: string[] = [];

@@ -1,9 +1,10 @@
 // Steps shared by all writes: the bucket must exist, a failed write cancels its source, and a
 // staged blob is kept or discarded depending on the outcome of the commit.
-import type { Bucket, BucketRecord } from "../model/bucket.ts";
+import type { Bucket } from "../model/bucket.ts";
 import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
+import { checkTags, maxObjectTags } from "../model/tags.ts";
 import type { StagedBlob } from "./blobs.ts";
 import type { IngestedBody } from "./bytes/ingested-body.ts";
 import type { Context } from "./context.ts";
@@ -16,12 +17,26 @@ export async function requireBucket(context: Context, name: string): Promise<Buc
 }
 
 /** Returns the validated metadata of a write. Default storage class: the bucket's. */
-export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
+export function resolveMetadata(options: WriteOptions, bucket: Bucket): Omit<Metadata, "encryption"> {
   const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
   checkMetadata(httpMetadata, customMetadata);
   const storageClass =
     options.storageClass === undefined ? bucket.storageClass : checkStorageClass(options.storageClass);
-  return { httpMetadata, customMetadata, storageClass };
+  const { tags, lock } = options;
+  if (tags === undefined && lock === undefined) return { httpMetadata, customMetadata, storageClass };
+  return { httpMetadata, customMetadata, storageClass, ...resolveTagsAndLock(options, bucket) };
+}
+
+function resolveTagsAndLock(
+  { tags, lock }: WriteOptions,
+  { settings }: Bucket,
+): Pick<Metadata, "tags" | "lock"> {
+  if (tags !== undefined) checkTags(tags, maxObjectTags);
+  const isLocked = lock?.retention !== undefined || lock?.legalHold === true;
+  if (isLocked && settings.objectLock === undefined) {
+    throw new StoreError("InvalidBucketState", { detail: "Object Lock is not enabled for the bucket." });
+  }
+  return { ...(tags === undefined || tags.size === 0 ? {} : { tags }), ...(isLocked ? { lock } : {}) };
 }
 
 /** Runs a write that reads the source. Cancels the source if the write fails. */

@@ -28,6 +28,7 @@ const reasons = {
   InsufficientStorage: [10044, "The disk is full: delete objects or add space, then try again."],
   UnevenParts: [10048, "All non-trailing parts must have the same length."],
   TooManyUploads: [10058, "Too many multipart uploads are open: complete or abort some, then try again."],
+  MethodNotAllowed: [10057, "The version does not allow this operation."],
   InvalidTag: [10059, "The tags are not valid."],
   NoSuchVersion: [10060, "The specified version does not exist."],
   InvalidBucketState: [10061, "The bucket's settings do not allow this."],

@@ -8,7 +8,9 @@ export const eventNames = [
   "s3:ObjectCreated:Copy",
   "s3:ObjectCreated:CompleteMultipartUpload",
   "s3:ObjectRemoved:Delete",
+  "s3:ObjectRemoved:DeleteMarkerCreated",
   "s3:LifecycleExpiration:Delete",
+  "s3:LifecycleExpiration:DeleteMarkerCreated",
 ] as const;
 
 export type EventName = (typeof eventNames)[number];
@@ -22,6 +24,8 @@ export interface ObjectEvent {
   readonly key: Key;
   /** Present only for events of created objects. */
   readonly created?: { readonly size: number; readonly etag: string; readonly version: string };
+  /** Id of the removed version or of the new delete marker, in a versioned bucket. */
+  readonly removed?: string;
 }
 
 export interface NotificationRule {

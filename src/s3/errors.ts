@@ -154,6 +154,7 @@ export const errorCodeByReason: Readonly<Record<Reason, ErrorCode>> = {
   InsufficientStorage: "InsufficientStorage",
   UnevenParts: "InvalidPartOrder",
   TooManyUploads: "SlowDown",
+  MethodNotAllowed: "MethodNotAllowed",
   InvalidTag: "InvalidTag",
   NoSuchVersion: "NoSuchVersion",
   InvalidBucketState: "InvalidBucketState",

@@ -4,14 +4,18 @@ import { buckets } from "./engine/buckets.ts";
 import { events } from "./engine/events.ts";
 import { expiry } from "./engine/expiry.ts";
 import { leftovers } from "./engine/leftovers.ts";
+import { locks } from "./engine/locks.ts";
 import { openUploads } from "./engine/open-uploads.ts";
 import { races } from "./engine/races.ts";
 import { reads } from "./engine/reads.ts";
+import { restores } from "./engine/restore.ts";
 import { settings } from "./engine/settings.ts";
 import { clock, type OpenEngine } from "./engine/setup.ts";
 import { sources } from "./engine/sources.ts";
 import { uploadListing } from "./engine/upload-listing.ts";
 import { uploads } from "./engine/uploads.ts";
+import { versionRules } from "./engine/version-rules.ts";
+import { versions } from "./engine/versions.ts";
 import { writes } from "./engine/writes.ts";
 
 const chapters = {
@@ -23,6 +27,10 @@ const chapters = {
   leftovers,
   races,
   events,
+  versions,
+  locks,
+  restores,
+  "lifecycle rules of versions": versionRules,
 };
 
 export function engineContract(name: string, open: OpenEngine): void {

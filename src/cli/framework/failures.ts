@@ -123,6 +123,7 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
   InsufficientStorage: {},
   UnevenParts: {},
   TooManyUploads: {},
+  MethodNotAllowed: {},
   InvalidTag: { exitCode: 2 },
   NoSuchVersion: {},
   InvalidBucketState: {},

@@ -19,6 +19,7 @@ import { type Context, newId } from "../context.ts";
 import type { CompleteOptions, PartName, UploadName } from "../engine.ts";
 import { createdEventMutations } from "../event-outbox.ts";
 import type { Check, StoredUpload } from "../records.ts";
+import { lockedObjectChecks, withVersioning } from "../versions/protection.ts";
 import { requireBucket } from "../write-path.ts";
 
 export async function complete(
@@ -78,7 +79,9 @@ async function tryComplete(
   checkSizes(parts, options.partSizes ?? "uniform", context.s3PartBytes);
   const replaced = await checkReplaced(context, bucket, upload.key, options.condition);
   const { key, httpMetadata, customMetadata, storageClass, encryption } = upload;
-  const object: ObjectRecord = {
+  const bucketRecord = await requireBucket(context, bucket);
+  const { tags, lock } = upload;
+  const object = withVersioning(context, bucketRecord, {
     key,
     version: newId(context),
     size: parts.reduce((sum, part) => sum + part.size, 0),
@@ -89,7 +92,9 @@ async function tryComplete(
     storageClass,
     ...wholeChecksum(upload, parts, options),
     ...(encryption === undefined ? {} : { encryption }),
-  };
+    ...(tags === undefined ? {} : { tags }),
+    ...(lock === undefined ? {} : { lock }),
+  });
   if (object.size > limits.objectBytes) throw new StoreError("EntityTooLarge");
   if (options.size !== undefined && options.size !== object.size) {
     throw new StoreError("InvalidArgument", {
@@ -103,9 +108,10 @@ async function tryComplete(
     ...(checksums === undefined ? {} : { checksums }),
   }));
   const result = { version: object.version, etag: object.etag };
-  const bucketRecord = await requireBucket(context, bucket);
+  const locked = await lockedObjectChecks(context, bucketRecord, key);
   const outcome = await context.records.commit(bucket, {
-    checks: [{ kind: "upload", key, id: upload.id, revision }, ...replaced],
+    checks: [{ kind: "upload", key, id: upload.id, revision }, ...replaced, ...locked],
+    protection: bucketRecord.settings,
     mutations: [
       { kind: "put object", record: object, body: { storage: "parts", parts: body } },
       { kind: "put upload", record: { ...endUpload(upload, "completed", context.now()), result } },

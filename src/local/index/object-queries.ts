@@ -63,17 +63,20 @@ export function createQueries(database: Database): Queries {
     let [from, end] = keyRange(prefix, after);
     for (let limit = batch; ; limit = nextBatch(limit)) {
       const rows = sql.scan.all(from, end, limit);
+      let last: Uint8Array | undefined;
       for (const row of rows) {
         const [text, blob, stored, key] = row;
         const record = decodeObject(verifyText(text, "a listed record", blobContext(blob, stored)));
         if (Buffer.compare(keyBytes(record.key), key) !== 0)
           throw damagedError(`the key of "${record.key}" in the index`);
         // Rows out of order are damage. A listing that goes back could also loop forever.
-        if (Buffer.compare(key, from) < 0) throw damagedError("the order of the index");
-        from = keyAfter(key);
+        const isInOrder = last === undefined ? Buffer.compare(key, from) >= 0 : Buffer.compare(key, last) > 0;
+        if (!isInOrder) throw damagedError("the order of the index");
+        last = key;
         yield record;
       }
-      if (rows.length < limit) return;
+      if (last === undefined || rows.length < limit) return;
+      from = keyAfter(last);
     }
   }
 

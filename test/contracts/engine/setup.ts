@@ -46,13 +46,19 @@ export async function openBucket(
 export async function emptied(shared: SharedEngine): Promise<SharedEngine> {
   const { engine } = shared;
   if ((await engine.bucket(bucket)) !== undefined) {
-    const { objects } = await engine.list(bucket);
-    const keys = objects.map(({ key }) => key);
-    await engine.delete(bucket, keys);
+    await removeVersions(engine);
     await engine.deleteBucket(bucket);
   }
   await engine.createBucket(bucket);
   return shared;
+}
+
+async function removeVersions(engine: Engine): Promise<void> {
+  const { versions, next } = await engine.listVersions(bucket);
+  const targets = versions.map(({ version: { key, version } }) => ({ key, version }));
+  const outcomes = await engine.deleteVersions(bucket, targets, { bypassGovernance: true });
+  for (const { outcome } of outcomes) assert.equal(outcome, "deleted");
+  if (next !== undefined) await removeVersions(engine);
 }
 
 /** Returns a clock that changes only when the test sets it. */

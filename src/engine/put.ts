@@ -1,0 +1,155 @@
+// Puts an object: evaluates the condition, receives the body and commits the record.
+import type { Bucket } from "../model/bucket.ts";
+import { type Clause, findFailedClause, findFailedClauseWhenMissing } from "../model/condition.ts";
+import { StoreError } from "../model/errors.ts";
+import { checkKey, type Key } from "../model/key.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import { sealNewKey } from "./bytes/encryption.ts";
+import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
+import type { IngestedBody } from "./bytes/ingested-body.ts";
+import { sealChecksums } from "./bytes/sealed-checksums.ts";
+import { type Context, newId } from "./context.ts";
+import type { PutOptions, PutOutcome, Source } from "./engine.ts";
+import { createdEventMutations } from "./event-outbox.ts";
+import type { Body, Check } from "./records.ts";
+import { lockedObjectChecks, withVersioning } from "./versions/protection.ts";
+import { cancelSource, commitOrDiscard, requireBucket, resolveMetadata } from "./write-path.ts";
+
+export async function put(
+  context: Context,
+  bucket: string,
+  key: Key,
+  source: Source,
+  options: PutOptions,
+): Promise<PutOutcome> {
+  checkKey(key);
+  checkDeclaredLength(source);
+  const bucketRecord = await requireBucket(context, bucket);
+  const metadata = resolveMetadata(options, bucketRecord);
+  const { tags, lock } = metadata;
+  // Evaluate the condition before the body is received, so that a refused put needs no body. The
+  // commit checks that the version is unchanged.
+  const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
+  if (early?.clause !== undefined) {
+    await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
+    return { outcome: "refused", clause: early.clause };
+  }
+
+  const version = newId(context);
+  const sealed =
+    options.customerKey === undefined
+      ? undefined
+      : sealNewKey(context, options.customerKey, { bucket, key, scope: version });
+  const ingested = await ingest(context, source, {
+    bucket,
+    dataKey: sealed?.dataKey,
+    part: 0,
+    checksums: options.checksums,
+    inlineBytes: context.inlineBytes,
+  });
+  // Rules and versioning may have changed while the body was received, so read the bucket again.
+  const currentBucket = async () =>
+    source instanceof Uint8Array ? bucketRecord : requireBucket(context, bucket);
+  const { httpMetadata, customMetadata, storageClass } = metadata;
+  const { size, etag, checksums } = ingested;
+  // Fields are listed because this runs for every put: spreading costs as much as hashing a small
+  // body.
+  const record = (): ObjectRecord => {
+    const uploaded = context.now();
+    const plain = {
+      key,
+      version,
+      size,
+      etag,
+      checksums,
+      uploaded,
+      httpMetadata,
+      customMetadata,
+      storageClass,
+    };
+    const described = tags === undefined && lock === undefined ? plain : withTagsAndLock(plain, metadata);
+    if (sealed === undefined) return described;
+    const sealedChecksums = sealChecksums(context, sealed.dataKey, checksums);
+    return { ...described, checksums: {}, encryption: { ...sealed.encryption, sealedChecksums } };
+  };
+  const committed = commitOrDiscard(ingested, async () =>
+    commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early),
+  );
+  if (sealed === undefined) return committed;
+  const outcome = await committed;
+  return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
+}
+
+function withTagsAndLock(
+  record: ObjectRecord,
+  { tags, lock }: Pick<ObjectRecord, "tags" | "lock">,
+): ObjectRecord {
+  const tagged = tags === undefined ? record : { ...record, tags };
+  return lock === undefined ? tagged : { ...tagged, lock };
+}
+
+function toBody({ storage }: IngestedBody): Body {
+  if ("inline" in storage) return { storage: "inline", bytes: storage.inline };
+  return { storage: "blob", blob: { id: storage.blob.id, size: storage.blob.size } };
+}
+
+/** Commits only if the key still has the evaluated version. After a conflict, evaluates again. */
+async function commitPut(
+  context: Context,
+  current: Bucket,
+  put: { readonly record: () => ObjectRecord; readonly body: Body },
+  options: PutOptions,
+  early: Evaluation | undefined,
+): Promise<PutOutcome> {
+  const { name } = current;
+  for (let bucket = current, evaluation = early; ; ) {
+    const record = withVersioning(context, bucket, put.record());
+    const outcome = await context.records.commit(name, {
+      checks:
+        evaluation === undefined && bucket.settings.lockRules === undefined
+          ? noChecks
+          : await putChecks(context, bucket, record.key, evaluation),
+      mutations: [
+        { kind: "put object", record, body: put.body },
+        ...createdEventMutations(context, bucket, options.event ?? "s3:ObjectCreated:Put", record),
+      ],
+      protection: bucket.settings,
+    });
+    if (outcome === "committed") return { outcome: "stored", record };
+    bucket = await requireBucket(context, name);
+    evaluation = await evaluate(context, name, record.key, options);
+    if (evaluation?.clause !== undefined) return { outcome: "refused", clause: evaluation.clause };
+  }
+}
+
+const noChecks: readonly Check[] = [];
+
+/** Returns checks that the evaluated version is still current, and that no lock keeps it. */
+async function putChecks(
+  context: Context,
+  bucket: Bucket,
+  key: Key,
+  evaluation: Evaluation | undefined,
+): Promise<readonly Check[]> {
+  const locked = await lockedObjectChecks(context, bucket, key);
+  if (evaluation === undefined) return locked;
+  return [{ kind: "object", key, version: evaluation.version }, ...locked];
+}
+
+interface Evaluation {
+  readonly version: string | undefined;
+  readonly clause: Clause | undefined;
+}
+
+/** Returns the current version and any failed clause; undefined without a condition. */
+async function evaluate(
+  context: Context,
+  bucket: string,
+  key: Key,
+  { condition }: PutOptions,
+): Promise<Evaluation | undefined> {
+  if (condition === undefined) return undefined;
+  const current = await context.records.object(bucket, key);
+  if (current === undefined) return { version: undefined, clause: findFailedClauseWhenMissing(condition) };
+  return { version: current.version, clause: findFailedClause(condition, current) };
+}
