@@ -156,13 +156,13 @@ function toObject([text, blob, stored, key]: ObjectRow): ObjectRecord {
 }
 
 /** Returns the object if it was written at or before the time. */
-function toObjectAt(row: ObjectRow, time: number): ObjectRecord | undefined {
-  const [text, blob, stored] = row;
+function toObjectAt([text, blob, stored, key]: ObjectRow, time: number): ObjectRecord | undefined {
   const checked = verifyText(text, "a listed record", blobContext(blob, stored));
   // Decoding the records that are not listed would take a quarter of the page's time.
   const found = uploadedField.exec(checked);
   if (found !== null && Number(found[1]) > time) return undefined;
-  const record = toObject(row);
+  const record = decodeObject(checked);
+  checkKey(record, key);
   return record.uploaded <= time ? record : undefined;
 }
 
