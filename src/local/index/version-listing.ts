@@ -37,12 +37,12 @@ export function createVersionListing(database: Database): VersionListing {
       const objects = sql.objects.all(from, end, limit);
       const past = sql.historyAt.all(from, end, time, limit);
       const last = lastWholeKey(lastKey(objects, limit), lastKey(past, limit));
-      for (const { key, object, history } of mergeByKey(objects, past, from, last)) {
+      for (const { object, history } of mergeByKey(objects, past, from, last)) {
         const record = (object && toObjectAt(object, time)) ?? (history[0] && toVersionAt(history[0], time));
         if (record !== undefined) yield record;
-        from = keyAfter(key);
       }
       if (last === undefined) return;
+      from = keyAfter(last);
     }
   }
 
@@ -59,15 +59,15 @@ export function createVersionListing(database: Database): VersionListing {
       const past = sql.history.all(from, end, limit);
       const lastPast = lastKey(past, limit);
       const last = lastWholeKey(lastKey(objects, limit), lastPast);
-      for (const { key, object, history } of mergeByKey(objects, past, from, last)) {
+      for (const { object, history } of mergeByKey(objects, past, from, last)) {
         if (object !== undefined)
           yield { version: toObject(object), isCurrent: true, until: Number.POSITIVE_INFINITY };
         for (const row of history) yield toListed(row);
-        from = keyAfter(key);
       }
       if (last === undefined) return;
       // The batch may end within the versions of a key.
       if (last === lastPast) yield* restOfKey(last, past.at(-1)![6], limit);
+      from = keyAfter(last);
     }
   }
 
@@ -117,7 +117,6 @@ function lastWholeKey(a: Uint8Array | undefined, b: Uint8Array | undefined): Uin
 }
 
 interface KeyRows<Row> {
-  readonly key: Uint8Array;
   readonly object: ObjectRow | undefined;
   readonly history: readonly Row[];
 }
@@ -144,7 +143,7 @@ function* mergeByKey<Row extends PastRow | HistoryRow>(
     if (order <= 0) atObject++;
     const start = atPast;
     if (order >= 0) while (atPast < past.length && Buffer.compare(past[atPast]![3], key) === 0) atPast++;
-    yield { key, object: order <= 0 ? object : undefined, history: past.slice(start, atPast) };
+    yield { object: order <= 0 ? object : undefined, history: past.slice(start, atPast) };
     previous = key;
   }
 }
