@@ -5,11 +5,11 @@ import type { Body, InspectedVersion, ObjectWithBody, StoredVersion } from "../.
 import { keyBytes } from "../../model/key.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
-import { blobContext, damagedError, verifyText } from "./checksum.ts";
+import { blobContext, damagedError, verifyText } from "../rows/checksum.ts";
+import { decodeHistoryRow } from "../rows/history-row.ts";
+import { type BodyRow, toBody } from "../rows/stored-body.ts";
 import { existenceKey, inSnapshot, lostError, parseExistenceKey, unindexedError } from "./existence-index.ts";
-import { decodeHistoryRow } from "./history-row.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
-import { type BodyRow, toBody } from "./stored-body.ts";
 
 export interface HistoryQueries {
   version(key: string, id: string): StoredVersion | undefined;

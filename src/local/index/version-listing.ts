@@ -14,7 +14,7 @@ import {
 } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
-import { blobContext, damagedError, verifyText } from "./checksum.ts";
+import { blobContext, damagedError, verifyText } from "../rows/checksum.ts";
 import { inSnapshot } from "./existence-index.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
