@@ -91,7 +91,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   console: ["auth", "api"],
   engine: ["codec", "bytes", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
-  local: ["disk", "recovery", "index", "commit", "integrity", "bytes", "backup"],
+  local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
   s3: ["auth", "body", "headers", "operations", "server"],
   script: ["config", "globals", "assets", "host", "supervisor"],
 };

@@ -5,7 +5,7 @@ import {
   verifyText,
   withChecksum,
   withTextChecksum,
-} from "../../../src/local/index/checksum.ts";
+} from "../../../src/local/rows/checksum.ts";
 import { StoreError } from "../../../src/model/errors.ts";
 import { bodyPart, emptyMd5, objectRecord, partRecord, uploadRecord } from "../../support/samples.ts";
 import { holds, type Target } from "./target.ts";
