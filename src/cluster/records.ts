@@ -16,6 +16,7 @@ import { afterAllKeys, keyAfter, readPage, successor } from "./index/listing.ts"
 import { toInspectedObject, toObjectWithBody } from "./index/object-row.ts";
 import { calls, deleteEvents, queries } from "./index/queries.ts";
 import { createReadBatching } from "./index/read-batching.ts";
+import { createVersionReads } from "./index/versions.ts";
 import type { Row, Statement } from "./postgres/connection.ts";
 import type { Database } from "./postgres/database.ts";
 import { isText } from "./postgres/text.ts";
@@ -72,7 +73,8 @@ export function createClusterRecords({
     if (outcome === "no bucket") throw noSuchBucket(bucket);
     if (outcome === "committed") await propagateSettings(bucket, change);
     // The cached settings may be stale: drop them, so that the next attempt reads them again.
-    else if (change.checks?.some(({ kind }) => kind === "setting")) bucketCache.drop(bucket);
+    else if (outcome === "other protection" || change.checks?.some(({ kind }) => kind === "setting"))
+      bucketCache.drop(bucket);
     return outcome === "committed" ? "committed" : "conflict";
   }
 
@@ -107,8 +109,14 @@ export function createClusterRecords({
     },
 
     async totals(bucket) {
-      const [[objects, bytes] = []] = await readRows(bucket, queries.totals, []);
-      return { objects: Number(objects), bytes: Number(bytes) };
+      const [row = []] = await readRows(bucket, queries.totals, []);
+      const [objects, bytes, noncurrentVersions, noncurrentBytes] = row.map(Number) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      return { objects, bytes, noncurrentVersions, noncurrentBytes };
     },
     async object(bucket, key) {
       const row = isText(bucket) ? await readOne(bucket, keyBytes(key)) : undefined;
@@ -120,6 +128,7 @@ export function createClusterRecords({
       return row && toObjectWithBody(row);
     },
     objects: (bucket, scan) => readPage((statement, values) => readMatches(bucket, statement, values), scan),
+    ...createVersionReads(readMatches),
 
     async *inspect(bucket, after) {
       let start = after === undefined ? Buffer.alloc(0) : keyAfter(keyBytes(after));

@@ -7,9 +7,12 @@ import type { StoredBlob } from "../engine/blobs.ts";
 import type { InspectedObject, ObjectWithBody } from "../engine/records.ts";
 import { type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
+import type { Key } from "../model/key.ts";
 import { multipartEtag, type PartRecord, type UploadRecord } from "../model/upload.ts";
+import { isDeleteMarker, type Version } from "../model/version.ts";
 import { type CopyContext, isDamage, readBlob, type Side } from "./context.ts";
 import { joinUploads } from "./copy-uploads.ts";
+import { versionsByKey } from "./copy-versions.ts";
 import { pairDocuments } from "./documents.ts";
 import {
   describeBody,
@@ -18,6 +21,7 @@ import {
   isSamePart,
   isSameSetting,
   isSameUpload,
+  isSameVersion,
 } from "./equality.ts";
 
 export async function compareStores(context: CopyContext): Promise<void> {
@@ -50,6 +54,7 @@ async function compareBucket(context: CopyContext, { name }: BucketRecord): Prom
   }
   const pairs = mergeJoin(from.records.inspect(name), to.records.inspect(name));
   await forEachLimit(pairs, context, (pair) => compareObject(context, name, pair));
+  if (source.settings.versioning !== undefined) await compareVersions(context, name);
   await forEachLimit(joinUploads(context, name), context, (pair) => compareUpload(context, name, pair));
 }
 
@@ -70,6 +75,47 @@ async function compareObject(
   context.counts.bytes += source.found.record.size;
 }
 
+/** Compares which versions both sides have, and the bytes of those that are not current. */
+async function compareVersions(context: CopyContext, bucket: string): Promise<void> {
+  const pairs = mergeJoin(versionsByKey(context.from, bucket), versionsByKey(context.to, bucket));
+  try {
+    await forEachLimit(pairs, context, async ({ key, source, target }) => {
+      const what = await findVersionDifference(context, bucket, key, source?.versions, target?.versions);
+      if (what !== undefined) await context.reportDifference({ bucket, key }, what);
+    });
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    await context.reportDamage({ bucket }, error);
+  }
+}
+
+async function findVersionDifference(
+  context: CopyContext,
+  bucket: string,
+  key: Key,
+  source: readonly Version[] = [],
+  target: readonly Version[] = [],
+): Promise<string | undefined> {
+  const isSame = source.length === target.length && source.every((one, i) => isSameVersion(one, target[i]!));
+  if (!isSame) return "Its versions are not the same.";
+  for (const { version } of source) {
+    const [a, b] = await Promise.all([
+      context.from.records.version(bucket, key, version),
+      context.to.records.version(bucket, key, version),
+    ]);
+    if (a === undefined || b === undefined) return "Its versions were changed while they were compared.";
+    if (a.isCurrent || isDeleteMarker(a.version) || isDeleteMarker(b.version)) continue;
+    const what = await findDifference(
+      context,
+      bucket,
+      { record: a.version, body: a.body! },
+      { record: b.version, body: b.body! },
+    );
+    if (what !== undefined) return `Its version ${version}: ${what}`;
+  }
+  return undefined;
+}
+
 async function findDifference(
   context: CopyContext,
   bucket: string,
@@ -85,7 +131,7 @@ async function findDifference(
   }
   const { encryption, etag } = source.record;
   const referenceCheck = (side: Side) => async () =>
-    (await side.records.object(bucket, source.record.key))?.version === source.record.version;
+    (await side.records.version(bucket, source.record.key, source.record.version)) !== undefined;
   return compareBytes(context, bucket, {
     source: { blobs: listBlobs(source), isReferenced: referenceCheck(context.from) },
     target: { blobs: listBlobs(target), isReferenced: referenceCheck(context.to) },

@@ -3,16 +3,16 @@
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";
-import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
+import { type Bucket, type BucketRecord, type Protection, settingNames } from "../model/bucket.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
-import type { Key } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
 import type { Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { type CopyContext, isDamage, type Side } from "./context.ts";
 import { commit, copyObject } from "./copy-object.ts";
 import { copyUploads } from "./copy-uploads.ts";
+import { copyVersions, everyVersion, refuseIfLocked, removeVersion } from "./copy-versions.ts";
 import { isSameBucket, isSameObject, isSameSetting } from "./equality.ts";
 
 export async function copyBucket(context: CopyContext, { name }: BucketRecord): Promise<void> {
@@ -23,8 +23,12 @@ export async function copyBucket(context: CopyContext, { name }: BucketRecord): 
   // The bucket was deleted and recreated in the source since an earlier run.
   if (existing !== undefined && !isSameBucket(source, existing)) await removeBucket(context, name);
   await prepareBucket(context, source);
-  const pairs = mergeJoin(from.records.inspect(name), scanRecords(to, name));
-  await forEachLimit(pairs, context, (pair) => syncObject(context, name, pair));
+  const { settings } = source;
+  const isCopied = settings.versioning !== undefined && (await copyVersions(context, name, settings));
+  if (!isCopied) {
+    const pairs = mergeJoin(from.records.inspect(name), scanRecords(to, name));
+    await forEachLimit(pairs, context, (pair) => syncObject(context, name, pair, settings));
+  }
   await copyUploads(context, name);
 }
 
@@ -53,11 +57,15 @@ async function syncObject(
   context: CopyContext,
   bucket: string,
   { key, source, target }: JoinedPair<InspectedObject, ObjectRecord>,
+  protection: Protection,
 ): Promise<void> {
-  if (source === undefined) return dropObject(context, bucket, target!);
+  if (source === undefined) return dropObject(context, bucket, target!, protection);
   const { found } = source;
   if (found instanceof StoreError) return context.reportDamage({ bucket, key }, found);
-  if (target?.version !== found.record.version) return copyObject(context, bucket, found, target?.version);
+  if (target?.version !== found.record.version) {
+    const state = { version: target?.version, protection };
+    return copyObject(context, bucket, found, state, () => context.from.records.objectWithBody(bucket, key));
+  }
   context.advance(found.record.size);
   if (isSameObject(found.record, target)) return;
   const existing = await context.to.records.objectWithBody(bucket, key);
@@ -66,6 +74,7 @@ async function syncObject(
   await commit(context, bucket, {
     checks: [{ kind: "object", key, version: target.version }],
     mutations: [{ kind: "restate object", record: found.record, body: existing.body }],
+    protection,
   });
 }
 
@@ -73,17 +82,22 @@ async function syncObject(
 async function dropObject(
   context: CopyContext,
   bucket: string,
-  { key, version }: { readonly key: Key; readonly version: string },
+  record: ObjectRecord,
+  protection: Protection,
 ): Promise<void> {
+  const { key, version } = record;
   try {
     if ((await context.from.records.object(bucket, key)) !== undefined) return;
   } catch (error) {
     if (!isDamage(error)) throw error;
     return context.reportDamage({ bucket, key }, error);
   }
+  refuseIfLocked(context, bucket, record, protection);
+  const isVersioned = protection.versioning !== undefined;
   await commit(context, bucket, {
     checks: [{ kind: "object", key, version }],
-    mutations: [{ kind: "delete object", key }],
+    mutations: [isVersioned ? { kind: "delete version", key, version } : { kind: "delete object", key }],
+    protection,
   });
 }
 
@@ -106,11 +120,9 @@ export async function dropBuckets(
 
 async function removeBucket(context: CopyContext, bucket: string): Promise<void> {
   const { records } = context.to;
-  await forEachLimit(scanRecords(context.to, bucket), context, async ({ key, version }) =>
-    commit(context, bucket, {
-      checks: [{ kind: "object", key, version }],
-      mutations: [{ kind: "delete object", key }],
-    }),
+  const protection = (await records.bucket(bucket))?.settings ?? {};
+  await forEachLimit(everyVersion(context.to, bucket), context, (version) =>
+    removeVersion(context, bucket, version, protection),
   );
   if ((await records.deleteBucket(bucket)) === "not empty") {
     throw new CopyError(`Another process is writing to the bucket "${bucket}" of the target.`);

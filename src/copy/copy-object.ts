@@ -3,6 +3,7 @@
 import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";
 import { discardAfterFailure } from "../engine/write-path.ts";
+import type { Protection } from "../model/bucket.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
@@ -10,19 +11,27 @@ import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import { type CopyContext, isDamage, readBlob, SourceFault } from "./context.ts";
 
-/** Version of the object with this key in the target. Undefined if there is no such object. */
-export type TargetVersion = string | undefined;
+/** The key in the target, as the copy was decided for it. */
+export interface TargetState {
+  /** Version of the current object. Undefined if there is no such object. */
+  readonly version: string | undefined;
+  readonly protection: Protection;
+}
+
+/** Reads the object again after it was replaced in the source while it was being copied. */
+export type ReadAgain = () => Promise<ObjectWithBody | undefined>;
 
 export async function copyObject(
   context: CopyContext,
   bucket: string,
   found: ObjectWithBody,
-  targetVersion: TargetVersion,
+  target: TargetState,
+  readAgain: ReadAgain,
 ): Promise<void> {
   const { key, version } = found.record;
   for (let current: ObjectWithBody | undefined = found; current !== undefined; ) {
     try {
-      if (await copyVersion(context, bucket, current, targetVersion)) context.counts.copiedObjects++;
+      if (await copyVersion(context, bucket, current, target)) context.counts.copiedObjects++;
       else throw new StoreError("NoSuchKey");
       return;
     } catch (error) {
@@ -32,7 +41,7 @@ export async function copyObject(
       const isReplaced = error instanceof StoreError && error.reason === "NoSuchKey";
       if (!isReplaced) throw error instanceof SourceFault ? error.cause : error;
       const before = current.body;
-      current = await context.from.records.objectWithBody(bucket, key);
+      current = await readAgain();
       if (current?.record.version === version && isSameBody(before, current.body)) throw error;
     }
   }
@@ -48,24 +57,24 @@ async function copyVersion(
   context: CopyContext,
   bucket: string,
   { record, body }: ObjectWithBody,
-  targetVersion: TargetVersion,
+  target: TargetState,
 ): Promise<boolean> {
   if (body.storage === "inline") {
     context.advance(body.bytes.length);
-    await commit(context, bucket, putObjectChange(record, body, targetVersion));
+    await commit(context, bucket, putObjectChange(record, body, target));
     return true;
   }
   const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
   const isReferenced = async () =>
-    (await context.from.records.object(bucket, record.key))?.version === record.version;
+    (await context.from.records.version(bucket, record.key, record.version)) !== undefined;
   const reader = await openSource(() => context.from.blobs.open(bucket, blobs, isReferenced));
   if (reader === undefined) return false;
   try {
     if (body.storage === "blob") {
-      const change = (blob: StoredBlob) => putObjectChange(record, { storage: "blob", blob }, targetVersion);
+      const change = (blob: StoredBlob) => putObjectChange(record, { storage: "blob", blob }, target);
       await commitStaged(context, bucket, await stage(context, bucket, reader, body.blob), change);
     } else {
-      await copyParts(context, bucket, { record, parts: body.parts, reader, targetVersion });
+      await copyParts(context, bucket, { record, parts: body.parts, reader, target });
     }
     return true;
   } finally {
@@ -77,11 +86,11 @@ interface PartsCopy {
   readonly record: ObjectRecord;
   readonly parts: readonly BodyPart[];
   readonly reader: BlobReader;
-  readonly targetVersion: TargetVersion;
+  readonly target: TargetState;
 }
 
 async function copyParts(context: CopyContext, bucket: string, copy: PartsCopy): Promise<void> {
-  const { record, parts, reader, targetVersion } = copy;
+  const { record, parts, reader, target } = copy;
   const upload = createTemporaryUpload(record, context.now());
   const { key, id } = upload;
   const { records } = context.to;
@@ -100,14 +109,15 @@ async function copyParts(context: CopyContext, bucket: string, copy: PartsCopy):
     if (isThere) context.advance(blob.size);
     copiedParts.push({ number, size, blob, ...(checksums === undefined ? {} : { checksums }) });
   }
-  const { checks, mutations } = putObjectChange(
+  const { checks, mutations, protection } = putObjectChange(
     record,
     { storage: "parts", parts: copiedParts },
-    targetVersion,
+    target,
   );
   const taken = copiedParts.map(({ number }) => number);
   await commit(context, bucket, {
     checks: checks!,
+    protection,
     mutations: [...mutations, { kind: "end parts", uploadId: id, taken }, { kind: "delete upload", key, id }],
   });
 }
@@ -144,10 +154,11 @@ export function putPartChange(upload: { key: string; id: string }, part: PartRec
   };
 }
 
-function putObjectChange(record: ObjectRecord, body: Body, targetVersion: TargetVersion): Change {
+function putObjectChange(record: ObjectRecord, body: Body, { version, protection }: TargetState): Change {
   return {
-    checks: [{ kind: "object", key: record.key, version: targetVersion }],
+    checks: [{ kind: "object", key: record.key, version }],
     mutations: [{ kind: "put object", record, body }],
+    protection,
   };
 }
 

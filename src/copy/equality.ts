@@ -1,12 +1,19 @@
 // Compares records, bodies and settings of both sides, ignoring blob ids.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/codec/record-codec.ts";
+import { encodeVersion } from "../engine/codec/version-codec.ts";
 import type { Body } from "../engine/records.ts";
 import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import { isDeleteMarker, type Version } from "../model/version.ts";
 
 export function isSameObject(a: ObjectRecord, b: ObjectRecord): boolean {
   return encodeObject(withSortedMetadata(a)) === encodeObject(withSortedMetadata(b));
+}
+
+export function isSameVersion(a: Version, b: Version): boolean {
+  if (isDeleteMarker(a) || isDeleteMarker(b)) return encodeVersion(a) === encodeVersion(b);
+  return isSameObject(a, b);
 }
 
 export function isSameUpload(a: UploadRecord, b: UploadRecord): boolean {

@@ -1,6 +1,6 @@
 // The Records port on SQLite, one database per bucket: reads on the serving thread, commits on the
 // writer thread.
-import type { ObjectWithBody, Records } from "../engine/records.ts";
+import type { Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
@@ -44,6 +44,15 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
   function throwIfTorn(name: string, { checks }: WireChange): void {
     for (const check of checks) {
       if (check.kind === "object") buckets.read(name, (queries) => queries.checkVersion(check.key), never);
+    }
+  }
+
+  /** Returns the key of a damaged row of the history, if it can be read. */
+  function readKey(name: string, entry: number): string {
+    try {
+      return buckets.read(name, (queries) => queries.entryKey(entry), never);
+    } catch {
+      return "";
     }
   }
 
@@ -91,6 +100,41 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       );
     },
 
+    async version(name, key, id) {
+      return buckets.read(name, (queries) => queries.version(key, id), isFound);
+    },
+    async newestVersion(name, key) {
+      return buckets.read(name, (queries) => queries.newestVersion(key), isFound);
+    },
+    async objectAt(name, key, time) {
+      return buckets.read(name, (queries) => queries.objectAt(key, time), isFound);
+    },
+    async versions(name, scan) {
+      return buckets.read(
+        name,
+        (queries) => queries.versions(scan),
+        (page) => page.entries.length > 0,
+      );
+    },
+
+    async *inspectHistory(name) {
+      for (let after = 0; ; ) {
+        const entries = buckets.read(name, (queries) => queries.historyEntries(after), never);
+        for (const entry of entries) {
+          const found = readOrError(() =>
+            buckets.read(name, (queries) => queries.inspectEntry(entry), isFound),
+          );
+          // If undefined, the version was removed after its entry was read.
+          if (found === undefined) continue;
+          const key = "version" in found ? found.version.key : readKey(name, entry);
+          yield { key, found };
+        }
+        const last = entries.at(-1);
+        // Entries out of order could make this loop forever.
+        if (last === undefined || last <= after) return;
+        after = last;
+      }
+    },
     async *inspect(name, start) {
       let after: Uint8Array | undefined = start === undefined ? undefined : keyBytes(start);
       for (;;) {
@@ -174,7 +218,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
   };
 }
 
-function readOrError(read: () => ObjectWithBody | undefined): ObjectWithBody | StoreError | undefined {
+function readOrError<T>(read: () => T | undefined): T | StoreError | undefined {
   try {
     return read();
   } catch (error) {

@@ -1,7 +1,10 @@
 // Lifecycle rules: objects expire or change their storage class, and uploads are aborted, by age.
 // An age is reached at the first midnight (UTC) after that many whole days, as in S3.
+
+import type { Key } from "./key.ts";
 import { dayMilliseconds } from "./limits.ts";
 import type { ObjectRecord } from "./object.ts";
+import type { Tags } from "./tags.ts";
 import type { UploadRecord } from "./upload.ts";
 
 export interface LifecycleRule {
@@ -15,18 +18,44 @@ export interface LifecycleRule {
   readonly expire?: When | undefined;
   /** When objects transition to InfrequentAccess. */
   readonly transition?: When | undefined;
+  /** Tags that an object must have, all of them. */
+  readonly tags?: readonly (readonly [string, string])[] | undefined;
+  /** When noncurrent versions are removed. */
+  readonly expireNoncurrent?: NoncurrentWhen | undefined;
+  /** When noncurrent versions transition to InfrequentAccess. */
+  readonly transitionNoncurrent?: NoncurrentWhen | undefined;
+  /** Whether a delete marker without older versions is removed. */
+  readonly expireMarkers?: true | undefined;
   /** Number of days after which an upload is aborted. */
   readonly abortUploadsAfter?: number | undefined;
 }
 
 export type When = { readonly days: number } | { readonly date: number };
 
+export interface NoncurrentWhen {
+  /** Number of days since the version was replaced. */
+  readonly days: number;
+  /** Number of newest noncurrent versions of each key that are kept anyway. */
+  readonly keep?: number | undefined;
+}
+
 /** Rules of a bucket whose lifecycle is not set. */
 export const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
 
-type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded">;
+type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded" | "tags">;
+
+/** A version that is not current. Delete markers have no size. */
+export interface NoncurrentVersion {
+  readonly key: Key;
+  readonly size?: number;
+  readonly tags?: Tags;
+  /** Time at which the version was replaced. */
+  readonly until: number;
+  /** Number of noncurrent versions of the key that are newer. */
+  readonly newer: number;
+}
 
 export interface Expiry {
   readonly rule: LifecycleRule;
@@ -57,6 +86,51 @@ export function findUploadAbort(
   return pickEarliest(found);
 }
 
+/** Whether a rule removes the noncurrent version now. */
+export function isNoncurrentExpired(
+  rules: readonly LifecycleRule[],
+  version: NoncurrentVersion,
+  now: number,
+): boolean {
+  return rules.some((rule) => isNoncurrentDue(rule, rule.expireNoncurrent, version, now));
+}
+
+/** Whether a rule transitions the noncurrent version to InfrequentAccess now. */
+export function isNoncurrentTransitioned(
+  rules: readonly LifecycleRule[],
+  version: NoncurrentVersion,
+  now: number,
+): boolean {
+  return rules.some((rule) => isNoncurrentDue(rule, rule.transitionNoncurrent, version, now));
+}
+
+function isNoncurrentDue(
+  rule: LifecycleRule,
+  when: NoncurrentWhen | undefined,
+  { key, size = 0, tags, until, newer }: NoncurrentVersion,
+  now: number,
+): boolean {
+  if (when === undefined || newer < (when.keep ?? 0)) return false;
+  if (!applies(rule, { key, size, uploaded: until, ...(tags && { tags }) })) return false;
+  return nextMidnight(until + when.days * dayMilliseconds) <= now;
+}
+
+/** Whether a rule removes a delete marker that has no older versions. */
+export function isMarkerExpired(
+  rules: readonly LifecycleRule[],
+  { key, uploaded }: Pick<ObjectRecord, "key" | "uploaded">,
+  now: number,
+): boolean {
+  return rules.some((rule) => {
+    const { isEnabled, prefix, tags, expireMarkers, expire } = rule;
+    if (!isEnabled || tags !== undefined || !key.startsWith(prefix)) return false;
+    if (expireMarkers === true) return true;
+    const time =
+      expire && ("date" in expire ? expire.date : nextMidnight(uploaded + expire.days * dayMilliseconds));
+    return time !== undefined && time <= now;
+  });
+}
+
 function earliest(
   rules: readonly LifecycleRule[],
   object: AgedObject,
@@ -78,9 +152,10 @@ function pickEarliest(found: readonly Expiry[]): Expiry | undefined {
   );
 }
 
-function applies(rule: LifecycleRule, { key, size }: AgedObject): boolean {
+function applies(rule: LifecycleRule, { key, size, tags }: AgedObject): boolean {
   const { isEnabled, prefix, largerThan = -1, smallerThan = Number.POSITIVE_INFINITY } = rule;
-  return isEnabled && key.startsWith(prefix) && size > largerThan && size < smallerThan;
+  if (!isEnabled || !key.startsWith(prefix) || size <= largerThan || size >= smallerThan) return false;
+  return (rule.tags ?? []).every(([name, value]) => tags?.get(name) === value);
 }
 
 function nextMidnight(time: number): number {

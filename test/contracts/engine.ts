@@ -14,6 +14,7 @@ import { clock, type OpenEngine } from "./engine/setup.ts";
 import { sources } from "./engine/sources.ts";
 import { uploadListing } from "./engine/upload-listing.ts";
 import { uploads } from "./engine/uploads.ts";
+import { versionRules } from "./engine/version-rules.ts";
 import { versions } from "./engine/versions.ts";
 import { writes } from "./engine/writes.ts";
 
@@ -29,6 +30,7 @@ const chapters = {
   versions,
   locks,
   restores,
+  "lifecycle rules of versions": versionRules,
 };
 
 export function engineContract(name: string, open: OpenEngine): void {

@@ -1,13 +1,21 @@
 // Encodes a change as the arguments of store.commit. Keys and inline bodies are sent as bytes in
 // one buffer; the JSON refers to them by offset and length.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
-import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
+import { encodeVersion } from "../../engine/codec/version-codec.ts";
+import { type Body, type Change, type Check, changesObjects, type Mutation } from "../../engine/records.ts";
+import type { Protection } from "../../model/bucket.ts";
 import { type Key, keyBytes } from "../../model/key.ts";
+import type { Version } from "../../model/version.ts";
 
-export type CommitValues = readonly [checks: string, mutations: string, bytes: Buffer];
+export type CommitValues = readonly [
+  checks: string,
+  mutations: string,
+  bytes: Buffer,
+  protection: string | null,
+];
 type ByteSpan = readonly [offset: number, length: number];
 
-export function commitValues({ checks = [], mutations }: Change): CommitValues {
+export function commitValues({ checks = [], mutations, protection }: Change): CommitValues {
   const buffers: Uint8Array[] = [];
   let length = 0;
   const put = (bytes: Uint8Array): ByteSpan => {
@@ -17,7 +25,21 @@ export function commitValues({ checks = [], mutations }: Change): CommitValues {
   };
   const encodedChecks = checks.map((check) => encodeCheck(check, put));
   const encodedMutations = mutations.map((mutation) => encodeMutation(mutation, put));
-  return [JSON.stringify(encodedChecks), JSON.stringify(encodedMutations), Buffer.concat(buffers, length)];
+  return [
+    JSON.stringify(encodedChecks),
+    JSON.stringify(encodedMutations),
+    Buffer.concat(buffers, length),
+    mutations.some(changesObjects) ? encodeProtection(protection) : null,
+  ];
+}
+
+/** Encodes the protection as store.commit encodes that of the bucket: schema/v5-commit.ts. */
+function encodeProtection({ versioning, lockRules }: Protection = {}): string {
+  return `${encodeSetting(versioning) ?? ""} ${encodeSetting(lockRules) ?? ""}`;
+}
+
+function encodeSetting(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
 }
 
 /** A change that consists of a put of one object. */
@@ -31,10 +53,14 @@ export interface SinglePut {
   readonly inline: Uint8Array | null;
   readonly blob: string | null;
   readonly stored: number | null;
+  readonly protection: string;
+  /** Null if the bucket was never versioned. */
+  readonly since: number | null;
+  readonly isVersioned: boolean;
 }
 
 /** Returns undefined if the change is more than a put of one object. */
-export function toSinglePut({ checks = [], mutations }: Change): SinglePut | undefined {
+export function toSinglePut({ checks = [], mutations, protection }: Change): SinglePut | undefined {
   const [put] = mutations;
   const [check] = checks;
   if (mutations.length !== 1 || put?.kind !== "put object" || put.body.storage === "parts") return undefined;
@@ -42,18 +68,30 @@ export function toSinglePut({ checks = [], mutations }: Change): SinglePut | und
   const { key, version, size } = record;
   if (checks.length > 1 || (check !== undefined && (check.kind !== "object" || check.key !== key)))
     return undefined;
-  const seen = check === undefined ? null : ((check as Extract<Check, { kind: "object" }>).version ?? "");
-  const stored =
-    body.storage === "inline"
-      ? { inline: body.bytes, blob: null, stored: null }
-      : { inline: null, blob: body.blob.id, stored: body.blob.size };
-  return { key, seen, version, size, record: encodeObject(record), ...stored };
+  const isInline = body.storage === "inline";
+  return {
+    key,
+    seen: check === undefined ? null : (check.version ?? ""),
+    version,
+    size,
+    record: encodeObject(record),
+    inline: isInline ? body.bytes : null,
+    blob: isInline ? null : body.blob.id,
+    stored: isInline ? null : body.blob.size,
+    protection: encodeProtection(protection),
+    since: protection?.versioning === undefined ? null : record.uploaded,
+    isVersioned: record.isVersioned === true,
+  };
 }
 
 function encodeCheck(check: Check, put: (bytes: Uint8Array) => ByteSpan): object {
   if (check.kind === "setting") {
     const { kind, name, value } = check;
-    return { kind, name, text: value === undefined ? null : JSON.stringify(value) };
+    return { kind, name, text: encodeSetting(value) };
+  }
+  if (check.kind === "version") {
+    const { key, version } = check.version;
+    return { kind: check.kind, key: put(keyBytes(key)), version, record: encodeVersion(check.version) };
   }
   return { ...check, key: put(keyBytes(check.key)) };
 }
@@ -63,12 +101,18 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
   switch (kind) {
     case "put object": {
       const { record, body } = mutation;
-      const { key, version, size } = record;
-      const fields = { kind, key: put(keyBytes(key)), version, size, record: encodeObject(record) };
-      return { ...fields, ...encodeBody(body, put) };
+      return { kind, size: record.size, ...encodeFields(record, put), ...encodeBody(body, put) };
     }
+    case "put copy": {
+      const { record, of } = mutation;
+      return { kind, size: record.size, of, ...encodeFields(record, put) };
+    }
+    case "put marker":
+      return { kind, ...encodeFields(mutation.marker, put) };
+    case "delete version":
+      return { kind, key: put(keyBytes(mutation.key)), version: mutation.version };
     case "restate object":
-      return { kind, key: put(keyBytes(mutation.record.key)), record: encodeObject(mutation.record) };
+      return { kind, ...encodeFields(mutation.record, put) };
     case "delete object":
       return { kind, key: put(keyBytes(mutation.key)) };
     case "put upload": {
@@ -93,9 +137,19 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
     case "put setting":
       return {
         kind: mutation.name,
-        text: mutation.value === undefined ? null : JSON.stringify(mutation.value),
+        text: encodeSetting(mutation.value),
       };
   }
+}
+
+function encodeFields(version: Version, put: (bytes: Uint8Array) => ByteSpan): object {
+  return {
+    key: put(keyBytes(version.key)),
+    version: version.version,
+    since: version.uploaded,
+    ...(version.isVersioned === true ? { versioned: true } : {}),
+    record: encodeVersion(version),
+  };
 }
 
 function encodeBody(body: Body, put: (bytes: Uint8Array) => ByteSpan): object {

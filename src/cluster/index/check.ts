@@ -1,5 +1,6 @@
-// Integrity checks within the database: every blob of a record must be in the blob table, and every
-// blob in that table must belong to a record or be garbage.
+// Integrity checks within the database: every blob of a record must be in the blob table, every
+// blob in that table must belong to a record or be garbage, and the references to blobs that
+// several versions share must be complete.
 import type { Finding } from "../../engine/records.ts";
 import { type Row, type Statement, statements } from "../postgres/connection.ts";
 
@@ -8,40 +9,56 @@ const maxFindings = 1000;
 // A part's second and third fields are its size and blob: engine/codec/record-codec.ts.
 const partBlobs = "jsonb_array_elements(m.parts::jsonb->1) AS part";
 
+/** Blobs of the bucket's rows in a table with the columns blob and manifest. */
+const blobsOf = (table: string, key: string) => `
+    SELECT ${key} AS key, t.blob FROM ${table} t WHERE t.bucket = b.id AND t.blob IS NOT NULL
+    UNION ALL SELECT ${key}, part->>2 FROM ${table} t JOIN store.manifests m ON m.id = t.manifest, ${partBlobs}
+      WHERE t.bucket = b.id`;
+
+const versionBlobs = `${blobsOf("store.objects", "t.key")} UNION ALL ${blobsOf("store.history", "t.key")}`;
+const recordBlobs = `${versionBlobs} UNION ALL SELECT NULL, p.blob FROM store.parts p WHERE p.bucket = b.id`;
+
 const sql = statements({
-  unregistered: `SELECT o.key, o.blob FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
-      WHERE b.name = $1 AND o.blob IS NOT NULL
-        AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(o.blob, '.', 2))
-    UNION ALL SELECT o.key, part->>2 FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
-      JOIN store.manifests m ON m.id = o.manifest, ${partBlobs}
-      WHERE b.name = $1 AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(part->>2, '.', 2))
-    UNION ALL SELECT NULL, p.blob FROM store.buckets b JOIN store.parts p ON p.bucket = b.id
-      WHERE b.name = $1 AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(p.blob, '.', 2))
-    LIMIT ${maxFindings}`,
-  unreferenced: `WITH named AS (
-      SELECT split_part(o.blob, '.', 2) AS name FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
-        WHERE b.name = $1 AND o.blob IS NOT NULL
-      UNION ALL SELECT split_part(part->>2, '.', 2) FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
-        JOIN store.manifests m ON m.id = o.manifest, ${partBlobs} WHERE b.name = $1
-      UNION ALL SELECT split_part(p.blob, '.', 2) FROM store.buckets b JOIN store.parts p ON p.bucket = b.id
-        WHERE b.name = $1
-      UNION ALL SELECT split_part(d.blob, '.', 2) FROM store.buckets b JOIN store.dead d ON d.bucket = b.id
-        WHERE b.name = $1 AND d.blob IS NOT NULL
-      UNION ALL SELECT split_part(part->>2, '.', 2) FROM store.buckets b JOIN store.dead d ON d.bucket = b.id
-        JOIN store.manifests m ON m.id = d.manifest, ${partBlobs} WHERE b.name = $1
+  unregistered: `SELECT named.key, named.blob FROM store.buckets b, LATERAL (${recordBlobs}) named
+      WHERE b.name = $1
+        AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(named.blob, '.', 2))
+      LIMIT ${maxFindings}`,
+  unreferenced: `WITH named AS MATERIALIZED (
+      SELECT split_part(all_blobs.blob, '.', 2) AS name FROM store.buckets b,
+        LATERAL (${recordBlobs} UNION ALL ${blobsOf("store.dead", "NULL")}) all_blobs WHERE b.name = $1
     )
     SELECT NULL::bytea, k.name FROM store.buckets b JOIN store.blobs k ON k.bucket = b.id
       WHERE b.name = $1 AND NOT EXISTS (SELECT FROM named n WHERE n.name = k.name) LIMIT ${maxFindings}`,
+  // The first version that names a blob has no row in store.shared_blobs.
+  sharedBlobs: `SELECT (array_agg(uses.key) FILTER (WHERE uses.key IS NOT NULL))[1], uses.name FROM store.buckets b, LATERAL (
+        SELECT key, split_part(blob, '.', 2) AS name, 1 AS uses FROM (${versionBlobs}) named
+        UNION ALL SELECT NULL, s.name, -1 FROM store.shared_blobs s WHERE s.bucket = b.id
+      ) uses WHERE b.name = $1 GROUP BY uses.name HAVING sum(uses.uses) <> 1 LIMIT ${maxFindings}`,
+  // The newest version of a key is current: an object, or a delete marker without an end.
+  withoutCurrent: `SELECT newest.key, NULL FROM store.buckets b, LATERAL (
+        SELECT DISTINCT ON (h.key) h.key, h.until FROM store.history h
+          WHERE h.bucket = b.id ORDER BY h.key, h.entry DESC
+      ) newest WHERE b.name = $1 AND (newest.until < 'Infinity') <> EXISTS (
+        SELECT FROM store.objects o WHERE o.bucket = b.id AND o.key = newest.key) LIMIT ${maxFindings}`,
 });
 
 export async function* checkBucketIntegrity(
   read: (statement: Statement) => Promise<readonly Row[]>,
 ): AsyncGenerator<Finding> {
   for (const [key, blob] of await read(sql.unregistered)) {
-    const subject = key === null ? {} : { key: (key as Buffer).toString() };
-    yield { ...subject, what: `Blob ${String(blob)} of a record is not in the blob table.` };
+    yield { ...toSubject(key), what: `Blob ${String(blob)} of a record is not in the blob table.` };
   }
   for (const [, name] of await read(sql.unreferenced)) {
     yield { what: `Blob ${String(name)} is in the blob table, but no record names it.` };
   }
+  for (const [key, name] of await read(sql.sharedBlobs)) {
+    yield { ...toSubject(key), what: `Blob ${String(name)} has another number of references than versions.` };
+  }
+  for (const [key] of await read(sql.withoutCurrent)) {
+    yield { ...toSubject(key), what: "The newest version of the key is not its current version." };
+  }
+}
+
+function toSubject(key: unknown): Pick<Finding, "key"> {
+  return key === null ? {} : { key: (key as Buffer).toString() };
 }

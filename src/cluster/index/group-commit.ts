@@ -74,13 +74,14 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
     });
 }
 
-/** Takes the puts of one group: each key at most once, sorted by key. */
+/** Takes the puts of one group: of one protection, each key at most once, sorted by key. */
 function takeGroup(waiting: PendingPut[]): readonly PendingPut[] {
   const group = new Map<string, PendingPut>();
+  const protection = waiting[0]?.put.protection;
   let bytes = 0;
   for (let i = 0; i < waiting.length && group.size < maxGroupPuts && bytes < maxGroupBytes; ) {
     const { put } = waiting[i]!;
-    if (group.has(put.key)) {
+    if (group.has(put.key) || put.protection !== protection) {
       i++;
       continue;
     }
@@ -93,6 +94,7 @@ function takeGroup(waiting: PendingPut[]): readonly PendingPut[] {
 
 /** Returns the arguments of store.put_all. */
 function toColumns(puts: readonly SinglePut[]): readonly unknown[] {
+  const { protection, since } = puts[0]!;
   const keys = puts.map(({ key }) => keyBytes(key));
   const bytes = puts.flatMap(({ inline }, i) => (inline === null ? [keys[i]!] : [keys[i]!, inline]));
   return [
@@ -105,5 +107,8 @@ function toColumns(puts: readonly SinglePut[]): readonly unknown[] {
     keys.map(({ length }) => length),
     puts.map(({ inline }) => inline?.length ?? null),
     Buffer.concat(bytes),
+    protection,
+    since === null ? null : puts.map((put) => put.since),
+    since === null ? null : puts.map(({ isVersioned }) => isVersioned),
   ];
 }

@@ -57,16 +57,18 @@ function batchStatement(scan: Scan, after: Position, rowLimit: number): [Stateme
   const start = later(prefix, toStartBytes(after));
   const end = prefix.length === 0 ? afterAllKeys : successor(prefix);
   const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
+  const octets = isWeighed ? scan.metadataBytes : Number.MAX_SAFE_INTEGER;
   if (scan.delimiter !== "") {
     const delimiter = Buffer.from(keyBytes(scan.delimiter));
-    const octets = isWeighed ? scan.metadataBytes : Number.MAX_SAFE_INTEGER;
-    return [queries.folders, [prefix, delimiter, start, end, rowLimit, octets]];
+    const values = [prefix, delimiter, start, end, rowLimit, octets];
+    return scan.time === undefined ? [queries.folders, values] : [queries.foldersAt, [...values, scan.time]];
   }
+  if (scan.time !== undefined) return [queries.objectsAt, [start, end, rowLimit, octets, scan.time]];
   if (isWeighed) return [queries.weighedObjects, [start, end, rowLimit, scan.metadataBytes]];
   return [queries.objects, [start, end, rowLimit]];
 }
 
-function toStartBytes({ kind, value }: Position): Buffer {
+export function toStartBytes({ kind, value }: Position): Buffer {
   const bytes = Buffer.from(keyBytes(value));
   if (kind === "start" || (kind === "prefix" && bytes.length === 0)) return bytes;
   return kind === "key" ? keyAfter(bytes) : successor(bytes);
@@ -77,7 +79,7 @@ export function keyAfter(bytes: Uint8Array): Buffer {
   return Buffer.concat([bytes, Buffer.of(0)]);
 }
 
-function later(a: Buffer, b: Buffer): Buffer {
+export function later(a: Buffer, b: Buffer): Buffer {
   return Buffer.compare(a, b) > 0 ? a : b;
 }
 

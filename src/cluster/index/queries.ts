@@ -1,13 +1,22 @@
 // SQL of queries and function calls. Every query starts at the bucket's name, so that one round
 // trip distinguishes a missing bucket (no row) from a missing object (a row of nulls).
-import { settingNames } from "../../model/bucket.ts";
+import { type SettingName, settingNames } from "../../model/bucket.ts";
 import { type Statement, statements } from "../postgres/connection.ts";
 
+/** Columns of settings whose names differ, because SQL names have no capital letters. */
+const settingColumns: Partial<Record<SettingName, string>> = {
+  objectLock: "object_lock",
+  lockRules: "lock_rules",
+};
+const allSettings = settingNames.map((name) => settingColumns[name] ?? name).join(", ");
+
 export const queries = statements({
-  bucket: `SELECT name, created, storage_class, account, ${settingNames.join(", ")} FROM store.buckets WHERE name = $1`,
+  bucket: `SELECT name, created, storage_class, account, ${allSettings} FROM store.buckets WHERE name = $1`,
   buckets: "SELECT name, created, storage_class, account FROM store.buckets ORDER BY name",
-  totals: `SELECT count(o.key), coalesce(sum(o.size), 0) FROM store.buckets b
-      LEFT JOIN store.objects o ON o.bucket = b.id WHERE b.name = $1 GROUP BY b.id`,
+  totals: `SELECT o.count, o.size, h.count, h.size FROM store.buckets b,
+      LATERAL (SELECT count(*), coalesce(sum(size), 0) AS size FROM store.objects WHERE bucket = b.id) o,
+      LATERAL (SELECT count(*), coalesce(sum(size), 0) AS size FROM store.history WHERE bucket = b.id) h
+      WHERE b.name = $1`,
   object: `SELECT o.record FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
   /** Objects of any buckets, in request order. The subquery makes each read an index lookup. */
@@ -34,6 +43,15 @@ export const queries = statements({
       ) o ON true WHERE b.name = $1`,
   folders: `SELECT o.record, o.folder FROM store.buckets b
       LEFT JOIN LATERAL store.list_folders(b.id, $2, $3, $4, $5, $6, $7) o ON true WHERE b.name = $1`,
+  /** The objects at a time, like `weighedObjects`. */
+  objectsAt: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT string_agg(record, E'\\n' ORDER BY key) AS records FROM (
+          SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before
+            FROM store.objects_at(b.id, $6, $2, $3, $4)
+        ) weighed WHERE before < $5
+      ) o ON true WHERE b.name = $1`,
+  foldersAt: `SELECT o.record, o.folder FROM store.buckets b
+      LEFT JOIN LATERAL store.list_folders_at(b.id, $2, $3, $4, $5, $6, $7, $8) o ON true WHERE b.name = $1`,
   inspectedObjects: `SELECT o.key, o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b LEFT JOIN LATERAL (
         SELECT * FROM store.objects WHERE bucket = b.id AND key >= $2 ORDER BY key LIMIT $3
       ) o ON true LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1 ORDER BY o.key`,
@@ -67,8 +85,8 @@ export const deleteEvents: Statement = {
 };
 
 export const calls = statements({
-  commit: "SELECT store.commit($1, $2, $3, $4, $5, $6)",
-  putAll: "SELECT store.put_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+  commit: "SELECT store.commit($1, $2, $3, $4, $5, $6, $7)",
+  putAll: "SELECT store.put_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
   createBucket: "SELECT store.create_bucket($1, $2, $3, $4, $5, $6)",
   deleteBucket: "SELECT store.delete_bucket($1, $2, $3)",
   putDocument: "SELECT store.put_document($1, $2, $3, $4, $5, $6)",

@@ -6,6 +6,10 @@ import { bucketFunctions, documentFunctions, listingFunctions, processFunctions 
 import { tables } from "./v1-tables.ts";
 import { putAllFunctions } from "./v2-put-all.ts";
 import { outbox } from "./v3-outbox.ts";
+import { earlierCommits, protectedCommits } from "./v5-commit.ts";
+import { historyFunctions } from "./v5-history.ts";
+import { versionListings } from "./v5-listings.ts";
+import { historyTables } from "./v5-tables.ts";
 
 /** The migration to each version. Released migrations never change; new ones are appended. */
 export const migrations: readonly string[] = [
@@ -15,6 +19,7 @@ export const migrations: readonly string[] = [
   putAllFunctions,
   outbox,
   settingChecks,
+  [historyTables, historyFunctions, protectedCommits, earlierCommits, versionListings].join("\n"),
 ];
 
 export const schemaVersion = migrations.length;

@@ -1,18 +1,27 @@
 // Applies lifecycle rules: expires or transitions objects and aborts uploads, by age. A change
 // commits only if the object still has the evaluated version, so no concurrent write is lost.
+import type { Bucket } from "../../model/bucket.ts";
 import type { LifecycleRule } from "../../model/lifecycle.ts";
 import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";
+import { findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";
-import { deleteMutations } from "../event-outbox.ts";
+import { createMarkers } from "../delete.ts";
+import { deleteMutations, markerMutations } from "../event-outbox.ts";
+import type { Mutation } from "../records.ts";
 import { everyUpload } from "../uploads/listing.ts";
 import { abort } from "../uploads/uploads.ts";
 import { requireBucket } from "../write-path.ts";
 import type { SweepReport } from "./reports.ts";
+import { outermost, runVersionRules } from "./version-rules.ts";
 
 export type LifecycleCounts = {
-  -readonly [name in "objectsExpired" | "objectsMoved" | "uploadsAborted"]: SweepReport[name];
+  -readonly [name in
+    | "objectsExpired"
+    | "objectsMoved"
+    | "versionsExpired"
+    | "uploadsAborted"]: SweepReport[name];
 };
 
 const intervalMilliseconds = 3600_000;
@@ -26,7 +35,7 @@ export async function claimLifecycleRun({ records, now }: Context): Promise<bool
 }
 
 export async function runLifecycle(context: Context, bucket: string, counts: LifecycleCounts): Promise<void> {
-  const { lifecycle = [] } = (await requireBucket(context, bucket)).settings;
+  const { lifecycle = [], versioning } = (await requireBucket(context, bucket)).settings;
   const rules = lifecycle.filter(({ isEnabled }) => isEnabled);
   if (rules.length === 0) return;
   if (rules.some(({ abortUploadsAfter }) => abortUploadsAfter !== undefined)) {
@@ -37,6 +46,7 @@ export async function runLifecycle(context: Context, bucket: string, counts: Lif
       await applyRules(context, bucket, rules, record, counts);
     }
   }
+  if (versioning !== undefined) await runVersionRules(context, bucket, rules, counts);
 }
 
 async function applyRules(
@@ -49,10 +59,12 @@ async function applyRules(
   const now = context.now();
   const { key, version } = record;
   const checks = [{ kind: "object", key, version } as const];
+  const bucketRecord = await requireBucket(context, bucket);
+  const { settings: protection } = bucketRecord;
   if ((findExpiry(rules, record)?.time ?? Number.POSITIVE_INFINITY) <= now) {
-    const bucketRecord = await requireBucket(context, bucket);
-    const mutations = deleteMutations(context, bucketRecord, "s3:LifecycleExpiration:Delete", key);
-    if ((await context.records.commit(bucket, { checks, mutations })) === "committed")
+    const mutations = expiryMutations(context, bucketRecord, record);
+    if (mutations.length === 0) return;
+    if ((await context.records.commit(bucket, { checks, mutations, protection })) === "committed")
       counts.objectsExpired++;
     return;
   }
@@ -62,7 +74,18 @@ async function applyRules(
   if (found?.record.version !== version) return;
   const moved: ObjectRecord = { ...found.record, storageClass: "InfrequentAccess" };
   const mutations = [{ kind: "restate object", record: moved, body: found.body } as const];
-  if ((await context.records.commit(bucket, { checks, mutations })) === "committed") counts.objectsMoved++;
+  if ((await context.records.commit(bucket, { checks, mutations, protection })) === "committed")
+    counts.objectsMoved++;
+}
+
+/** Returns the mutations that expire the current object. None if a lock keeps it. */
+function expiryMutations(context: Context, bucket: Bucket, record: ObjectRecord): readonly Mutation[] {
+  const { versioning, lockRules } = bucket.settings;
+  const [marker] = createMarkers(context, bucket, [record.key]);
+  if (marker !== undefined)
+    return markerMutations(context, bucket, "s3:LifecycleExpiration:DeleteMarkerCreated", marker);
+  if (versioning === undefined && findLock(record, lockRules, context.now()) !== undefined) return [];
+  return deleteMutations(context, bucket, "s3:LifecycleExpiration:Delete", record.key);
 }
 
 async function abortOldUploads(
@@ -93,10 +116,4 @@ async function* everyObject(context: Context, bucket: string, prefix: string): A
     for (const entry of page.entries) if ("record" in entry) yield entry.record;
     after = page.next;
   } while (after !== undefined);
-}
-
-/** Returns the shortest prefixes that cover all rules. None of them starts with another. */
-function outermost(rules: readonly LifecycleRule[]): string[] {
-  const prefixes = [...new Set(rules.map(({ prefix }) => prefix))];
-  return prefixes.filter((prefix) => !prefixes.some((other) => other !== prefix && prefix.startsWith(other)));
 }

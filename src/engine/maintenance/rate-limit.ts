@@ -46,7 +46,7 @@ export async function storedBytes({ records }: Pick<Context, "records">): Promis
   for (const { name } of await records.buckets("sound")) {
     // Ignored here: the verification walk reports a bucket that cannot be read.
     bytes += await records.totals(name).then(
-      (totals) => totals.bytes,
+      (totals) => totals.bytes + totals.noncurrentBytes,
       () => 0,
     );
   }

@@ -54,6 +54,8 @@ export interface Damage {
 export interface SweepReport {
   readonly objectsExpired: number;
   readonly objectsMoved: number;
+  /** Noncurrent versions and delete markers that lifecycle rules removed. */
+  readonly versionsExpired: number;
   readonly uploadsAborted: number;
   readonly uploadsForgotten: number;
   readonly blobsRemoved: number;

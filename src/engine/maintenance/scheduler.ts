@@ -183,6 +183,7 @@ function ignoreGone(error: unknown): undefined {
 const sweptNames: Readonly<Record<keyof SweepReport, string>> = {
   objectsExpired: "objects expired",
   objectsMoved: "objects moved",
+  versionsExpired: "versions expired",
   uploadsAborted: "uploads aborted",
   uploadsForgotten: "uploads forgotten",
   blobsRemoved: "bodies removed",

@@ -22,6 +22,7 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
   const counts: Counts = {
     objectsExpired: 0,
     objectsMoved: 0,
+    versionsExpired: 0,
     uploadsAborted: 0,
     uploadsForgotten: 0,
     blobsRemoved,

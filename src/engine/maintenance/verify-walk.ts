@@ -3,6 +3,8 @@
 import { createHash } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Key } from "../../model/key.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { isDeleteMarker } from "../../model/version.ts";
 import type { StoredBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import type { InspectedObject, ObjectWithBody } from "../records.ts";
@@ -78,6 +80,7 @@ async function* walkBucket(
     if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
     yield toDamageStep(at, error.detail);
   }
+  yield* walkHistory(context, bucket, at, throttle);
   for await (const { key, what } of context.records.checkIntegrity(bucket, depth))
     yield toDamageStep(at, what, key);
   for await (const { key, stored, what } of verifyParts(context, bucket, throttle)) {
@@ -85,6 +88,28 @@ async function* walkBucket(
     yield { isObject: false, stored, at, ...damage };
   }
   for await (const what of orphanedBlobs(context, bucket)) yield toDamageStep(at, what);
+}
+
+/** Verifies the noncurrent versions. Delete markers have no bytes: reading them verifies them. */
+async function* walkHistory(
+  context: Context,
+  bucket: string,
+  at: WalkPosition,
+  throttle: Throttle,
+): AsyncGenerator<Step> {
+  try {
+    for await (const { key, found } of context.records.inspectHistory(bucket)) {
+      if (!(found instanceof StoreError) && isDeleteMarker(found.version)) continue;
+      const object =
+        found instanceof StoreError ? found : { record: found.version as ObjectRecord, body: found.body! };
+      const { stored, what } = await verifyObject(context, bucket, { key, found: object }, throttle);
+      const damage = what === undefined ? {} : { damage: { bucket, key, what } };
+      yield { isObject: false, stored, at, ...damage };
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
+    yield toDamageStep(at, error.detail);
+  }
 }
 
 function toDamageStep(at: WalkPosition, what: string, key?: Key): Step {
@@ -108,11 +133,12 @@ async function verifyObject(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     // If the object was replaced or deleted while it was read, its old version no longer matters.
-    const current = await context.records.objectWithBody(bucket, key);
-    if (current?.record.version !== found.record.version) return { stored: 0 };
+    const current = await context.records.version(bucket, key, found.record.version);
+    if (current === undefined) return { stored: 0 };
     if (error.reason !== "NoSuchKey") return { stored: 0, what: error.detail };
     // The same version has another location: its bytes were moved.
-    return verifyObject(context, bucket, { key, found: current }, throttle);
+    const moved = { record: found.record, body: current.body! };
+    return verifyObject(context, bucket, { key, found: moved }, throttle);
   }
 }
 
@@ -131,7 +157,7 @@ async function readAll(
   } else {
     const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
     const { key, version } = record;
-    const isReferenced = async () => (await context.records.object(bucket, key))?.version === version;
+    const isReferenced = async () => (await context.records.version(bucket, key, version)) !== undefined;
     for await (const chunk of readBlobs(context, bucket, blobs, isReferenced)) {
       hash?.update(chunk);
       stored += chunk.length;

@@ -149,7 +149,8 @@ export function createCompaction(options: CompactionOptions): Compaction {
       });
       return 0;
     }
-    const isBody = ({ id, key }: SegmentBlob) => read((queries) => isCurrentBody(queries, id, key));
+    const isBody = ({ id, key }: SegmentBlob) =>
+      key !== undefined && read((queries) => queries.isBody(key, id));
     if (live > 0) await relocator.moveAll(bucketId, path, living, isBody);
     // A backup that leased the bucket during the move may still read the bodies in this segment.
     const isEmpty = !isLeased(paths) && !read((queries) => queries.hasBlobsIn(bucketId, name));
@@ -286,8 +287,4 @@ export function createCompaction(options: CompactionOptions): Compaction {
       return throttle && new Promise((resume) => throttle.waiting.push({ bytes, resume }));
     },
   };
-}
-
-function isCurrentBody(queries: Queries, id: string, key: Uint8Array | undefined): boolean {
-  return key !== undefined && queries.isCurrentBody(key, id);
 }

@@ -1,5 +1,5 @@
-// Moves live bodies out of a segment into the segment being written. A move has no effect if the
-// object has another body by the time of the commit, so concurrent overwrites and deletes win.
+// Moves live bodies out of a segment into the segment being written. A move has no effect if no
+// version has the body by the time of the commit, so concurrent overwrites and deletes win.
 import { closeSync, openSync } from "node:fs";
 import { isOutcomeUnknown } from "../../model/errors.ts";
 import { moveBodyChange, type WireChange } from "../commit/change.ts";

@@ -18,10 +18,8 @@ type FoundRow = readonly [
 export function prepareApplyStatements(database: Database) {
   const sql = <Row = unknown>(text: string) => database.prepare<Row>(text);
   return {
-    bucket: sql<{ deleted: unknown }>("SELECT deleted FROM bucket"),
-    addTotals: sql("UPDATE bucket SET objects = objects + ?, bytes = bytes + ?"),
-    countTotals: sql(
-      "UPDATE bucket SET (objects, bytes) = (SELECT count(*), coalesce(sum(size), 0) FROM objects)",
+    bucket: sql<{ deleted: unknown; versioning: unknown; lockRules: unknown }>(
+      "SELECT deleted, versioning, lockRules FROM bucket",
     ),
     insertExistence: sql("INSERT OR IGNORE INTO witness (place) VALUES (?)"),
     deleteExistence: sql("DELETE FROM witness WHERE place = ?"),
@@ -75,6 +73,8 @@ export function prepareApplyStatements(database: Database) {
     deleteParts: sql("DELETE FROM parts WHERE upload = ?"),
   };
 }
+
+export type ApplyStatements = ReturnType<typeof prepareApplyStatements>;
 
 function perSetting<T>(make: (name: SettingName) => T): Record<SettingName, T> {
   return Object.fromEntries(settingNames.map((name) => [name, make(name)])) as Record<SettingName, T>;

@@ -3,7 +3,7 @@
 import { deserialize, serialize } from "node:v8";
 import type { WireChange, WireMutation, WireObject } from "./change.ts";
 
-/** An unconditional put of one object with an inline body or a blob. */
+/** An unconditional put of one object with an inline body or a blob, without protection. */
 interface PlainPut extends WireObject {
   readonly kind: "put object";
   readonly manifest: undefined;
@@ -45,9 +45,9 @@ export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown)
   return changes;
 }
 
-function asPlainPut({ checks, mutations, onlyFreesSpace }: WireChange): PlainPut | undefined {
+function asPlainPut({ checks, mutations, protection, onlyFreesSpace }: WireChange): PlainPut | undefined {
   const [only] = mutations;
-  const isOne = mutations.length === 1 && checks.length === 0 && !onlyFreesSpace;
+  const isOne = mutations.length === 1 && checks.length === 0 && protection === undefined && !onlyFreesSpace;
   return isOne && isPlainPut(only!) ? only : undefined;
 }
 
@@ -107,7 +107,7 @@ function readPlainPut(bytes: Buffer, start: number, kind: number | undefined): [
     stored: isInline ? undefined : bytes.readDoubleLE(start + numberBytes),
     manifest: undefined,
   };
-  return [{ checks: [], mutations: [put], onlyFreesSpace: false }, end];
+  return [{ checks: [], mutations: [put], protection: undefined, onlyFreesSpace: false }, end];
 }
 
 function writeOther(packed: Buffer, change: Uint8Array, start: number): number {

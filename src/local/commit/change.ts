@@ -1,7 +1,8 @@
 // Changes in encoded form: created on the serving thread, applied by the writer thread.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
+import { encodeVersion } from "../../engine/codec/version-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
-import type { SettingName } from "../../model/bucket.ts";
+import type { Protection, SettingName } from "../../model/bucket.ts";
 import { keyBytes } from "../../model/key.ts";
 import { blobContext, partContext, withChecksum, withTextChecksum } from "../index/checksum.ts";
 import { settingText } from "../index/checksummed-rows.ts";
@@ -9,6 +10,8 @@ import { noSetting } from "../index/schema.ts";
 
 export type WireCheck =
   | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }
+  /** Holds if this version exists and its record has this text. */
+  | { readonly kind: "version"; readonly key: Uint8Array; readonly version: string; readonly text: string }
   | {
       readonly kind: "upload";
       readonly key: Uint8Array;
@@ -29,8 +32,32 @@ export interface WireObject {
   readonly manifest: string | undefined;
 }
 
+/** The record's checksum covers no location: that of the body is known only at the commit. */
+export interface WireCopy {
+  readonly kind: "put copy";
+  readonly key: Uint8Array;
+  readonly version: string;
+  readonly size: number;
+  readonly record: string;
+  /** Id of the version whose body is shared. */
+  readonly of: string;
+}
+
+export interface WireMarker {
+  readonly kind: "put marker";
+  readonly key: Uint8Array;
+  readonly version: string;
+  readonly record: string;
+}
+
+/** The stored texts of the settings that decide what a write may remove. */
+export type WireProtection = { readonly [name in keyof Protection]-?: string };
+
 export type WireMutation =
   | WireObject
+  | WireCopy
+  | WireMarker
+  | { readonly kind: "delete version"; readonly key: Uint8Array; readonly version: string }
   | { readonly kind: "delete object"; readonly key: Uint8Array }
   | {
       readonly kind: "put upload";
@@ -57,7 +84,7 @@ export type WireMutation =
       /** If set, the event is added only if an object with this key exists. */
       readonly ifExists: Uint8Array | undefined;
     }
-  /** Moves a body to another blob. Has no effect if the object has another body by the commit. */
+  /** Moves a body to another blob. Has no effect if no version of the key has it by the commit. */
   | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
   | { readonly kind: "ack events"; readonly entries: readonly number[] }
   | { readonly kind: "ack garbage"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
@@ -65,6 +92,8 @@ export type WireMutation =
 export interface WireChange {
   readonly checks: readonly WireCheck[];
   readonly mutations: readonly WireMutation[];
+  /** Undefined: the bucket has neither versions nor lock rules. */
+  readonly protection: WireProtection | undefined;
   /** Whether the change only frees space. If so, it may use the space reserve on a full disk. */
   readonly onlyFreesSpace: boolean;
 }
@@ -74,9 +103,30 @@ export function wireChange(change: Change): WireChange {
   return {
     checks: (change.checks ?? []).map(wireCheck),
     mutations,
+    protection: wireProtection(change.protection),
     // The event of a delete takes less space than the delete frees, so it counts as freeing space.
     onlyFreesSpace: change.mutations.every((mutation) => freesSpace(mutation) || isDeleteEvent(mutation)),
   };
+}
+
+function wireProtection(protection: Protection | undefined): WireProtection | undefined {
+  const { versioning, lockRules } = protection ?? {};
+  if (versioning === undefined && lockRules === undefined) return undefined;
+  return {
+    versioning: wireSetting("versioning", versioning),
+    lockRules: wireSetting("lockRules", lockRules),
+  };
+}
+
+/** The protection of a bucket that was never versioned and has no lock rules. */
+export const noProtection: WireProtection = {
+  versioning: noSetting("versioning"),
+  lockRules: noSetting("lockRules"),
+};
+
+/** A change that is independent of the bucket's protection and uses the reserve on a full disk. */
+function freeingChange(mutation: WireMutation): WireChange {
+  return { checks: [], mutations: [mutation], protection: undefined, onlyFreesSpace: true };
 }
 
 function isDeleteEvent(mutation: Mutation): boolean {
@@ -84,21 +134,22 @@ function isDeleteEvent(mutation: Mutation): boolean {
 }
 
 export function ackEventsChange(entries: readonly number[]): WireChange {
-  return { checks: [], mutations: [{ kind: "ack events", entries }], onlyFreesSpace: true };
+  return freeingChange({ kind: "ack events", entries });
 }
 
 export function ackGarbageChange(entries: readonly number[], blobs: readonly string[]): WireChange {
-  return { checks: [], mutations: [{ kind: "ack garbage", entries, blobs }], onlyFreesSpace: true };
+  return freeingChange({ kind: "ack garbage", entries, blobs });
 }
 
 /** Counts as freeing space, because the segment that the body leaves is removed afterwards. */
 export function moveBodyChange(key: Uint8Array, from: string, to: string): WireChange {
-  return { checks: [], mutations: [{ kind: "move body", key, from, to }], onlyFreesSpace: true };
+  return freeingChange({ kind: "move body", key, from, to });
 }
 
 function freesSpace(mutation: Mutation): boolean {
   return (
     mutation.kind === "delete object" ||
+    mutation.kind === "delete version" ||
     mutation.kind === "delete upload" ||
     (mutation.kind === "put upload" && mutation.record.state === "aborted") ||
     (mutation.kind === "end parts" && mutation.taken.length === 0)
@@ -108,6 +159,10 @@ function freesSpace(mutation: Mutation): boolean {
 function wireCheck(check: Check): WireCheck {
   if (check.kind === "setting")
     return { kind: "setting", name: check.name, text: wireSetting(check.name, check.value) };
+  if (check.kind === "version") {
+    const { key, version } = check.version;
+    return { kind: "version", key: keyBytes(key), version, text: encodeVersion(check.version) };
+  }
   const key = keyBytes(check.key);
   if (check.kind === "object") return { kind: "object", key, version: check.version };
   return { kind: "upload", key, id: check.id, revision: check.revision };
@@ -124,6 +179,18 @@ function wireMutation(mutation: Mutation): WireMutation {
       const checked = withTextChecksum(encodeObject(record), context);
       return { kind, key: keyBytes(key), version, size, record: checked, ...encodedBody };
     }
+    case "put copy": {
+      const { kind, record, of } = mutation;
+      const { key, version, size } = record;
+      return { kind, key: keyBytes(key), version, size, record: withTextChecksum(encodeObject(record)), of };
+    }
+    case "put marker": {
+      const { kind, marker } = mutation;
+      const { key, version } = marker;
+      return { kind, key: keyBytes(key), version, record: withTextChecksum(encodeVersion(marker)) };
+    }
+    case "delete version":
+      return { kind: "delete version", key: keyBytes(mutation.key), version: mutation.version };
     case "delete object":
       return { kind: "delete object", key: keyBytes(mutation.key) };
     case "put upload": {

@@ -35,14 +35,18 @@ function hasKind(value: unknown, shapes: Readonly<Record<string, Readonly<Record
   return hasShape(value, shapes[value.kind]!);
 }
 
+/** An id without NUL, which separates it from the key in the existence index. */
+const isVersionId: Check = (value) => typeof value === "string" && !value.includes("\0");
+
 const checkShapes = {
   object: { key: isBytes, version: optional(isText) },
+  version: { key: isBytes, version: isVersionId, text: isText },
   upload: { key: isBytes, id: isText, revision: optional(isCount) },
   setting: { name: isSetting, text: isText },
 };
 
 const objectShape = {
-  ...{ key: isBytes, version: isText, size: isCount, record: isText },
+  ...{ key: isBytes, version: isVersionId, size: isCount, record: isText },
   ...{
     inline: optional(isBytes),
     blob: optional(isText),
@@ -56,6 +60,9 @@ function mutationShapes(bucketId: string) {
   return {
     "put object": { ...objectShape, blob: optional(isBlob) },
     "restate object": { ...objectShape, blob: optional(isBlob) },
+    "put copy": { key: isBytes, version: isVersionId, size: isCount, record: isText, of: isVersionId },
+    "put marker": { key: isBytes, version: isVersionId, record: isText },
+    "delete version": { key: isBytes, version: isVersionId },
     "delete object": { key: isBytes },
     "put upload": { key: isBytes, id: isText, active: isBoolean, due: isNumber, record: isText },
     "delete upload": { key: isBytes, id: isText },
@@ -114,10 +121,13 @@ function isInBucket(mutation: WireMutation, bucketId: string): boolean {
   );
 }
 
+const protectionShape = { versioning: isText, lockRules: isText };
+
 function isChange(change: unknown, shapes: ReturnType<typeof mutationShapes>): boolean {
   return hasShape(change, {
     checks: list((check) => hasKind(check, checkShapes)),
     mutations: list((mutation) => hasKind(mutation, shapes)),
+    protection: optional((protection) => hasShape(protection, protectionShape)),
     onlyFreesSpace: isBoolean,
   });
 }

@@ -8,7 +8,7 @@
 //   buckets/<bucket>/open/               markers: a process may write into a folder or segment
 //   buckets/<bucket>/pins/               pins: a process is reading a body of several files
 //   trash/                               deleted buckets that are still to be removed
-//   writer-3                             path of the socket of the process that commits for others
+//   writer-4                             path of the socket of the process that commits for others
 //   audit.log                            administrative changes, one line each
 //   reserve                              space kept free so that deletes work on a full disk
 //   restore.unfinished                   present until a restore into this directory is complete
@@ -38,7 +38,7 @@ export function dataLayout(root: string): Layout {
     trash: join(root, "trash"),
     reserve: join(root, "reserve"),
     restoreMarker: join(root, "restore.unfinished"),
-    commitServerFile: join(root, "writer-3"),
+    commitServerFile: join(root, "writer-4"),
     auditLog: join(root, "audit.log"),
   };
 }

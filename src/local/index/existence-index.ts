@@ -6,6 +6,8 @@ import type { Database } from "./sqlite.ts";
 
 const kindBytes = {
   object: 0x6f,
+  version: 0x76,
+  shared: 0x73,
   upload: 0x75,
   part: 0x70,
   blob: 0x62,
@@ -37,6 +39,22 @@ export const existenceKey = {
     const end = key.lastIndexOf(slash) + 1;
     return encodeKey("object", key.subarray(0, end), key.subarray(end));
   },
+  /** A row of the history. Ids of versions do not contain NUL. */
+  version(key: Uint8Array, version: string) {
+    const end = key.lastIndexOf(slash) + 1;
+    const member = Buffer.concat([key.subarray(end), nul, Buffer.from(version, "latin1")]);
+    return encodeKey("version", key.subarray(0, end), member);
+  },
+  /** The range of the index keys of a key's history. Keys that contain NUL may also be in it. */
+  versionsOf(key: Uint8Array): [from: Buffer, to: Buffer] {
+    const end = key.lastIndexOf(slash) + 1;
+    const member = (last: number) => Buffer.concat([key.subarray(end), Uint8Array.of(last)]);
+    return [
+      encodeKey("version", key.subarray(0, end), member(0)),
+      encodeKey("version", key.subarray(0, end), member(1)),
+    ];
+  },
+  shared: (blob: string) => encodeKey("shared", Buffer.from(blob)),
   upload: (key: Uint8Array, id: string) => encodeKey("upload", Buffer.from(`${id}\n`), key),
   part: (uploadId: string, number: number) =>
     encodeKey("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
@@ -68,6 +86,8 @@ function twoBytes(number: number): Buffer {
 
 export type ExistenceEntry =
   | { readonly kind: "object"; readonly key: Uint8Array }
+  | { readonly kind: "version"; readonly key: Uint8Array; readonly version: string }
+  | { readonly kind: "shared"; readonly id: string }
   | { readonly kind: "upload"; readonly key: Uint8Array; readonly id: string }
   | { readonly kind: "part"; readonly uploadId: string; readonly number: number }
   | { readonly kind: "blob"; readonly id: string }
@@ -92,6 +112,12 @@ function parseEntry(kind: ExistenceKind, name: Buffer): ExistenceEntry | undefin
   switch (kind) {
     case "object":
       return { kind, key: name };
+    case "version": {
+      const end = Math.max(0, name.lastIndexOf(0));
+      return { kind, key: name.subarray(0, end), version: name.toString("latin1", end + 1) };
+    }
+    case "shared":
+      return { kind, id: name.toString() };
     case "upload":
       return { kind, key: name.subarray(idEnd + 1), id };
     case "part":
@@ -113,6 +139,10 @@ function toExistenceKey(entry: ExistenceEntry): Buffer {
   switch (entry.kind) {
     case "object":
       return existenceKey.object(entry.key);
+    case "version":
+      return existenceKey.version(entry.key, entry.version);
+    case "shared":
+      return existenceKey.shared(entry.id);
     case "upload":
       return existenceKey.upload(entry.key, entry.id);
     case "part":

@@ -1,6 +1,7 @@
 // Migrates databases of earlier schemas when they are opened, each in one transaction. If several
 // processes open a database at the same time, the first process migrates it.
 import { dirname } from "node:path";
+import type { SettingName } from "../../model/bucket.ts";
 import { tightenBucket } from "../disk/private-files.ts";
 import { verifyText } from "./checksum.ts";
 import {
@@ -17,6 +18,8 @@ import {
   checkSchemaVersion,
   deletedMark,
   existenceTable,
+  historyTables,
+  historyTotals,
   noSetting,
   outboxTable,
   registryExistenceTable,
@@ -25,9 +28,15 @@ import {
 import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./sqlite.ts";
 
 /** The first step migrates a bucket from schema 1 to 2, the second from 2 to 3, and so on. */
-const bucketSteps: readonly ((database: Database) => void)[] = [addExistenceIndex, addOutbox, addBlobKeys];
+const bucketSteps: readonly ((database: Database) => void)[] = [
+  addExistenceIndex,
+  addOutbox,
+  addBlobKeys,
+  addHistory,
+];
 const registrySteps: readonly ((registry: Database) => void)[] = [
   addRegistryExistenceIndex,
+  () => {},
   () => {},
   () => {},
 ];
@@ -66,7 +75,11 @@ function upgradeBucket(path: string): void {
 
 function addOutbox(database: Database): void {
   database.exec(outboxTable);
-  for (const name of ["notifications", "publication"] as const) {
+  addSettings(database, ["notifications", "publication"]);
+}
+
+function addSettings(database: Database, names: readonly SettingName[]): void {
+  for (const name of names) {
     database.exec(`ALTER TABLE bucket ADD COLUMN ${name} TEXT`);
     database.prepare(`UPDATE bucket SET ${name} = ?`).run(noSetting(name));
   }
@@ -74,6 +87,14 @@ function addOutbox(database: Database): void {
 
 function addBlobKeys(database: Database): void {
   database.exec("ALTER TABLE blobs ADD COLUMN key BLOB");
+}
+
+/** Rewrites no object: the table of objects has only current versions, as before. */
+function addHistory(database: Database): void {
+  database.exec(historyTables);
+  for (const name of historyTotals)
+    database.exec(`ALTER TABLE bucket ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0`);
+  addSettings(database, ["versioning", "objectLock", "lockRules", "tags"]);
 }
 
 function addExistenceIndex(database: Database): void {

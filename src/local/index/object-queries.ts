@@ -1,21 +1,30 @@
 // Queries of a bucket's database. Statements are prepared once; checksums of records are verified.
-import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
-import type { Body, BodyPart, GarbageEntry, ObjectWithBody, Totals } from "../../engine/records.ts";
+import { decodeObject } from "../../engine/codec/record-codec.ts";
+import type { GarbageEntry, ObjectWithBody, Totals } from "../../engine/records.ts";
 import { type BucketSettings, type SettingName, settingNames } from "../../model/bucket.ts";
 import { keyBytes } from "../../model/key.ts";
 import { collectPage, type Page, type Position, type Scan } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { blobContext, damagedError, verifyBytes, verifyText } from "./checksum.ts";
+import { blobContext, damagedError, verifyText } from "./checksum.ts";
 import { garbageBlobChecksum, garbageManifestChecksum } from "./checksummed-rows.ts";
 import { existenceKey, inSnapshot, lostError, unindexedError } from "./existence-index.ts";
+import { createHistoryQueries, type HistoryQueries } from "./history-queries.ts";
+import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
 import { matchesRecord } from "./object-row.ts";
 import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
-import { emptyBody, noSetting, parseDeletedMark } from "./schema.ts";
+import { noSetting, parseDeletedMark } from "./schema.ts";
 import { createSegmentQueries, type SegmentQueries } from "./segment-queries.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
-import { afterAllKeys, createUploadQueries, successor, type UploadQueries } from "./upload-queries.ts";
+import { type BodyRow, ownedParts, toBody } from "./stored-body.ts";
+import { createUploadQueries, type UploadQueries } from "./upload-queries.ts";
+import { createVersionListing, type VersionListing } from "./version-listing.ts";
 
-export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
+export interface Queries
+  extends UploadQueries,
+    OutboxQueries,
+    SegmentQueries,
+    HistoryQueries,
+    Pick<VersionListing, "versions"> {
   isDeleted(): boolean;
   totals(): Totals;
   /** Returns undefined if the bucket was deleted. */
@@ -36,14 +45,6 @@ export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
 
 type RecordRow = readonly [record: string, blob: string | null, stored: number | null];
 type ListedRow = readonly [...RecordRow, key: Uint8Array];
-type BodyRow = readonly [
-  record: string,
-  blob: string | null,
-  stored: number | null,
-  inline: number | null,
-  bytes: Uint8Array | null,
-  manifest: string | null,
-];
 type SettingsRow = readonly [deleted: unknown, ...settings: unknown[]];
 type GarbageRow = readonly [
   entry: number,
@@ -53,19 +54,14 @@ type GarbageRow = readonly [
   parts: string | null,
 ];
 
-/** Number of rows in the first batch of a scan, and below, in its largest batch. */
-const firstBatchRows = 4;
-const maxBatchRows = 1001;
-
 export function createQueries(database: Database): Queries {
   const sql = prepareStatements(database);
+  const listing = createVersionListing(database);
 
   /** Reads in growing batches: skipping a folder reads few rows, a long run needs few queries. */
   function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
-    const start = keyBytes(prefix);
-    const end = successor(start) ?? afterAllKeys;
-    let from = Buffer.compare(startAfter(after), start) > 0 ? startAfter(after) : start;
-    for (let limit = batch; ; limit = Math.min(limit * 8, maxBatchRows)) {
+    let [from, end] = keyRange(prefix, after);
+    for (let limit = batch; ; limit = nextBatch(limit)) {
       const rows = sql.scan.all(from, end, limit);
       for (const row of rows) {
         const [text, blob, stored, key] = row;
@@ -74,7 +70,7 @@ export function createQueries(database: Database): Queries {
           throw damagedError(`the key of "${record.key}" in the index`);
         // Rows out of order are damage. A listing that goes back could also loop forever.
         if (Buffer.compare(key, from) < 0) throw damagedError("the order of the index");
-        from = Buffer.concat([key, nul]);
+        from = keyAfter(key);
         yield record;
       }
       if (rows.length < limit) return;
@@ -97,6 +93,8 @@ export function createQueries(database: Database): Queries {
     ...createUploadQueries(database),
     ...createOutboxQueries(database),
     ...createSegmentQueries(database),
+    ...createHistoryQueries(database),
+    versions: listing.versions,
     isDeleted() {
       return isMarkedDeleted(sql.bucket.get()?.[0]);
     },
@@ -106,8 +104,8 @@ export function createQueries(database: Database): Queries {
       return settings.every((text, i) => text === unset[i]) ? noSettings : parseSettings(settings);
     },
     totals() {
-      const [objects, bytes] = sql.totals.get()!;
-      return { objects, bytes };
+      const [objects, bytes, noncurrentVersions, noncurrentBytes] = sql.totals.get()!;
+      return { objects, bytes, noncurrentVersions, noncurrentBytes };
     },
     object(key) {
       const row = sql.object.get(keyBytes(key));
@@ -125,7 +123,8 @@ export function createQueries(database: Database): Queries {
       return { record, body: toBody(record, row) };
     },
     objects(scan) {
-      const batch = scan.delimiter === "" ? Math.min(scan.limit + 1, maxBatchRows) : firstBatchRows;
+      if (scan.time !== undefined) return listing.objectsAt(scan, scan.time);
+      const batch = firstBatch(scan);
       // One snapshot and one lock for the whole page instead of one per seek.
       return inSnapshot(database, () => collectPage((prefix, after) => seek(prefix, after, batch), scan));
     },
@@ -165,8 +164,6 @@ export function createQueries(database: Database): Queries {
   };
 }
 
-const nul = Buffer.alloc(1);
-
 function isMarkedDeleted(mark: unknown): boolean {
   const isDeleted = parseDeletedMark(mark);
   if (isDeleted === undefined) throw damagedError("the deletion mark of the bucket");
@@ -192,28 +189,6 @@ function toObject(key: string, [checked, blob, stored]: RecordRow | BodyRow): Ob
   return record;
 }
 
-function toBody(record: ObjectRecord, [, blob, stored, inline, bytes, manifest]: BodyRow): Body {
-  const { key, version } = record;
-  if (blob !== null) return { storage: "blob", blob: { id: blob, size: stored! } };
-  if (manifest !== null) {
-    const [owner, parts] = ownedParts(manifest, `the list of parts of "${key}"`);
-    if (owner !== version)
-      throw damagedError(`the list of parts of "${key}", which belongs to another object,`);
-    return { storage: "parts", parts };
-  }
-  if (inline === emptyBody && record.size === 0 && record.encryption === undefined)
-    return { storage: "inline", bytes: new Uint8Array() };
-  return { storage: "inline", bytes: verifyBytes(version, bytes, `the body of "${key}"`) };
-}
-
-/** Parses a stored list of parts, which starts with the version of the object that owns it. */
-function ownedParts(manifest: string, what: string): [version: string, parts: BodyPart[]] {
-  const text = verifyText(manifest, what);
-  return [text.slice(0, versionDigits), decodeManifest(text.slice(versionDigits))];
-}
-
-const versionDigits = 32;
-
 /** A damaged entry may name the blob of another object, so return no blobs; `verify` reports it. */
 function toGarbageEntry([entry, blob, checksum, manifest, parts]: GarbageRow): GarbageEntry {
   try {
@@ -230,19 +205,14 @@ function toGarbageEntry([entry, blob, checksum, manifest, parts]: GarbageRow): G
   }
 }
 
-/** Returns the first possible key after a position. */
-function startAfter({ kind, value }: Position): Uint8Array {
-  const bytes = keyBytes(value);
-  if (kind === "key") return Buffer.concat([bytes, Buffer.alloc(1)]);
-  return kind === "prefix" ? (successor(bytes) ?? bytes) : bytes;
-}
-
 function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   return {
     bucket: sql<[deleted: unknown]>("SELECT deleted FROM bucket"),
     settings: sql<SettingsRow>(`SELECT deleted, ${settingNames.join(", ")} FROM bucket`),
-    totals: sql<[objects: number, bytes: number]>("SELECT objects, bytes FROM bucket"),
+    totals: sql<[objects: number, bytes: number, noncurrent: number, noncurrentBytes: number]>(
+      "SELECT objects, bytes, noncurrent, noncurrent_bytes FROM bucket",
+    ),
     object: sql<RecordRow>("SELECT record, blob, stored FROM objects WHERE key = ?"),
     objectWithBody: sql<BodyRow>(
       "SELECT record, blob, stored, inline, bytes, parts FROM objects " +

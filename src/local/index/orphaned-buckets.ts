@@ -29,7 +29,7 @@ function isMarkedDeleted(path: string): boolean {
 function isEmpty(path: string): boolean {
   if (hasNoTables(path)) return true;
   return readDatabase(path, (database) =>
-    ["objects", "uploads", "parts", "blobs", "buried", "witness"].every(
+    ["objects", "history", "shared", "uploads", "parts", "blobs", "buried", "witness"].every(
       (table) => database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined,
     ),
   );
@@ -67,13 +67,15 @@ function attempt(ask: () => boolean): boolean {
   }
 }
 
-/** Whether the bucket has objects. Throws if only the existence index has any, due to damage. */
+/** Whether the bucket has objects or versions. Throws if only the existence index has any, due to damage. */
 export function hasObjects(database: Database): boolean {
-  if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
+  for (const table of ["objects", "history"]) {
+    if (database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined) return true;
+  }
   const keys = database.prepare<{ place: Uint8Array }>("SELECT place FROM witness");
   for (const { place } of keys.iterate()) {
     const entry = parseExistenceKey(place);
-    if (entry === undefined || entry.kind === "object") {
+    if (entry === undefined || entry.kind === "object" || entry.kind === "version") {
       throw corruptionError("The index of the bucket, which reads as empty,");
     }
   }

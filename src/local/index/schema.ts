@@ -5,7 +5,7 @@ import { withTextChecksum } from "./checksum.ts";
 import type { Database } from "./sqlite.ts";
 import { pragma } from "./sqlite.ts";
 
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 
 /** Marks a deleted bucket. It differs from 0 in many bits, so one flipped bit cannot set it. */
 export const deletedMark = 0x6f9a_3c5d_71;
@@ -25,6 +25,31 @@ export const registryExistenceTable =
 export const outboxTable = `
   CREATE TABLE outbox (entry INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, event TEXT NOT NULL);
   CREATE INDEX outbox_rule ON outbox (rule)`;
+
+/** Entry numbers are never reused: they order the versions of a key. */
+export const historyTables = `
+  CREATE TABLE history (
+    entry INTEGER PRIMARY KEY AUTOINCREMENT,
+    key BLOB NOT NULL,
+    version TEXT NOT NULL,
+    versioned INTEGER NOT NULL,
+    since REAL NOT NULL,
+    until REAL NOT NULL,
+    size INTEGER NOT NULL,
+    inline INTEGER,
+    blob TEXT,
+    stored INTEGER,
+    manifest INTEGER,
+    record TEXT NOT NULL
+  );
+  CREATE INDEX history_key ON history (key, entry DESC, since);
+  CREATE INDEX history_version ON history (version);
+  CREATE INDEX history_null ON history (key) WHERE versioned = 0;
+  CREATE INDEX history_blob ON history (blob) WHERE blob IS NOT NULL;
+  CREATE TABLE shared (blob TEXT PRIMARY KEY, count TEXT NOT NULL) WITHOUT ROWID`;
+
+/** Columns of the table `bucket` with the number and size of the rows in `history`. */
+export const historyTotals = ["noncurrent", "noncurrent_bytes"] as const;
 
 export const registrySchema = `
   CREATE TABLE buckets (
@@ -61,6 +86,10 @@ export function noSetting(name: string): string {
 // blobs: every blob that a commit has referenced and no sweep has removed; other files are orphans.
 //   The key is that of the object whose whole body the blob was at that commit.
 // buried: the garbage queue, bodies without a record whose bytes are still to be removed.
+// history: the versions that are not current, and all delete markers, which have no body. `since` and
+//   `until` are the times at which the version and its successor were written.
+// shared: blobs that several versions of a key have as their body or as a part of it, with the
+//   number of references beyond the first.
 // outbox: events for notification rules that are still to be delivered.
 export const bucketSchema = `
   CREATE TABLE bucket (
@@ -68,6 +97,7 @@ export const bucketSchema = `
     deleted INTEGER NOT NULL DEFAULT 0,
     objects INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL DEFAULT 0,
+    ${historyTotals.map((name) => `${name} INTEGER NOT NULL DEFAULT 0`).join(", ")},
     ${settingNames.map((name) => `${name} TEXT`).join(", ")}
   );
   INSERT INTO bucket (only_row, ${settingNames.join(", ")})
@@ -105,6 +135,7 @@ export const bucketSchema = `
   CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER, checksum TEXT);
   ${existenceTable};
   ${outboxTable};
+  ${historyTables};
   PRAGMA user_version = ${schemaVersion};
 `;
 

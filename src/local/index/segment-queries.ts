@@ -6,8 +6,8 @@ export interface SegmentQueries {
   /** Blobs of a segment that a commit has referenced and no sweep has removed, sorted by offset. */
   blobsIn(bucketId: string, segment: string): SegmentBlob[];
   hasBlobsIn(bucketId: string, segment: string): boolean;
-  /** Whether this blob is the current body of the object. */
-  isCurrentBody(key: Uint8Array, blob: string): boolean;
+  /** Whether this blob is the body of a version of the key. */
+  isBody(key: Uint8Array, blob: string): boolean;
 }
 
 export interface SegmentBlob {
@@ -33,7 +33,7 @@ export function createSegmentQueries(database: Database): SegmentQueries {
     hasBlobsIn: (bucketId, segment) =>
       sql.anyBlob.get(...idRange(bucketId, segment)) !== undefined ||
       sql.anyIndexedBlob.get(...existenceKey.blobsIn(bucketId, segment)) !== undefined,
-    isCurrentBody: (key, blob) => sql.body.get(key, blob) !== undefined,
+    isBody: (key, blob) => sql.body.get(key, blob) !== undefined || sql.pastBody.get(blob, key) !== undefined,
   };
 }
 
@@ -50,5 +50,6 @@ function prepareStatements(database: Database) {
     indexedBlobs: sql<[indexKey: Uint8Array]>("SELECT place FROM witness WHERE place >= ? AND place < ?"),
     anyIndexedBlob: sql("SELECT 1 FROM witness WHERE place >= ? AND place < ? LIMIT 1"),
     body: sql("SELECT 1 FROM objects WHERE key = ? AND blob = ?"),
+    pastBody: sql("SELECT 1 FROM history WHERE blob = ? AND key = ?"),
   };
 }

@@ -9,7 +9,9 @@ import {
   parseExistenceKey,
 } from "../index/existence-index.ts";
 import type { Queries } from "../index/object-queries.ts";
+import { parseSharedCount } from "../index/shared-count.ts";
 import type { Database } from "../index/sqlite.ts";
+import { bucketDatabaseChecks } from "./check-database.ts";
 
 /** Reads through the bucket's current handle, which may change between two batches. */
 export type BucketReader = <T>(read: (queries: Queries, database: Database) => T) => T;
@@ -19,13 +21,15 @@ const batch = 256;
 export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Generator<Finding> {
   yield* attempt(() => read((queries) => checkSettings(queries)));
   yield* walkExistenceIndex(read);
+  yield* walkTable(read, history);
+  yield* walkTable(read, shared);
   yield* walkTable(read, uploads);
   yield* walkTable(read, parts);
   yield* walkTable(read, blobs);
   yield* attempt(() => read((queries) => checkGarbage(queries)));
   yield* walkOutbox(read);
   if (depth === "pages") {
-    for (const check of databaseChecks) yield* attempt(() => read((_, database) => check(database)));
+    for (const check of bucketDatabaseChecks) yield* attempt(() => read((_, database) => check(database)));
   }
 }
 
@@ -108,6 +112,10 @@ function lookUp(entry: ExistenceEntry): [sql: string, ...values: (string | numbe
   switch (entry.kind) {
     case "object":
       return ["SELECT 1 FROM objects WHERE key = ?", entry.key];
+    case "version":
+      return ["SELECT 1 FROM history WHERE version = ? AND key = ?", entry.version, entry.key];
+    case "shared":
+      return ["SELECT 1 FROM shared WHERE blob = ?", entry.id];
     case "upload":
       return ["SELECT 1 FROM uploads WHERE key = ? AND id = ?", entry.key, entry.id];
     case "part":
@@ -125,6 +133,10 @@ function lostFinding(entry: ExistenceEntry): Finding {
   switch (entry.kind) {
     case "object":
       return { key: text(entry.key), what: what(`the record of "${text(entry.key)}"`) };
+    case "version":
+      return { key: text(entry.key), what: what(`version "${entry.version}" of "${text(entry.key)}"`) };
+    case "shared":
+      return { what: what(`the number of references of blob ${entry.id}`) };
     case "upload":
       return { key: text(entry.key), what: what(`upload "${entry.id}"`) };
     case "part":
@@ -143,8 +155,10 @@ interface Table {
   /** The columns of the primary key, in order. */
   readonly key: readonly string[];
   readonly first: readonly (string | number | Uint8Array)[];
+  /** Other columns that the walk reads. */
+  readonly also?: readonly string[];
   indexKey(row: Row): Uint8Array;
-  /** Verifies the whole row, of which the walk reads only the key. */
+  /** Verifies the whole row, of which the walk reads only some columns. */
   verify?(queries: Queries, row: Row): unknown;
   describe(row: Row): Finding;
 }
@@ -152,6 +166,29 @@ interface Table {
 function describeUnindexed(thing: string): string {
   return `The stored data is damaged: ${thing} is missing from the existence index.`;
 }
+
+const history: Table = {
+  name: "history",
+  key: ["entry"],
+  first: [0],
+  also: ["key", "version"],
+  indexKey: ({ key, version }) => existenceKey.version(key as Uint8Array, String(version)),
+  verify: (queries, { entry }) => queries.inspectEntry(Number(entry)),
+  describe: ({ key, version }) => ({
+    key: Buffer.from(key as Uint8Array).toString(),
+    what: describeUnindexed(`version "${version}" of "${Buffer.from(key as Uint8Array).toString()}"`),
+  }),
+};
+
+const shared: Table = {
+  name: "shared",
+  key: ["blob"],
+  first: [""],
+  also: ["count"],
+  indexKey: ({ blob }) => existenceKey.shared(String(blob)),
+  verify: (_, { blob, count }) => parseSharedCount(String(blob), count),
+  describe: ({ blob }) => ({ what: describeUnindexed(`the number of references of blob ${blob}`) }),
+};
 
 const uploads: Table = {
   name: "uploads",
@@ -183,9 +220,9 @@ const blobs: Table = {
 
 /** Finds damaged rows and rows without an index entry. */
 function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
-  const { name, key, first, indexKey, describe } = table;
+  const { name, key, first, also = [], indexKey, describe } = table;
   const columns = key.join(", ");
-  const sql = `SELECT ${columns} FROM ${name} WHERE (${columns}) > (${key.map(() => "?").join(", ")}) ORDER BY ${columns} LIMIT ${batch}`;
+  const sql = `SELECT ${[...key, ...also].join(", ")} FROM ${name} WHERE (${columns}) > (${key.map(() => "?").join(", ")}) ORDER BY ${columns} LIMIT ${batch}`;
   const seen = new Set<string>();
   let after = first;
   for (;;) {
@@ -217,63 +254,4 @@ function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
     if (seen.has(at)) return;
     seen.add(at);
   }
-}
-
-const databaseChecks: readonly ((database: Database) => Finding[])[] = [
-  checkTotals,
-  checkOwners,
-  (database) => checkPageIntegrity(database),
-];
-
-/** Uses a single statement, so that totals and rows are read in one snapshot. */
-function checkTotals(database: Database): Finding[] {
-  const row = database
-    .prepare<{ hold: number }>(
-      "SELECT bucket.objects = count(size) AND bucket.bytes = coalesce(sum(size), 0) AS hold FROM bucket LEFT JOIN objects",
-    )
-    .get();
-  if (row?.hold === 1) return [];
-  return [{ what: "The stored data is damaged: the totals of the bucket are not those of its objects." }];
-}
-
-const blobsInManifests =
-  "SELECT json_extract(part.value, '$[2]') FROM manifests, " +
-  "json_each(substr(parts, 33, length(parts) - 40), '$[1]') AS part " +
-  "WHERE json_valid(substr(parts, 33, length(parts) - 40)) AND json_extract(part.value, '$[2]') IS NOT NULL";
-
-const unownedQueries: readonly (readonly [what: string, sql: string])[] = [
-  [
-    "body",
-    "SELECT id FROM bodies WHERE id NOT IN (SELECT inline FROM objects WHERE inline IS NOT NULL) LIMIT 100",
-  ],
-  [
-    "list of parts",
-    "SELECT id FROM manifests WHERE id NOT IN (SELECT manifest FROM objects WHERE manifest IS NOT NULL " +
-      "UNION ALL SELECT manifest FROM buried WHERE manifest IS NOT NULL) LIMIT 100",
-  ],
-  [
-    "blob",
-    "SELECT id FROM blobs WHERE id NOT IN (SELECT blob FROM objects WHERE blob IS NOT NULL " +
-      "UNION ALL SELECT blob FROM parts UNION ALL SELECT blob FROM buried WHERE blob IS NOT NULL " +
-      `UNION ALL ${blobsInManifests}) LIMIT 100`,
-  ],
-];
-
-function checkOwners(database: Database): Finding[] {
-  return unownedQueries.flatMap(([what, sql]) =>
-    database
-      .prepare<{ id: unknown }>(sql)
-      .all()
-      .map(({ id }) => ({
-        what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
-      })),
-  );
-}
-
-export function checkPageIntegrity(database: Database): Finding[] {
-  return database
-    .prepare<{ integrity_check: string }>("PRAGMA integrity_check(20)")
-    .all()
-    .filter(({ integrity_check }) => integrity_check !== "ok")
-    .map(({ integrity_check }) => ({ what: `The stored data is damaged: ${integrity_check}.` }));
 }

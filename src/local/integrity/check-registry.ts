@@ -8,7 +8,7 @@ import type { DocumentRow } from "../index/checksummed-rows.ts";
 import { existenceKey, inSnapshot, parseExistenceKey } from "../index/existence-index.ts";
 import { isOrphaned } from "../index/orphaned-buckets.ts";
 import { type Database, toDamageError } from "../index/sqlite.ts";
-import { checkPageIntegrity } from "./check-bucket.ts";
+import { checkPageIntegrity } from "./check-database.ts";
 
 export function checkRegistry(layout: Layout, registry: Database): Finding[] {
   const checks = [checkPageIntegrity, checkExistenceIndex, checkBuckets, checkDocuments, checkRevisions];

@@ -202,7 +202,14 @@ async function assertEmpty(shell: Shell): Promise<void> {
   });
   assert.deepEqual(
     report,
-    { objectsExpired: 0, objectsMoved: 0, uploadsAborted: 0, uploadsForgotten: 0, blobsRemoved: 0 },
+    {
+      objectsExpired: 0,
+      objectsMoved: 0,
+      versionsExpired: 0,
+      uploadsAborted: 0,
+      uploadsForgotten: 0,
+      blobsRemoved: 0,
+    },
     "nothing was left to sweep",
   );
   assertNothingLeftOver(join(shell.directory, ".store"));

@@ -18,6 +18,7 @@ import {
 const nothing = {
   objectsExpired: 0,
   objectsMoved: 0,
+  versionsExpired: 0,
   uploadsAborted: 0,
   uploadsForgotten: 0,
   blobsRemoved: 0,

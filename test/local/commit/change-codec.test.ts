@@ -17,34 +17,60 @@ const put: WireObject = {
 };
 
 const changes: Record<string, WireChange> = {
-  "a small put": { checks: [], mutations: [put], onlyFreesSpace: false },
+  "a small put": { checks: [], mutations: [put], protection: undefined, onlyFreesSpace: false },
   "a put of an empty body": {
     checks: [],
     mutations: [{ ...put, size: 0, inline: Buffer.alloc(0) }],
+    protection: undefined,
     onlyFreesSpace: false,
   },
   "a conditional put": {
     checks: [{ kind: "object", key: put.key, version: undefined }],
     mutations: [put],
+    protection: undefined,
     onlyFreesSpace: false,
   },
   "a put of a blob": {
     checks: [],
     mutations: [{ ...put, inline: undefined, blob: "blob", stored: 5 }],
+    protection: undefined,
     onlyFreesSpace: false,
   },
   "a put of parts": {
     checks: [],
     mutations: [{ ...put, inline: undefined, manifest: "parts" }],
+    protection: undefined,
     onlyFreesSpace: false,
   },
   "a put with an event": {
     checks: [],
     mutations: [put, { kind: "add event", rule: "rule", event: "event", ifExists: undefined }],
+    protection: undefined,
     onlyFreesSpace: false,
   },
-  "a delete": { checks: [], mutations: [{ kind: "delete object", key: put.key }], onlyFreesSpace: true },
-  "an empty change": { checks: [], mutations: [], onlyFreesSpace: true },
+  "a delete": {
+    checks: [],
+    mutations: [{ kind: "delete object", key: put.key }],
+    protection: undefined,
+    onlyFreesSpace: true,
+  },
+  "a put into a bucket with versions": {
+    checks: [{ kind: "version", key: put.key, version: put.version, text: "record" }],
+    mutations: [put],
+    protection: { versioning: "on", lockRules: "" },
+    onlyFreesSpace: false,
+  },
+  "a copy of a version": {
+    checks: [],
+    mutations: [
+      { kind: "put copy", key: put.key, version: "a", size: 3, record: "record", of: "b" },
+      { kind: "put marker", key: put.key, version: "c", record: "record" },
+      { kind: "delete version", key: put.key, version: "d" },
+    ],
+    protection: { versioning: "on", lockRules: "" },
+    onlyFreesSpace: false,
+  },
+  "an empty change": { checks: [], mutations: [], protection: undefined, onlyFreesSpace: true },
 };
 
 /** Converts bytes to arrays, so that a Buffer equals a Uint8Array. */

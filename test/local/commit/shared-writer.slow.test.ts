@@ -11,7 +11,7 @@ import { type Agent, withAgents } from "../agents/agents.ts";
 const bucket = "shared";
 
 function doorOf(directory: string): string {
-  return readFileSync(join(directory, "writer-3"), "utf8");
+  return readFileSync(join(directory, "writer-4"), "utf8");
 }
 
 async function put(agent: Agent, key: string): Promise<void> {
@@ -99,14 +99,14 @@ test("closing a store removes its socket", async (t) => {
   assert.ok(existsSync(door));
   await engine.close();
   assert.ok(!existsSync(dirname(door)));
-  assert.ok(!existsSync(join(directory, "writer-3")));
+  assert.ok(!existsSync(join(directory, "writer-4")));
 });
 
 test("a socket path that is not a socket is ignored", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());
-  writeFileSync(join(directory, "writer-3"), join(directory, "registry.db"));
+  writeFileSync(join(directory, "writer-4"), join(directory, "registry.db"));
   await engine.createBucket(bucket);
   assert.ok(await engine.bucket(bucket));
 });

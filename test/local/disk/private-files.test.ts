@@ -56,7 +56,7 @@ test("only the owner can read the files of a data directory in use", async (t) =
     /registry\.db-shm$/,
     /segments\/\w+$/,
     /\.lock$/,
-    /writer-3$/,
+    /writer-4$/,
     /reserve$/,
   ])
     assert.ok(

@@ -1,0 +1,177 @@
+// Queries of the versions of one key: the current object and the rows of the history. Both tables
+// are read in one snapshot, because a commit moves versions between them.
+import { decodeObject } from "../../engine/codec/record-codec.ts";
+import type { Body, InspectedVersion, ObjectWithBody, StoredVersion } from "../../engine/records.ts";
+import { keyBytes } from "../../model/key.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
+import { blobContext, damagedError, verifyText } from "./checksum.ts";
+import { existenceKey, inSnapshot, lostError, parseExistenceKey, unindexedError } from "./existence-index.ts";
+import { decodeHistoryRow } from "./history-row.ts";
+import { type Database, prepareArrays } from "./sqlite.ts";
+import { type BodyRow, toBody } from "./stored-body.ts";
+
+export interface HistoryQueries {
+  version(key: string, id: string): StoredVersion | undefined;
+  newestVersion(key: string): Version | undefined;
+  objectAt(key: string, time: number): ObjectWithBody | undefined;
+  /** Returns the next entries of the history after `after`. */
+  historyEntries(after: number): number[];
+  /** Verifies a row of the history. Undefined if the entry does not exist. */
+  inspectEntry(entry: number): Extract<InspectedVersion["found"], { version: Version }> | undefined;
+  /** Returns the key of an entry, not verified. */
+  entryKey(entry: number): string;
+}
+
+type HistoryBodyRow = readonly [
+  ...BodyRow,
+  manifestId: number | null,
+  entry: number,
+  key: Uint8Array,
+  version: string,
+  versioned: number,
+  since: number,
+  until: number,
+  size: number,
+];
+
+export function createHistoryQueries(database: Database): HistoryQueries {
+  const sql = prepareStatements(database);
+
+  function current(key: string, bytes: Uint8Array): ObjectWithBody | undefined {
+    const row = sql.object.get(bytes);
+    if (row === undefined) return undefined;
+    const [checked, blob, stored] = row;
+    const record = decodeObject(verifyText(checked, `the record of "${key}"`, blobContext(blob, stored)));
+    if (record.key !== key) throw damagedError(`the record of "${key}", which is that of "${record.key}",`);
+    return { record, body: toBody(record, row) };
+  }
+
+  /** Throws if the existence index has a version of the key that was not found: its row was lost. */
+  function throwIfLost(key: string, bytes: Uint8Array): void {
+    if (sql.existence.get(existenceKey.object(bytes)) !== undefined && sql.object.get(bytes) === undefined)
+      throw lostError(`the record of "${key}"`);
+    for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
+      const entry = parseExistenceKey(indexKey);
+      const isOther = entry?.kind === "version" && Buffer.compare(entry.key, bytes) !== 0;
+      if (isOther) continue;
+      if (entry?.kind !== "version" || sql.exists.get(entry.version, bytes) === undefined)
+        throw lostError(`a version of "${key}"`);
+    }
+  }
+
+  function findInHistory(bytes: Uint8Array, id: string): HistoryBodyRow | undefined {
+    return sql.byVersion.get(id, bytes) ?? (id === nullVersion ? sql.byNull.get(bytes) : undefined);
+  }
+
+  return {
+    version(key, id) {
+      const bytes = keyBytes(key);
+      return inSnapshot(database, () => {
+        const newest = current(key, bytes);
+        if (newest !== undefined && isVersionNamed(newest.record, id))
+          return { version: newest.record, body: newest.body, isCurrent: true };
+        const row = findInHistory(bytes, id);
+        if (row !== undefined) return toStoredVersion(row);
+        if (id === nullVersion || sql.existence.get(existenceKey.version(bytes, id)) !== undefined)
+          throwIfLost(key, bytes);
+        else if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
+          throw lostError(`the record of "${key}"`);
+        return undefined;
+      });
+    },
+    newestVersion(key) {
+      const bytes = keyBytes(key);
+      return inSnapshot(database, () => {
+        const newest = current(key, bytes);
+        if (newest !== undefined) return newest.record;
+        const row = sql.newest.get(bytes);
+        if (row !== undefined && row[12] === Number.POSITIVE_INFINITY) return toStoredVersion(row).version;
+        // Without a current object, the newest version is a delete marker.
+        if (row !== undefined) throw lostError(`the newest version of "${key}"`);
+        throwIfLost(key, bytes);
+        return undefined;
+      });
+    },
+    objectAt(key, time) {
+      const bytes = keyBytes(key);
+      return inSnapshot(database, () => {
+        const newest = current(key, bytes);
+        if (newest !== undefined && newest.record.uploaded <= time) return newest;
+        const row = sql.at.get(bytes, time);
+        if (row === undefined) {
+          throwIfLost(key, bytes);
+          return undefined;
+        }
+        const { version, body } = toStoredVersion(row);
+        return isDeleteMarker(version) ? undefined : { record: version, body: body! };
+      });
+    },
+    historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
+    inspectEntry(entry) {
+      return inSnapshot(database, () => {
+        const row = sql.byEntry.get(entry);
+        if (row === undefined) return undefined;
+        const { version, body } = toStoredVersion(row);
+        if (sql.existence.get(existenceKey.version(row[8], version.version)) === undefined)
+          throw unindexedError(`a version of "${version.key}"`);
+        return { version, body };
+      });
+    },
+    entryKey(entry) {
+      const key: unknown = sql.byEntry.get(entry)?.[8];
+      return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
+    },
+  };
+}
+
+function toStoredVersion(row: HistoryBodyRow): StoredVersion {
+  const [record, blob, stored, inline, , , manifest, entry, key, version, versioned, since, until, size] =
+    row;
+  const columns = {
+    entry,
+    key,
+    version,
+    versioned,
+    since,
+    until,
+    size,
+    inline,
+    blob,
+    stored,
+    manifest,
+    record,
+  };
+  const decoded = decodeHistoryRow(columns);
+  const isCurrent = until === Number.POSITIVE_INFINITY;
+  if (isDeleteMarker(decoded)) return { version: decoded, body: undefined, isCurrent };
+  return { version: decoded, body: bodyOf(decoded, row), isCurrent };
+}
+
+/** A list of parts that is missing must not be read as an inline body. */
+function bodyOf(record: ObjectRecord, row: HistoryBodyRow): Body {
+  if (row[6] !== null && row[5] === null) throw lostError(`the list of parts of "${record.key}"`);
+  return toBody(record, row);
+}
+
+function prepareStatements(database: Database) {
+  const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
+  const joins = "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest";
+  const select =
+    "SELECT record, blob, stored, inline, bytes, parts, manifest, entry, key, version, versioned, since, until, size " +
+    `FROM history ${joins}`;
+  return {
+    object: sql<BodyRow>(
+      `SELECT record, blob, stored, inline, bytes, parts FROM objects ${joins} WHERE key = ?`,
+    ),
+    byVersion: sql<HistoryBodyRow>(`${select} WHERE version = ? AND key = ?`),
+    byNull: sql<HistoryBodyRow>(`${select} WHERE key = ? AND versioned = 0`),
+    byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
+    newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
+    at: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
+    entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
+    exists: sql("SELECT 1 FROM history WHERE version = ? AND key = ?"),
+    existence: sql("SELECT 1 FROM witness WHERE place = ?"),
+    indexed: sql<[indexKey: Uint8Array]>("SELECT place FROM witness WHERE place >= ? AND place < ?"),
+  };
+}

@@ -1,0 +1,39 @@
+// Decodes the location of a body from the columns of a row, in the tables of objects and of history.
+import { decodeManifest } from "../../engine/codec/record-codec.ts";
+import type { Body, BodyPart } from "../../engine/records.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { damagedError, verifyBytes, verifyText } from "./checksum.ts";
+import { emptyBody } from "./schema.ts";
+
+/** The record and the columns that locate the body. The list of parts is text. */
+export type BodyRow = readonly [
+  record: string,
+  blob: string | null,
+  stored: number | null,
+  inline: number | null,
+  bytes: Uint8Array | null,
+  manifest: string | null,
+];
+
+export function toBody(record: ObjectRecord, row: readonly [...BodyRow, ...unknown[]]): Body {
+  const [, blob, stored, inline, bytes, manifest] = row;
+  const { key, version } = record;
+  if (blob !== null) return { storage: "blob", blob: { id: blob, size: stored! } };
+  if (manifest !== null) {
+    const [owner, parts] = ownedParts(manifest, `the list of parts of "${key}"`);
+    if (owner !== version)
+      throw damagedError(`the list of parts of "${key}", which belongs to another object,`);
+    return { storage: "parts", parts };
+  }
+  if (inline === emptyBody && record.size === 0 && record.encryption === undefined)
+    return { storage: "inline", bytes: new Uint8Array() };
+  return { storage: "inline", bytes: verifyBytes(version, bytes, `the body of "${key}"`) };
+}
+
+/** Parses a stored list of parts, which starts with the version of the object that owns it. */
+export function ownedParts(manifest: string, what: string): [version: string, parts: BodyPart[]] {
+  const text = verifyText(manifest, what);
+  return [text.slice(0, versionDigits), decodeManifest(text.slice(versionDigits))];
+}
+
+const versionDigits = 32;
