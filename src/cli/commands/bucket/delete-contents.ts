@@ -5,6 +5,7 @@ import { StoreError } from "../../../model/errors.ts";
 import type { Key } from "../../../model/key.ts";
 import { limits } from "../../../model/limits.ts";
 import type { VersionPosition } from "../../../model/listing.ts";
+import { describeLock, findLock } from "../../../model/lock.ts";
 import { isDeleteMarker } from "../../../model/version.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { escapeControls } from "../../framework/output.ts";
@@ -25,6 +26,7 @@ export async function deleteWithContents(
   bucket: string,
   options: BypassOptions,
 ): Promise<RemovedContents> {
+  await refuseLocks(engine, bucket, options);
   const removed: RemovedContents = { objects: 0, versions: 0 };
   for (let round = 1; ; round++) {
     const { versioning, lockRules } = (await requireBucket(engine, bucket)).settings;
@@ -42,6 +44,28 @@ export async function deleteWithContents(
       });
     }
   }
+}
+
+/** Throws before anything is deleted if a version is locked: the bucket could not be deleted then. */
+async function refuseLocks(
+  engine: Engine,
+  bucket: string,
+  { bypassGovernance = false }: BypassOptions,
+): Promise<void> {
+  const { lockRules, objectLock } = (await requireBucket(engine, bucket)).settings;
+  if (lockRules === undefined && objectLock === undefined) return;
+  const locked = createLockedVersions();
+  let after: VersionPosition | undefined;
+  do {
+    const page = await engine.listVersions(bucket, { after });
+    for (const { version } of page.versions) {
+      const lock = isDeleteMarker(version) ? undefined : findLock(version, lockRules, Date.now());
+      if (lock !== undefined && !(lock.canBypass && bypassGovernance))
+        locked.add(version, describeLock(lock));
+    }
+    after = page.next;
+  } while (after !== undefined);
+  locked.throwIfAny(bucket, "nothing was deleted");
 }
 
 async function deleteObjects(engine: Engine, bucket: string, removed: RemovedContents): Promise<void> {
@@ -81,7 +105,7 @@ async function deleteAllVersions(
     }
     after = page.next;
   } while (after !== undefined);
-  locked.throwIfAny(bucket);
+  locked.throwIfAny(bucket, "the bucket was not deleted, but other versions in it were");
 }
 
 /** Number of locked versions that the error describes. */
@@ -102,14 +126,13 @@ function createLockedVersions() {
       count++;
       if (count <= maxDescribed) described.push(`${escapeControls(key)} (version ${version}): ${message}`);
     },
-    throwIfAny(bucket: string): void {
+    throwIfAny(bucket: string, outcome: string): void {
       if (count === 0) return;
       const more = count > maxDescribed ? [`… and ${count - maxDescribed} more`] : [];
       const what = count === 1 ? "1 version is" : `${count} versions are`;
-      throw new CommandError(
-        `${what} locked in bucket "${bucket}": the bucket was not deleted, but all other versions in it were.`,
-        { hint: [...described, ...more] },
-      );
+      throw new CommandError(`${what} locked in bucket "${bucket}"; ${outcome}.`, {
+        hint: [...described, ...more],
+      });
     },
   };
 }

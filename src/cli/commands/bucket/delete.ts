@@ -15,7 +15,7 @@ export const deleteCommand: Command = {
   summary: "Delete a bucket",
   details:
     "A bucket with objects is only deleted with --force, which deletes its objects and all their versions first.\n" +
-    "Versions that are locked are reported and kept, and with them the bucket; the exit code is 1 then.",
+    "If versions in it are locked, nothing is deleted, and the message names the locks.",
   usage: ["<name> [--force] [--yes]"],
   options: {
     force: { summary: "delete all objects first; asks for confirmation on a terminal" },
