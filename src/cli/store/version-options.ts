@@ -1,6 +1,7 @@
 // Which version of an object a command reads: the options --version and --at, and the errors.
-import type { VersionOptions } from "../../engine/engine.ts";
+import type { Engine, VersionOptions } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
+import type { ObjectRecord } from "../../model/object.ts";
 import type { DeleteMarker } from "../../model/version.ts";
 import type { Option, ParsedOptions } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
@@ -26,6 +27,21 @@ export function parseVersionOptions(options: ParsedOptions): VersionOptions {
     throw usageError("--version and --at cannot be combined: both choose a version.");
   if (version === "") throw usageError("--version needs the id of a version.");
   return { version, time: at === undefined ? undefined : parsePastTime("--at", at) };
+}
+
+/** Returns the metadata of the object or version; throws if there is none. */
+export async function requireObject(
+  engine: Engine,
+  address: ObjectAddress,
+  options: VersionOptions,
+): Promise<ObjectRecord> {
+  const { bucket, key } = address;
+  const record = await engine.head(bucket, key, options);
+  if (record !== undefined) return record;
+  // Unlike `head`, `describe` returns the delete marker; it would need the key of an encrypted object.
+  const found = await engine.describe(bucket, key, options);
+  if (found.outcome === "missing") throw missingObjectError(address, options, found.marker);
+  return found.record;
 }
 
 /** The error for a read that found no object, with the delete marker that it found instead, if any. */

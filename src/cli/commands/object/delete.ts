@@ -6,7 +6,7 @@ import { CommandError, usageError } from "../../framework/command-error.ts";
 import { escapeControls } from "../../framework/output.ts";
 import { type ObjectAddress, objectAddress } from "../../store/object-address.ts";
 import { withData } from "../../store/open-store.ts";
-import { addressText, missingObjectError, versionsCommand } from "../../store/version-options.ts";
+import { addressText, requireObject, versionsCommand } from "../../store/version-options.ts";
 
 export const deleteCommand: Command = {
   name: "delete",
@@ -42,8 +42,7 @@ async function deleteObject(invocation: Invocation, address: ObjectAddress): Pro
   const { bucket, key } = address;
   const [marker] = await withData(invocation, { absent: "refuse", subject: address }, async (data) => {
     // The engine deletes a missing key without an error, but a user should notice a typo.
-    const found = await data.engine.describe(bucket, key);
-    if (found.outcome === "missing") throw missingObjectError(address, {}, found.marker);
+    await requireObject(data.engine, address, {});
     const markers = await data.engine.delete(bucket, [key]);
     await data.tidy();
     return markers;

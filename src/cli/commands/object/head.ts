@@ -3,7 +3,7 @@ import type { Command } from "../../framework/command.ts";
 import { objectAddress } from "../../store/object-address.ts";
 import { objectFields, objectJson } from "../../store/object-output.ts";
 import { withData } from "../../store/open-store.ts";
-import { missingObjectError, parseVersionOptions, versionReadOptions } from "../../store/version-options.ts";
+import { parseVersionOptions, requireObject, versionReadOptions } from "../../store/version-options.ts";
 
 export const headCommand: Command = {
   name: "head",
@@ -20,11 +20,9 @@ export const headCommand: Command = {
     const address = objectAddress(parameters[0]!);
     const versionOptions = parseVersionOptions(options);
     const subject = { ...address, version: versionOptions.version };
-    const record = await withData(invocation, { absent: "refuse", subject }, async ({ engine }) => {
-      const found = await engine.describe(address.bucket, address.key, versionOptions);
-      if (found.outcome === "missing") throw missingObjectError(address, versionOptions, found.marker);
-      return found.record;
-    });
+    const record = await withData(invocation, { absent: "refuse", subject }, ({ engine }) =>
+      requireObject(engine, address, versionOptions),
+    );
     if (output.isJson) await output.json(objectJson(record));
     else await output.fields(objectFields(record, output));
   },

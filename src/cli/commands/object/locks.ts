@@ -9,7 +9,7 @@ import { type ObjectAddress, objectAddress } from "../../store/object-address.ts
 import { lockJson } from "../../store/object-output.ts";
 import { withData } from "../../store/open-store.ts";
 import { parseMode } from "../../store/retention-options.ts";
-import { missingObjectError, versionOption } from "../../store/version-options.ts";
+import { requireObject, versionOption } from "../../store/version-options.ts";
 
 export const retentionCommand: Command = {
   name: "retention",
@@ -95,13 +95,12 @@ async function withObject(
   const address = objectAddress(name);
   const version = invocation.options.text("version");
   const options = { absent: "refuse", subject: { ...address, version } } as const;
-  const record = await withData(invocation, options, async ({ engine }) => {
-    const changed = await change(engine, address, version);
-    if (changed !== undefined) return changed;
-    const found = await engine.describe(address.bucket, address.key, { version });
-    if (found.outcome === "missing") throw missingObjectError(address, { version }, found.marker);
-    return found.record;
-  });
+  const record = await withData(
+    invocation,
+    options,
+    async ({ engine }) =>
+      (await change(engine, address, version)) ?? requireObject(engine, address, { version }),
+  );
   return { name, record };
 }
 

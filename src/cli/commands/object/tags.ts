@@ -3,7 +3,7 @@ import type { Command } from "../../framework/command.ts";
 import { objectAddress } from "../../store/object-address.ts";
 import { withData } from "../../store/open-store.ts";
 import { parseTagChange, printTags } from "../../store/tags.ts";
-import { missingObjectError, versionOption } from "../../store/version-options.ts";
+import { requireObject, versionOption } from "../../store/version-options.ts";
 
 export const tagsCommand: Command = {
   name: "tags",
@@ -23,13 +23,11 @@ export const tagsCommand: Command = {
     const change = parseTagChange(words, options.flag("clear"));
     const version = options.text("version");
     const subject = { ...address, version };
-    const { tags } = await withData(invocation, { absent: "refuse", subject }, async ({ engine }) => {
-      const { bucket, key } = address;
-      if (change !== undefined) return engine.setTags(bucket, key, change, { version });
-      const found = await engine.describe(bucket, key, { version });
-      if (found.outcome === "missing") throw missingObjectError(address, { version }, found.marker);
-      return found.record;
-    });
+    const { tags } = await withData(invocation, { absent: "refuse", subject }, ({ engine }) =>
+      change === undefined
+        ? requireObject(engine, address, { version })
+        : engine.setTags(address.bucket, address.key, change, { version }),
+    );
     await printTags(output, name, tags ?? new Map());
   },
 };
