@@ -76,6 +76,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "index.ts": [
     "binding",
     "engine/engine.ts",
+    "engine/maintenance/reports.ts",
     "model",
     "types.ts",
     "kv-types.ts",
@@ -108,11 +109,17 @@ const testFolders = [
 
 /** Engine files of which front ends may import types; a test below refuses other imports. */
 function engineTypes(): string[] {
-  return ["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"];
+  return [
+    ...["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"],
+    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts"],
+  ];
 }
 
 function ports(): string[] {
-  return ["engine/records.ts", "engine/blobs.ts", "engine/codec/record-codec.ts"];
+  return [
+    ...["engine/records.ts", "engine/blobs.ts"],
+    ...["engine/codec/record-codec.ts", "engine/codec/version-codec.ts"],
+  ];
 }
 
 interface Import {
