@@ -88,9 +88,9 @@ export function createEngine(options: EngineOptions): Engine {
 
     listVersions: onBucket("list", versions.listVersions),
     deleteVersions: onBucket("delete", housekeeping.sweepAfter(versions.deleteVersions)),
-    setTags: onBucket("put", versions.setTags),
-    setRetention: onBucket("put", versions.setRetention),
-    setLegalHold: onBucket("put", versions.setLegalHold),
+    setTags: onBucket("setTags", versions.setTags),
+    setRetention: onBucket("setRetention", versions.setRetention),
+    setLegalHold: onBucket("setLegalHold", versions.setLegalHold),
     restorePage: onBucket("put", versions.restorePage),
 
     createUpload: onBucket("createMultipartUpload", uploads.createUpload),

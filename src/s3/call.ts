@@ -18,6 +18,8 @@ export interface Call {
   readonly bucket: Bucket | undefined;
   readonly payload: Payload;
   readonly region: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 export interface S3Response {

@@ -13,6 +13,7 @@ export const errors = {
   EntityTooLarge: [400, "Your proposed upload exceeds the maximum allowed size."],
   EntityTooSmall: [400, "Your proposed upload is smaller than the minimum allowed size."],
   ExpiredToken: [400, "The provided token has expired."],
+  IllegalVersioningConfigurationException: [400, "The Versioning element must be specified"],
   IncompleteBody: [
     400,
     "You did not provide the number of bytes specified by the Content-Length HTTP header.",
@@ -44,6 +45,7 @@ export const errors = {
   ],
   InvalidRange: [416, "The requested range is not satisfiable"],
   InvalidRequest: [400, "Invalid Request"],
+  InvalidRetentionPeriod: [400, "Default retention period must be a positive integer value."],
   InvalidStorageClass: [400, "The storage class you specified is not valid."],
   InvalidTag: [400, "The tag provided was not valid."],
   InvalidToken: [400, "The provided token is malformed or otherwise invalid."],
@@ -64,6 +66,7 @@ export const errors = {
   NoSuchCORSConfiguration: [404, "The CORS configuration does not exist"],
   NoSuchKey: [404, "The specified key does not exist."],
   NoSuchLifecycleConfiguration: [404, "The lifecycle configuration does not exist"],
+  NoSuchObjectLockConfiguration: [404, "The specified object does not have a ObjectLock configuration"],
   NoSuchPublicAccessBlockConfiguration: [404, "The public access block configuration was not found"],
   NoSuchTagSet: [404, "The TagSet does not exist"],
   NoSuchUpload: [
@@ -108,6 +111,8 @@ export interface S3ErrorOptions {
   readonly details?: Readonly<Record<string, string>> | undefined;
   /** Value of Retry-After; default: 1 for status 503. */
   readonly retryAfterSeconds?: number | undefined;
+  /** Additional headers of the response. */
+  readonly headers?: readonly (readonly [string, string])[] | undefined;
   readonly cause?: unknown;
 }
 
@@ -117,12 +122,15 @@ export class S3Error extends Error {
   readonly status: number;
   readonly details: Readonly<Record<string, string>>;
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: readonly (readonly [string, string])[];
 
-  constructor(code: ErrorCode, { message, details = {}, retryAfterSeconds, cause }: S3ErrorOptions = {}) {
+  constructor(code: ErrorCode, options: S3ErrorOptions = {}) {
+    const { message, details = {}, retryAfterSeconds, headers = [], cause } = options;
     super(message ?? errors[code][1], cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = errors[code][0];
     this.details = details;
+    this.headers = headers;
     this.retryAfterSeconds = retryAfterSeconds ?? (this.status === 503 ? 1 : undefined);
   }
 }

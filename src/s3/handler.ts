@@ -67,10 +67,14 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   DeleteBucketCors: "change cors",
   PutBucketLifecycle: "change lifecycle",
   DeleteBucketLifecycle: "change lifecycle",
+  PutBucketVersioning: "change versioning",
+  PutObjectLockConfiguration: "change object lock",
+  PutBucketTagging: "change tags",
+  DeleteBucketTagging: "change tags",
 };
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, onExchange } = options;
+  const { engine, domains, log, now, onExchange } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
@@ -106,7 +110,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);
-      const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
+      const call = { engine, request, operation, caller: verified.caller, bucket, payload, region, now };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
@@ -216,6 +220,7 @@ function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Respons
   ]);
   const headers: [string, string][] = [["content-type", "application/xml"]];
   if (error.retryAfterSeconds !== undefined) headers.push(["retry-after", String(error.retryAfterSeconds)]);
+  headers.push(...error.headers.map(([name, value]): [string, string] => [name, value]));
   return { status: error.status, headers, body };
 }
 

@@ -1,6 +1,7 @@
 // Finds the operation of a request and the right it requires, from method, path and query.
 import type { Right } from "./auth/grants.ts";
 import { S3Error } from "./errors.ts";
+import { checkVersionId } from "./headers/versions.ts";
 import type { Query, S3Request } from "./request.ts";
 
 /** The right that each operation needs. "account": none on a bucket. "form": a signed policy. */
@@ -12,11 +13,15 @@ export const operations = {
   GetBucketLocation: "list",
   GetBucketAcl: "list",
   GetBucketVersioning: "list",
+  PutBucketVersioning: "admin",
   GetBucketTagging: "list",
+  PutBucketTagging: "admin",
+  DeleteBucketTagging: "admin",
   GetBucketPolicy: "list",
   GetBucketReplication: "list",
   GetBucketRequestPayment: "list",
   GetObjectLockConfiguration: "list",
+  PutObjectLockConfiguration: "admin",
   GetBucketEncryption: "list",
   GetPublicAccessBlock: "list",
   GetBucketOwnershipControls: "list",
@@ -42,6 +47,12 @@ export const operations = {
   GetObjectAttributes: "read",
   GetObjectAcl: "read",
   GetObjectTagging: "read",
+  PutObjectTagging: "write",
+  DeleteObjectTagging: "write",
+  GetObjectRetention: "read",
+  PutObjectRetention: "write",
+  GetObjectLegalHold: "read",
+  PutObjectLegalHold: "write",
   PutObject: "write",
   CopyObject: "write",
   DeleteObject: "write",
@@ -62,6 +73,8 @@ export interface Operation {
   readonly bucket: string;
   /** Empty for operations on a bucket. */
   readonly key: string;
+  /** The version that the request names, if any. */
+  readonly version: string | undefined;
   readonly requires: Right | "account" | "form";
 }
 
@@ -102,8 +115,20 @@ const bucketOperations: Readonly<Record<string, Readonly<Record<string, Operatio
     website: "GetBucketWebsite",
   },
   HEAD: { "": "HeadBucket" },
-  PUT: { "": "CreateBucket", cors: "PutBucketCors", lifecycle: "PutBucketLifecycle" },
-  DELETE: { "": "DeleteBucket", cors: "DeleteBucketCors", lifecycle: "DeleteBucketLifecycle" },
+  PUT: {
+    "": "CreateBucket",
+    cors: "PutBucketCors",
+    lifecycle: "PutBucketLifecycle",
+    "object-lock": "PutObjectLockConfiguration",
+    tagging: "PutBucketTagging",
+    versioning: "PutBucketVersioning",
+  },
+  DELETE: {
+    "": "DeleteBucket",
+    cors: "DeleteBucketCors",
+    lifecycle: "DeleteBucketLifecycle",
+    tagging: "DeleteBucketTagging",
+  },
   POST: { "": "PostObject", delete: "DeleteObjects" },
 };
 
@@ -112,21 +137,29 @@ const objectOperations: Readonly<Record<string, Readonly<Record<string, Operatio
     "": "GetObject",
     acl: "GetObjectAcl",
     attributes: "GetObjectAttributes",
+    "legal-hold": "GetObjectLegalHold",
     partNumber: "GetObject",
+    retention: "GetObjectRetention",
     tagging: "GetObjectTagging",
     uploadId: "ListParts",
   },
   HEAD: { "": "HeadObject", partNumber: "HeadObject" },
-  PUT: { "": "PutObject", "partNumber uploadId": "UploadPart" },
-  DELETE: { "": "DeleteObject", uploadId: "AbortMultipartUpload" },
+  PUT: {
+    "": "PutObject",
+    "legal-hold": "PutObjectLegalHold",
+    "partNumber uploadId": "UploadPart",
+    retention: "PutObjectRetention",
+    tagging: "PutObjectTagging",
+  },
+  DELETE: { "": "DeleteObject", tagging: "DeleteObjectTagging", uploadId: "AbortMultipartUpload" },
   POST: { uploads: "CreateMultipartUpload", uploadId: "CompleteMultipartUpload" },
 };
 
 export function readOperation(request: S3Request, domains: readonly string[]): Operation {
   const { bucket, key } = parseAddress(request, domains);
   const name = findOperationName(request, bucket, key);
-  if (request.query.has("versionId")) checkVersion(request);
-  return { name, bucket, key, requires: operations[name] };
+  const version = request.query.has("versionId") ? readVersion(request, name) : undefined;
+  return { name, bucket, key, version, requires: operations[name] };
 }
 
 /** Virtual-hosted style if the host ends with one of `domains`, otherwise path style. */
@@ -178,11 +211,27 @@ function toSubresourceKey(query: Query): string {
   return subresourceKey;
 }
 
-/** Refuses version ids other than null: an object has only one version. */
-function checkVersion({ query }: S3Request): void {
-  const version = query.get("versionId");
-  if (version === "null") return;
-  throw version === ""
-    ? new S3Error("InvalidArgument", { message: "Version id cannot be the empty string" })
-    : new S3Error("NoSuchVersion");
+/** Operations on one version of an object, which a request can name. */
+const versionOperations: ReadonlySet<OperationName> = new Set<OperationName>([
+  "GetObject",
+  "HeadObject",
+  "DeleteObject",
+  "GetObjectAttributes",
+  "GetObjectAcl",
+  "GetObjectTagging",
+  "PutObjectTagging",
+  "DeleteObjectTagging",
+  "GetObjectRetention",
+  "PutObjectRetention",
+  "GetObjectLegalHold",
+  "PutObjectLegalHold",
+]);
+
+function readVersion({ query }: S3Request, name: OperationName): string {
+  const version = checkVersionId(query.get("versionId") ?? "", "versionId");
+  if (versionOperations.has(name)) return version;
+  throw new S3Error("InvalidArgument", {
+    message: "This operation does not accept a version-id.",
+    details: { ArgumentName: "versionId", ArgumentValue: version },
+  });
 }

@@ -17,11 +17,15 @@ const cors =
   "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
 const lifecycle =
   "<LifecycleConfiguration><Rule><ID>r</ID><Prefix/><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>";
+const tagging = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
 const bodies: Readonly<Partial<Record<OperationName, string>>> = {
   PutObject: "stolen",
   UploadPart: "stolen",
   PutBucketCors: cors,
   PutBucketLifecycle: lifecycle,
+  PutBucketVersioning: "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+  PutBucketTagging: tagging,
+  PutObjectTagging: tagging,
   DeleteObjects: "<Delete><Object><Key>there</Key></Object></Delete>",
   CompleteMultipartUpload:
     '<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>"x"</ETag></Part></CompleteMultipartUpload>',

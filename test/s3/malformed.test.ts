@@ -138,7 +138,10 @@ test("malformed S3 requests get the right S3 error, and the server keeps running
     );
     await fails({ ...put, headers: { "x-amz-storage-class": "FROZEN" } }, 400, "InvalidStorageClass");
     await fails({ ...put, headers: { "x-amz-server-side-encryption": "aws:kms" } }, 501, "NotImplemented");
-    await fails({ ...put, headers: { "x-amz-tagging": "a=b" } }, 501, "NotImplemented");
+    await fails({ ...put, headers: { "x-amz-tagging": "a=b&a=c" } }, 400, "InvalidArgument");
+    await fails({ ...put, query: [["versionId", "null"]] }, 400, "InvalidArgument");
+    await fails({ method: "GET", path: "/bucket/x", query: [["versionId", ""]] }, 400, "InvalidArgument");
+    await fails({ method: "GET", path: "/bucket/x", query: [["versionId", "abc"]] }, 400, "InvalidArgument");
     await fails({ method: "GET", path: "/bucket", query: [["inventory", ""]] }, 501, "NotImplemented");
     await fails({ method: "PATCH", path: "/bucket/x" }, 405, "MethodNotAllowed");
   });

@@ -15,8 +15,8 @@ export function createVersions(context: Context): Versions {
     setTags: (bucket, key, tags, target = {}) => setTags(context, bucket, { key, ...target }, tags),
     setRetention: (bucket, key, retention, target = {}) =>
       setRetention(context, bucket, { key, ...target }, retention),
-    setLegalHold: (bucket, key, isHeld, target = {}) =>
-      setLegalHold(context, bucket, { key, ...target }, isHeld),
+    setLegalHold: (bucket, key, isOnHold, target = {}) =>
+      setLegalHold(context, bucket, { key, ...target }, isOnHold),
     restorePage: (bucket, options) => restorePage(context, bucket, options),
   };
 }

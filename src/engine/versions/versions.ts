@@ -29,7 +29,7 @@ export interface Versions {
     retention: Retention | undefined,
     target?: TargetOptions & BypassOptions,
   ): Promise<ObjectRecord>;
-  setLegalHold(bucket: string, key: Key, isHeld: boolean, target?: TargetOptions): Promise<ObjectRecord>;
+  setLegalHold(bucket: string, key: Key, isOnHold: boolean, target?: TargetOptions): Promise<ObjectRecord>;
 
   /**
    * Brings the objects of one page back to their state at a time, by new versions that share the

@@ -12,8 +12,7 @@ const prefix = "x-amz-meta-";
 /** Headers of unsupported features. They are refused: ignoring them would mislead the client. */
 const refusedHeaders = [
   /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
-  /^x-amz-(tagging|website-redirect-location|mfa|write-offset-bytes)$/,
-  /^x-amz-(bucket-)?object-lock-/,
+  /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
   /^x-amz-grant-/,
 ];
 
@@ -21,18 +20,14 @@ export function checkRefusedHeaders(request: S3Request): void {
   const { rawHeaders } = request.http;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
-    // SDKs and Terraform send the value `false` with every CreateBucket; it needs no support.
-    if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
     if (isRefused(name)) throw new S3Error("NotImplemented", { details: { Header: name } });
   }
 }
 
-/** Fields of a form stand for headers. Tags have a field with another name. */
+/** Fields of a form stand for headers. */
 export function checkRefusedFields(names: Iterable<string>): void {
   for (const name of names) {
-    if (name === "tagging" || isRefused(name)) {
-      throw new S3Error("NotImplemented", { details: { Field: name } });
-    }
+    if (isRefused(name)) throw new S3Error("NotImplemented", { details: { Field: name } });
   }
 }
 

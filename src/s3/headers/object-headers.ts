@@ -6,6 +6,7 @@ import { type Call, httpTime, quoteEtag } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 import { customerKeyHeaders } from "./customer-key.ts";
+import { lockHeaders } from "./lock.ts";
 import { formatStorageClass, metadataHeaders } from "./metadata.ts";
 
 /** Headers that a query parameter such as `response-content-type` can override. */
@@ -56,7 +57,7 @@ export function objectHeaders(
 }
 
 function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [string, string][] {
-  const { etag, uploaded, storageClass, encryption } = record;
+  const { etag, uploaded, storageClass, encryption, tags, lock } = record;
   const stored = metadataHeaders(record).filter(([name]) => !overridden.has(name));
   const headers: [string, string][] = [
     ["last-modified", httpTime(uploaded)],
@@ -68,6 +69,8 @@ function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [strin
   if (!headers.some(([name]) => name === "content-type"))
     headers.push(["content-type", "binary/octet-stream"]);
   if (storageClass !== "Standard") headers.push(["x-amz-storage-class", formatStorageClass(storageClass)]);
+  if (tags !== undefined) headers.push(["x-amz-tagging-count", String(tags.size)]);
+  if (lock !== undefined) headers.push(...lockHeaders(lock));
   return [...headers, ...customerKeyHeaders(encryption)];
 }
 

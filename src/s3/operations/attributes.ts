@@ -6,11 +6,12 @@ import { answerXml, type Call, httpTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { readCustomerKey } from "../headers/customer-key.ts";
 import { formatStorageClass } from "../headers/metadata.ts";
-import { noSuchKey } from "./objects.ts";
+import { missingObject, versionHeaders } from "../headers/versions.ts";
 
 const attributeNames = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
 
-export async function getObjectAttributes({ engine, operation, request }: Call): Promise<S3Response> {
+export async function getObjectAttributes(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
   const { rawHeaders } = request.http;
   const requested = rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === "x-amz-object-attributes")
@@ -21,8 +22,12 @@ export async function getObjectAttributes({ engine, operation, request }: Call):
     throw new S3Error("InvalidArgument", { message: "Invalid attribute name specified." });
   }
   const customerKey = readCustomerKey(request);
-  const described = await engine.describe(operation.bucket, operation.key, { customerKey });
-  if (described.outcome !== "found") throw noSuchKey(operation.key);
+  const { bucket, key, version } = operation;
+  const described = await engine.describe(bucket, key, { customerKey, version });
+  if (described.outcome !== "found") {
+    const marker = described.outcome === "missing" ? described.marker : undefined;
+    throw missingObject({ key, version, method: request.method, marker });
+  }
   const { record, parts } = described;
   const has = (name: (typeof attributeNames)[number]) => requested.includes(name);
   const elements: XmlElement[] = [];
@@ -33,7 +38,10 @@ export async function getObjectAttributes({ engine, operation, request }: Call):
   if (has("ObjectParts") && parts !== undefined) elements.push(["ObjectParts", partElements(request, parts)]);
   if (has("StorageClass")) elements.push(["StorageClass", formatStorageClass(record.storageClass)]);
   if (has("ObjectSize")) elements.push(["ObjectSize", record.size]);
-  return answerXml("GetObjectAttributesResponse", elements, [["last-modified", httpTime(record.uploaded)]]);
+  return answerXml("GetObjectAttributesResponse", elements, [
+    ["last-modified", httpTime(record.uploaded)],
+    ...versionHeaders(call.bucket, record),
+  ]);
 }
 
 type Parts = readonly ObjectPart[];

@@ -1,13 +1,16 @@
 // Operations on buckets, and fixed responses for bucket settings that are not supported.
 import { StoreError } from "../../model/errors.ts";
+import { checkTags, maxBucketTags } from "../../model/tags.ts";
 import { canSeeBucket } from "../auth/authorize.ts";
 import { readWholePayload } from "../body/payload.ts";
-import { childText, findChild, readXml } from "../body/xml-reader.ts";
+import { childText, findChild, findChildren, readXml } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, ownerElements, type S3Response } from "../call.ts";
 import { type ErrorCode, S3Error } from "../errors.ts";
+import { readTags } from "../headers/tags.ts";
+import { versionHeaders } from "../headers/versions.ts";
+import { findObject } from "./find-object.ts";
 import { numberParameter } from "./listing.ts";
-import { noSuchKey } from "./objects.ts";
 
 export async function listBuckets({ engine, caller, request, region }: Call): Promise<S3Response> {
   const { query } = request;
@@ -41,18 +44,43 @@ export async function listBuckets({ engine, caller, request, region }: Call): Pr
 }
 
 export async function createBucket(call: Call): Promise<S3Response> {
-  const { engine, operation, caller, payload, region } = call;
+  const { engine, operation, caller, request, payload, region } = call;
   const { bucket: name } = operation;
-  checkOwnership(call.request.header("x-amz-object-ownership"));
+  checkOwnership(request.header("x-amz-object-ownership"));
+  const isLocked = parseLockEnabled(request.header("x-amz-bucket-object-lock-enabled"));
   const document = await readWholePayload(payload, 65_536);
-  if (document.length > 0) checkConfiguration(document, region);
+  const tags = document.length > 0 ? readConfiguration(document, region) : undefined;
   try {
     await engine.createBucket(name, { account: caller.account });
   } catch (error) {
     const isTaken = error instanceof StoreError && error.reason === "BucketConflict";
-    if (!isTaken || (await engine.bucket(name))?.account !== caller.account) throw error;
+    const existing = isTaken ? await engine.bucket(name) : undefined;
+    if (existing?.account !== caller.account) throw error;
+    if (isLocked && existing.settings.objectLock === undefined) throw existsWithoutLock();
+    return createdResponse(name);
   }
+  if (isLocked) await engine.changeSettings(name, { versioning: "on", objectLock: {} });
+  if (tags !== undefined) await engine.changeSettings(name, { tags });
+  return createdResponse(name);
+}
+
+function createdResponse(name: string): S3Response {
   return answer(200, [["location", `/${name}`]]);
+}
+
+function parseLockEnabled(text: string | undefined): boolean {
+  const value = text?.toLowerCase() ?? "false";
+  if (value === "true" || value === "false") return value === "true";
+  throw new S3Error("InvalidArgument", {
+    message: "Invalid x-amz-bucket-object-lock-enabled header: use true or false.",
+  });
+}
+
+function existsWithoutLock(): S3Error {
+  return new S3Error("InvalidBucketState", {
+    message:
+      "The bucket already exists without Object Lock: enable versioning, then use PutObjectLockConfiguration.",
+  });
 }
 
 /** Without ACLs, which Store does not have, all kinds of ownership are the same. */
@@ -65,14 +93,18 @@ function checkOwnership(given: string | undefined): void {
   });
 }
 
-function checkConfiguration(document: Uint8Array, region: string): void {
+/** Returns the tags of the new bucket, if the document has any. */
+function readConfiguration(document: Uint8Array, region: string): [string, string][] | undefined {
   const configuration = readXml(document, "CreateBucketConfiguration");
-  const unsupported = ["Tags", "Location", "Bucket"].find(
+  const unsupported = ["Location", "Bucket"].find(
     (name) => (findChild(configuration, name)?.children.length ?? 0) > 0,
   );
   if (unsupported !== undefined) throw new S3Error("NotImplemented", { details: { Element: unsupported } });
   const location = childText(configuration, "LocationConstraint")?.trim() ?? "";
   if (!["", region, "auto", "us-east-1"].includes(location)) throw new S3Error("InvalidLocationConstraint");
+  const tags = readTags(findChildren(findChild(configuration, "Tags"), "Tag"));
+  checkTags(tags, maxBucketTags);
+  return tags.size === 0 ? undefined : [...tags];
 }
 
 export async function headBucket({ region }: Call): Promise<S3Response> {
@@ -92,20 +124,23 @@ export async function getBucketLocation({ region }: Call): Promise<S3Response> {
 }
 
 /** Returns a fixed ACL: the bucket's account has full control, other accounts have no access. */
-export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Response> {
-  if (operation.key !== "" && (await engine.head(operation.bucket, operation.key)) === undefined) {
-    throw noSuchKey(operation.key);
-  }
+export async function getAcl(call: Call): Promise<S3Response> {
+  const { operation, bucket } = call;
+  const headers = operation.key === "" ? [] : versionHeaders(bucket, await findObject(call));
   const owner = ownerElements(bucket?.account ?? "");
   const grantee: XmlElement = [
     "Grantee",
     owner,
     'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"',
   ];
-  return answerXml("AccessControlPolicy", [
-    ["Owner", owner],
-    ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
-  ]);
+  return answerXml(
+    "AccessControlPolicy",
+    [
+      ["Owner", owner],
+      ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
+    ],
+    headers,
+  );
 }
 
 /** S3 cannot express the targets of notification rules, so rules are not shown as if there were none. */
@@ -121,11 +156,6 @@ export async function getBucketNotification({ bucket }: Call): Promise<S3Respons
 
 export async function getBucketRequestPayment(): Promise<S3Response> {
   return answerXml("RequestPaymentConfiguration", [["Payer", "BucketOwner"]]);
-}
-
-export async function getObjectTagging({ engine, operation }: Call): Promise<S3Response> {
-  if ((await engine.head(operation.bucket, operation.key)) === undefined) throw noSuchKey(operation.key);
-  return answerXml("Tagging", [["TagSet", []]]);
 }
 
 /** Returns an operation for an unsupported bucket setting that S3 answers with an empty document. */

@@ -1,9 +1,11 @@
 // CopyObject and UploadPartCopy: authorizes and reads the source like GetObject, and stores it.
 import type { GetOutcome } from "../../engine/engine.ts";
+import type { Bucket } from "../../model/bucket.ts";
 import type { ExpectedChecksum } from "../../model/checksum.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { RangeRequest } from "../../model/range.ts";
+import type { DeleteMarker } from "../../model/version.ts";
 import { requireAccess } from "../auth/authorize.ts";
 import { toOwner } from "../auth/credentials.ts";
 import { checksumElements, parseAlgorithm, partChecksumElements, s3Algorithms } from "../body/checksums.ts";
@@ -16,25 +18,42 @@ import {
   readCustomerKey,
   sourceKeyHeaders,
 } from "../headers/customer-key.ts";
+import { readLock } from "../headers/lock.ts";
 import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { readTagHeader } from "../headers/tags.ts";
+import {
+  checkVersionId,
+  missingObject,
+  newVersionHeaders,
+  sourceVersionHeaders,
+} from "../headers/versions.ts";
 import type { S3Request } from "../request.ts";
 import { noSuchKey, parsePartNumber } from "./objects.ts";
 
 interface CopySource {
   readonly bucket: string;
   readonly key: string;
+  /** Default: the current version. */
+  readonly version: string | undefined;
 }
 
 type FoundObject = Extract<GetOutcome, { outcome: "found" }>;
 
+interface OpenSource {
+  readonly found: FoundObject;
+  readonly bucket: Bucket;
+}
+
 export async function copyObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const source = parseCopySource(request);
-  const replaces = replacesMetadata(request);
+  const replaces = isReplaced(request, "x-amz-metadata-directive");
   const storageClass = parseStorageClass(request.header("x-amz-storage-class"));
   const customerKey = readCustomerKey(request);
-  const isSelf = source.bucket === operation.bucket && source.key === operation.key;
+  // A copy of an older version to its own key restores that version.
+  const isSelf =
+    source.bucket === operation.bucket && source.key === operation.key && source.version === undefined;
   if (isSelf && !replaces && storageClass === undefined && customerKey === undefined) {
     throw new S3Error("InvalidRequest", {
       message:
@@ -43,10 +62,13 @@ export async function copyObject(call: Call): Promise<S3Response> {
   }
   const condition = writeCondition(request);
   const given = replaces ? readMetadata(request) : undefined;
+  const replacesTags = isReplaced(request, "x-amz-tagging-directive");
+  const givenTags = replacesTags ? readTagHeader(request) : undefined;
+  const lock = readLock(call);
   const checksum = request.header("x-amz-checksum-algorithm");
   const algorithm = checksum === undefined ? undefined : parseAlgorithm(checksum);
   // Open the source after all other checks, because an open body must be read or cancelled.
-  const found = await openSource(call, source, undefined);
+  const { found, bucket: sourceBucket } = await openSource(call, source, undefined);
   const { record, bytes } = found;
   if (record.size > limits.singleWriteBytes) {
     await bytes.cancel();
@@ -62,6 +84,8 @@ export async function copyObject(call: Call): Promise<S3Response> {
     customerKey,
     condition,
     checksums: algorithm === undefined ? toExpectedChecksums(record) : [{ algorithm }],
+    tags: replacesTags ? givenTags : record.tags,
+    lock,
   });
   if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
   const stored = outcome.record;
@@ -72,7 +96,12 @@ export async function copyObject(call: Call): Promise<S3Response> {
       ["ETag", quoteEtag(stored.etag)],
       ...checksumElements(stored),
     ],
-    [...customerKeyHeaders(stored.encryption), ...expirationHeader(call, stored)],
+    [
+      ...newVersionHeaders(stored),
+      ...sourceVersionHeaders(sourceBucket, record),
+      ...customerKeyHeaders(stored.encryption),
+      ...expirationHeader(call, stored),
+    ],
   );
 }
 
@@ -81,7 +110,7 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
   const number = parsePartNumber(request.query.get("partNumber"));
   const upload = { key: operation.key, id: request.query.get("uploadId") ?? "" };
   const customerKey = readCustomerKey(request);
-  const found = await openSource(call, parseCopySource(request), copyRange(request));
+  const { found, bucket } = await openSource(call, parseCopySource(request), copyRange(request));
   const source = bytesSource(found);
   const part = await engine.uploadPart(operation.bucket, upload, number, source, { customerKey });
   return answerXml(
@@ -91,14 +120,14 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
       ["ETag", quoteEtag(part.etag)],
       ...partChecksumElements(part.checksums),
     ],
-    givenKeyHeaders(customerKey),
+    [...sourceVersionHeaders(bucket, found.record), ...givenKeyHeaders(customerKey)],
   );
 }
 
-/** Parses the header `bucket/key` or `/bucket/key`, which is percent-encoded. */
+/** Parses `bucket/key` or `/bucket/key`, percent-encoded, with an optional `?versionId=`. */
 function parseCopySource(request: S3Request): CopySource {
   const [path, version] = request.header("x-amz-copy-source")!.split("?versionId=");
-  if (version !== undefined && version !== "null") throw new S3Error("NoSuchVersion");
+  if (version !== undefined) checkVersionId(version, "x-amz-copy-source");
   let text: string;
   try {
     text = decodeURIComponent(Buffer.from(path!, "latin1").toString("utf8").replaceAll("+", "%20"));
@@ -107,7 +136,7 @@ function parseCopySource(request: S3Request): CopySource {
   }
   const match = /^\/?([^/]+)\/(.+)$/s.exec(text);
   if (match === null) throw invalidSource();
-  return { bucket: match[1]!, key: match[2]! };
+  return { bucket: match[1]!, key: match[2]!, version };
 }
 
 function invalidSource(cause?: unknown): S3Error {
@@ -117,29 +146,30 @@ function invalidSource(cause?: unknown): S3Error {
   });
 }
 
-function replacesMetadata(request: S3Request): boolean {
-  const text = request.header("x-amz-metadata-directive") ?? "COPY";
+function isReplaced(request: S3Request, directive: string): boolean {
+  const text = request.header(directive) ?? "COPY";
   if (text !== "COPY" && text !== "REPLACE") {
-    throw new S3Error("InvalidArgument", { message: "x-amz-metadata-directive must be COPY or REPLACE." });
+    throw new S3Error("InvalidArgument", { message: `${directive} must be COPY or REPLACE.` });
   }
   return text === "REPLACE";
 }
 
 async function openSource(
   call: Call,
-  { bucket, key }: CopySource,
+  { bucket: name, key, version }: CopySource,
   range: RangeRequest | undefined,
-): Promise<FoundObject> {
+): Promise<OpenSource> {
   const { engine, caller, request } = call;
-  const { account } = await requireAccess(engine, caller, bucket, "read");
+  const bucket = await requireAccess(engine, caller, name, "read");
   const expected = request.header("x-amz-source-expected-bucket-owner");
-  if (expected !== undefined && expected !== toOwner(account).id) throw new S3Error("AccessDenied");
-  const outcome = await engine.get(bucket, key, {
+  if (expected !== undefined && expected !== toOwner(bucket.account).id) throw new S3Error("AccessDenied");
+  const outcome = await engine.get(name, key, {
+    version,
     condition: readCondition(request, "x-amz-copy-source-"),
     customerKey: readCustomerKey(request, sourceKeyHeaders),
     range,
   });
-  if (outcome.outcome === "missing") throw noSuchKey(key);
+  if (outcome.outcome === "missing") throw missingSource(key, version, outcome.marker);
   if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
   if (range !== undefined && !isInside(range, outcome)) {
     await outcome.bytes.cancel();
@@ -147,7 +177,15 @@ async function openSource(
       message: "The requested range exceeds the size of the source object.",
     });
   }
-  return outcome;
+  return { found: outcome, bucket };
+}
+
+function missingSource(key: string, version: string | undefined, marker: DeleteMarker | undefined): S3Error {
+  if (version === undefined) return noSuchKey(key);
+  if (marker === undefined) return missingObject({ key, version, method: "GET", marker });
+  return new S3Error("InvalidRequest", {
+    message: "The source of a copy request may not specifically refer to a delete marker by version id.",
+  });
 }
 
 /** Whether the range is inside the source: unlike a read, a copy fails if it is not. */

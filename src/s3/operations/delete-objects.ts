@@ -1,103 +1,152 @@
-// DeleteObjects: deletes up to 1,000 keys in one request, with a result for each key.
+// DeleteObjects: deletes up to 1,000 keys or versions in one request, with a result for each.
+import type { Engine } from "../../engine/engine.ts";
 import type { Condition } from "../../model/condition.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
+import { type DeleteMarker, isDeleteMarker, versionId } from "../../model/version.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, type S3Response } from "../call.ts";
 import { errorCodeByReason, S3Error } from "../errors.ts";
-import { elementCondition } from "../headers/conditions.ts";
+import { elementCondition, preconditionFailed } from "../headers/conditions.ts";
+import { readBypass } from "../headers/lock.ts";
+import { isVersionId } from "../headers/versions.ts";
+import { type ConditionalDeletion, deleteVersions } from "./delete-versions.ts";
 
-interface KeyToDelete {
+interface ObjectToDelete {
   readonly key: string;
   readonly version: string | undefined;
   readonly condition: Condition | undefined;
 }
 
-interface Refusal {
-  readonly key: string;
-  readonly code: string;
-  readonly message: string;
-}
+type Result =
+  | { readonly kind: "deleted"; readonly markerId?: string | undefined }
+  | { readonly kind: "refused"; readonly code: string; readonly message: string };
 
-export async function deleteObjects({ engine, operation, request, payload }: Call): Promise<S3Response> {
+type Results = Map<ObjectToDelete, Result>;
+
+export async function deleteObjects(call: Call): Promise<S3Response> {
+  const { engine, operation, request, payload } = call;
+  const bypassGovernance = readBypass(call);
   const bytes = await readWholePayload(payload, 4 * 1024 * 1024);
   checkDocument(request, payload, bytes);
   const document = readXml(bytes, "Delete");
   const isQuiet = childText(document, "Quiet")?.trim().toLowerCase() === "true";
-  const requested = findChildren(document, "Object").map(readKeyToDelete);
+  const requested = findChildren(document, "Object").map(readObject);
   if (requested.length === 0 || requested.length > limits.deleteKeys) throw new S3Error("MalformedXML");
-  const refused = new Map<KeyToDelete, Refusal>();
+  const results: Results = new Map();
   for (const one of requested) {
     const refusal = findRefusal(one);
-    if (refusal !== undefined) refused.set(one, refusal);
+    if (refusal !== undefined) results.set(one, refusal);
   }
-  const accepted = requested.filter((one) => !refused.has(one));
-  const keys = accepted.filter(({ condition }) => condition === undefined).map(({ key }) => key);
-  if (keys.length > 0) await engine.delete(operation.bucket, keys);
-  // Keys with a condition are deleted one by one, so that a failed condition affects only its key.
-  for (const one of accepted.filter(({ condition }) => condition !== undefined)) {
-    try {
-      await engine.delete(operation.bucket, [one.key], { condition: one.condition });
-    } catch (error) {
-      refused.set(one, toRefusal(one.key, error));
-    }
-  }
-  const deleted = accepted.filter((one) => !refused.has(one));
-  return answerXml("DeleteResult", [
-    ...(isQuiet ? [] : deleted.map(deletedElement)),
-    ...[...refused.values()].map(refusedElement),
-  ]);
+  const accepted = requested.filter((one) => !results.has(one));
+  await deleteCurrent(engine, operation.bucket, accepted, results);
+  const versions = accepted.flatMap((one) => (isVersionNamed(one) ? [one] : []));
+  const deletions = await deleteVersions(engine, operation.bucket, versions, bypassGovernance);
+  for (const [i, deletion] of deletions.entries()) results.set(versions[i]!, toResult(deletion));
+  return answerXml(
+    "DeleteResult",
+    requested.flatMap((one) => resultElement(one, results.get(one)!, isQuiet)),
+  );
 }
 
-function readKeyToDelete(node: XmlNode): KeyToDelete {
+function isVersionNamed(one: ObjectToDelete): one is ObjectToDelete & { readonly version: string } {
+  return one.version !== undefined;
+}
+
+/** Deletes the keys without a version. In a versioned bucket, each gets a delete marker. */
+async function deleteCurrent(
+  engine: Engine,
+  bucket: string,
+  accepted: readonly ObjectToDelete[],
+  results: Results,
+): Promise<void> {
+  const current = accepted.filter(({ version }) => version === undefined);
+  const unconditional = current.filter(({ condition }) => condition === undefined);
+  if (unconditional.length > 0) {
+    const keys = unconditional.map(({ key }) => key);
+    const markers = new Map((await engine.delete(bucket, keys)).map((marker) => [marker.key, marker]));
+    for (const one of unconditional) results.set(one, hidden(markers.get(one.key)));
+  }
+  // Keys with a condition are deleted one by one, so that a failed condition affects only its key.
+  for (const one of current.filter(({ condition }) => condition !== undefined)) {
+    try {
+      const [marker] = await engine.delete(bucket, [one.key], { condition: one.condition });
+      results.set(one, hidden(marker));
+    } catch (error) {
+      results.set(one, toRefusal(error));
+    }
+  }
+}
+
+function hidden(marker: DeleteMarker | undefined): Result {
+  return { kind: "deleted", markerId: marker && versionId(marker) };
+}
+
+function toResult(deletion: ConditionalDeletion): Result {
+  switch (deletion.outcome) {
+    case "deleted": {
+      const { version } = deletion;
+      return { kind: "deleted", markerId: isDeleteMarker(version) ? versionId(version) : undefined };
+    }
+    case "missing":
+      return { kind: "deleted" };
+    case "locked":
+      return { kind: "refused", code: "AccessDenied", message: deletion.message };
+    case "refused": {
+      const { code, message } = preconditionFailed(deletion.clause);
+      return { kind: "refused", code, message };
+    }
+  }
+}
+
+function readObject(node: XmlNode): ObjectToDelete {
   // Keys are never trimmed: spaces are part of a key.
   const key = childText(node, "Key");
   if (key === undefined || key === "") throw new S3Error("MalformedXML");
   const condition = elementCondition((name) => childText(node, name)?.trim());
-  return { key, version: childText(node, "VersionId"), condition };
+  return { key, version: childText(node, "VersionId")?.trim() || undefined, condition };
 }
 
-function findRefusal({ key, version }: KeyToDelete): Refusal | undefined {
-  if (version !== undefined && version !== "" && version !== "null") {
-    return { key, code: "NoSuchVersion", message: "The specified version does not exist." };
+function findRefusal({ key, version }: ObjectToDelete): Result | undefined {
+  if (version !== undefined && !isVersionId(version)) {
+    return { kind: "refused", code: "NoSuchVersion", message: "The specified version does not exist." };
   }
   try {
     checkKey(key);
     return undefined;
   } catch (error) {
-    return toRefusal(key, error);
+    return toRefusal(error);
   }
 }
 
 /** Converts an error of one key to its result. Throws errors that concern the whole request. */
-function toRefusal(key: string, error: unknown): Refusal {
+function toRefusal(error: unknown): Result {
   if (!(error instanceof StoreError)) throw error;
   const code = errorCodeByReason[error.reason];
   if (!["PreconditionFailed", "NoSuchKey", "KeyTooLongError"].includes(code)) throw error;
-  return { key, code, message: error.detail };
+  return { kind: "refused", code, message: error.detail };
 }
 
-function deletedElement({ key, version }: KeyToDelete): XmlElement {
-  return [
-    "Deleted",
-    [
-      ["Key", key],
-      ["VersionId", version],
-    ],
+function resultElement({ key, version }: ObjectToDelete, result: Result, isQuiet: boolean): XmlElement[] {
+  const name: readonly XmlElement[] = [
+    ["Key", key],
+    ["VersionId", version],
   ];
-}
-
-function refusedElement({ key, code, message }: Refusal): XmlElement {
-  return [
-    "Error",
-    [
-      ["Key", key],
-      ["Code", code],
-      ["Message", message],
-    ],
-  ];
+  if (result.kind === "refused") {
+    return [["Error", [...name, ["Code", result.code], ["Message", result.message]]]];
+  }
+  if (isQuiet) return [];
+  const { markerId } = result;
+  const marker: readonly XmlElement[] =
+    markerId === undefined
+      ? []
+      : [
+          ["DeleteMarker", true],
+          ["DeleteMarkerVersionId", markerId],
+        ];
+  return [["Deleted", [...name, ...marker]]];
 }

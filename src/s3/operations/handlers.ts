@@ -7,8 +7,11 @@ import { copyObject, uploadPartCopy } from "./copy.ts";
 import { deleteBucketCors, getBucketCors, putBucketCors } from "./cors.ts";
 import { deleteObjects } from "./delete-objects.ts";
 import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
-import { listMultipartUploads, listObjects, listObjectsV2, listObjectVersions } from "./listing.ts";
+import { listObjectVersions } from "./list-versions.ts";
+import { listMultipartUploads, listObjects, listObjectsV2 } from "./listing.ts";
+import * as lock from "./object-lock.ts";
 import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
+import * as tagging from "./tagging.ts";
 import {
   abortMultipartUpload,
   completeMultipartUpload,
@@ -16,6 +19,7 @@ import {
   listParts,
   uploadPart,
 } from "./uploads.ts";
+import { getBucketVersioning, putBucketVersioning } from "./versioning.ts";
 
 /** The function of each operation; runs after authorization. */
 export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObject">, OperationHandler>> = {
@@ -25,12 +29,16 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   DeleteBucket: buckets.deleteBucket,
   GetBucketLocation: buckets.getBucketLocation,
   GetBucketAcl: buckets.getAcl,
-  GetBucketVersioning: buckets.emptySetting("VersioningConfiguration"),
-  GetBucketTagging: buckets.settingNotFound("NoSuchTagSet"),
+  GetBucketVersioning: getBucketVersioning,
+  PutBucketVersioning: putBucketVersioning,
+  GetBucketTagging: tagging.getBucketTagging,
+  PutBucketTagging: tagging.putBucketTagging,
+  DeleteBucketTagging: tagging.deleteBucketTagging,
   GetBucketPolicy: buckets.settingNotFound("NoSuchBucketPolicy"),
   GetBucketReplication: buckets.settingNotFound("ReplicationConfigurationNotFoundError"),
   GetBucketRequestPayment: buckets.getBucketRequestPayment,
-  GetObjectLockConfiguration: buckets.settingNotFound("ObjectLockConfigurationNotFoundError"),
+  GetObjectLockConfiguration: lock.getObjectLockConfiguration,
+  PutObjectLockConfiguration: lock.putObjectLockConfiguration,
   GetBucketEncryption: buckets.settingNotFound("ServerSideEncryptionConfigurationNotFoundError"),
   GetPublicAccessBlock: buckets.settingNotFound("NoSuchPublicAccessBlockConfiguration"),
   GetBucketOwnershipControls: buckets.settingNotFound("OwnershipControlsNotFoundError"),
@@ -54,7 +62,13 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   HeadObject: headObject,
   GetObjectAttributes: getObjectAttributes,
   GetObjectAcl: buckets.getAcl,
-  GetObjectTagging: buckets.getObjectTagging,
+  GetObjectTagging: tagging.getObjectTagging,
+  PutObjectTagging: tagging.putObjectTagging,
+  DeleteObjectTagging: tagging.deleteObjectTagging,
+  GetObjectRetention: lock.getObjectRetention,
+  PutObjectRetention: lock.putObjectRetention,
+  GetObjectLegalHold: lock.getObjectLegalHold,
+  PutObjectLegalHold: lock.putObjectLegalHold,
   PutObject: putObject,
   CopyObject: copyObject,
   DeleteObject: deleteObject,

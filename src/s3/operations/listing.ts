@@ -1,4 +1,4 @@
-// ListObjects, ListObjectsV2, ListObjectVersions and ListMultipartUploads.
+// ListObjects, ListObjectsV2 and ListMultipartUploads.
 import type { Listing } from "../../engine/engine.ts";
 import { encodePath, encodeText } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
@@ -9,6 +9,7 @@ import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { formatStorageClass } from "../headers/metadata.ts";
+import { readTime } from "../headers/versions.ts";
 import type { Query } from "../request.ts";
 
 export function numberParameter(query: Query, name: string, defaultValue: number, max = 1000): number {
@@ -21,7 +22,7 @@ export function numberParameter(query: Query, name: string, defaultValue: number
   });
 }
 
-interface ListParameters {
+export interface ListParameters {
   readonly prefix: string;
   readonly delimiter: string;
   readonly limit: number;
@@ -30,7 +31,7 @@ interface ListParameters {
   readonly encoding: string | undefined;
 }
 
-function readListParameters({ query }: { query: Query }, limitName: string): ListParameters {
+export function readListParameters({ query }: { query: Query }, limitName: string): ListParameters {
   const encoding = query.get("encoding-type");
   if (encoding !== undefined && encoding !== "" && encoding !== "url") {
     throw new S3Error("InvalidArgument", { message: "Invalid Encoding Method specified in Request" });
@@ -45,29 +46,22 @@ function readListParameters({ query }: { query: Query }, limitName: string): Lis
 }
 
 /** Converts a marker to a position. As in S3, a common prefix skips all keys of that prefix. */
-function positionAfter(marker: string, { prefix, delimiter }: ListParameters): Position | undefined {
+export function positionAfter(marker: string, { prefix, delimiter }: ListParameters): Position | undefined {
   if (marker === "") return undefined;
   const at = delimiter === "" ? -1 : marker.indexOf(delimiter, prefix.length);
   const isGroup = at !== -1 && marker.startsWith(prefix) && at + delimiter.length === marker.length;
   return { kind: isGroup ? "prefix" : "key", value: marker };
 }
 
-/** Lists the page after a marker, for operations without continuation tokens. */
-async function listFromMarker({ engine, operation, request }: Call, markerName: string) {
-  const given = readListParameters(request, "max-keys");
-  const marker = request.query.get(markerName) ?? "";
-  const { prefix, delimiter, limit } = given;
-  const after = positionAfter(marker, given);
-  const page = await engine.list(operation.bucket, { prefix, delimiter, limit, after });
-  return { ...given, marker, page, isTruncated: limit > 0 && page.next !== undefined };
-}
-
 export async function listObjects(call: Call): Promise<S3Response> {
-  const { operation } = call;
-  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await listFromMarker(
-    call,
-    "marker",
-  );
+  const { engine, operation, request } = call;
+  const given = readListParameters(request, "max-keys");
+  const { prefix, delimiter, limit, text, encoding } = given;
+  const marker = request.query.get("marker") ?? "";
+  const after = positionAfter(marker, given);
+  const time = readTime(call);
+  const page = await engine.list(operation.bucket, { prefix, delimiter, limit, after, time });
+  const isTruncated = limit > 0 && page.next !== undefined;
   return answerXml("ListBucketResult", [
     ["Name", operation.bucket],
     ["Prefix", text(prefix)],
@@ -94,6 +88,7 @@ export async function listObjectsV2(call: Call): Promise<S3Response> {
     limit,
     // Some clients send an empty token for the first page.
     after: token === undefined || token === "" ? positionAfter(startAfter, given) : decodeToken(token),
+    time: readTime(call),
   });
   const isTruncated = limit > 0 && page.next !== undefined;
   const owner = query.get("fetch-owner") === "true" ? ownerElement(call) : undefined;
@@ -120,35 +115,6 @@ function decodeToken(token: string): Position {
   }
 }
 
-/** Lists each object as one version, whose id is null. */
-export async function listObjectVersions(call: Call): Promise<S3Response> {
-  const { operation, request } = call;
-  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await listFromMarker(
-    call,
-    "key-marker",
-  );
-  const owner = ownerElement(call);
-  return answerXml("ListVersionsResult", [
-    ["Name", operation.bucket],
-    ["Prefix", text(prefix)],
-    ["KeyMarker", text(marker)],
-    ["VersionIdMarker", request.query.get("version-id-marker") ?? ""],
-    ["NextKeyMarker", isTruncated ? text(page.next!.value) : undefined],
-    ["NextVersionIdMarker", isTruncated && page.next!.kind === "key" ? "null" : undefined],
-    ["MaxKeys", limit],
-    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
-    ["IsTruncated", isTruncated],
-    ["EncodingType", encoding],
-    ...page.objects.map(
-      (record): XmlElement => [
-        "Version",
-        [["VersionId", "null"], ["IsLatest", true], ...objectElements(record, text, owner)],
-      ],
-    ),
-    ...prefixElements(page.prefixes, text),
-  ]);
-}
-
 function entryElements(
   page: Listing,
   text: ListParameters["text"],
@@ -160,11 +126,11 @@ function entryElements(
   ];
 }
 
-function prefixElements(prefixes: readonly string[], text: ListParameters["text"]): XmlElement[] {
+export function prefixElements(prefixes: readonly string[], text: ListParameters["text"]): XmlElement[] {
   return prefixes.map((prefix): XmlElement => ["CommonPrefixes", [["Prefix", text(prefix)]]]);
 }
 
-function objectElements(
+export function objectElements(
   record: ObjectRecord,
   text: ListParameters["text"],
   owner: XmlElement | undefined,
@@ -182,7 +148,7 @@ function objectElements(
   ];
 }
 
-function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
+export function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
   return ["Owner", ownerElements(bucket?.account ?? "")];
 }
 

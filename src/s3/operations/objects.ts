@@ -3,6 +3,7 @@ import type { GetOutcome } from "../../engine/engine.ts";
 import { rangeFromHeader } from "../../http/headers.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
+import { type DeleteMarker, isDeleteMarker } from "../../model/version.ts";
 import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
 import { answer, type Call, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -14,9 +15,20 @@ import {
   writeCondition,
 } from "../headers/conditions.ts";
 import { customerKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { readBypass, readLock, requireChecksum } from "../headers/lock.ts";
 import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader, objectHeaders, readOverrides } from "../headers/object-headers.ts";
+import { readTagHeader } from "../headers/tags.ts";
+import {
+  deletedVersionHeaders,
+  markerHeaders,
+  missingObject,
+  newVersionHeaders,
+  readTime,
+  versionHeaders,
+} from "../headers/versions.ts";
 import type { S3Request } from "../request.ts";
+import { deleteVersions } from "./delete-versions.ts";
 
 export async function getObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
@@ -27,14 +39,17 @@ export async function getObject(call: Call): Promise<S3Response> {
     range,
     part,
     customerKey: readCustomerKey(request),
+    version: operation.version,
+    time: readTime(call),
   });
-  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "missing") throw notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
   const isPartial = isPartialContent(outcome, range, part);
   const headers = [
     ...objectHeaders(record, overridden),
-    ...expirationHeader(call, record),
+    ...versionHeaders(call.bucket, record),
+    ...currentExpiration(call, record),
     ...spanHeaders(outcome, part, isPartial),
     ...(wantsChecksum(request) ? spanChecksums(outcome, part) : []),
   ];
@@ -49,8 +64,10 @@ export async function headObject(call: Call): Promise<S3Response> {
   const outcome = await engine.describe(operation.bucket, operation.key, {
     condition: readCondition(request),
     customerKey: readCustomerKey(request),
+    version: operation.version,
+    time: readTime(call),
   });
-  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "missing") throw notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, parts } = outcome;
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
@@ -58,10 +75,16 @@ export async function headObject(call: Call): Promise<S3Response> {
   const isPartial = isPartialContent(described, range, part);
   return answer(isPartial ? 206 : 200, [
     ...objectHeaders(record, overridden),
-    ...expirationHeader(call, record),
+    ...versionHeaders(call.bucket, record),
+    ...currentExpiration(call, record),
     ...spanHeaders(described, part, isPartial),
     ...(wantsChecksum(request) ? spanChecksums(described, part) : []),
   ]);
+}
+
+/** Lifecycle rules state when the current version expires, not an older one. */
+function currentExpiration(call: Call, record: ObjectRecord): [string, string][] {
+  return call.operation.version === undefined ? expirationHeader(call, record) : [];
 }
 
 function readSelection(request: S3Request): { range: RangeRequest | undefined; part: number | undefined } {
@@ -119,6 +142,11 @@ function wantsChecksum(request: S3Request): boolean {
   return request.header("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";
 }
 
+function notFound({ operation, request }: Call, marker: DeleteMarker | undefined): S3Error {
+  const { key, version } = operation;
+  return missingObject({ key, version, method: request.method, marker });
+}
+
 export function noSuchKey(key: string): S3Error {
   return new S3Error("NoSuchKey", { details: { Key: key } });
 }
@@ -128,6 +156,8 @@ export async function putObject(call: Call): Promise<S3Response> {
   const { bucket, key } = operation;
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
   const { httpMetadata, customMetadata } = readMetadata(request);
+  const lock = readLock(call);
+  if (lock !== undefined) requireChecksum(request, checksumRequired);
   const outcome = await engine.put(bucket, key, payload.bufferedBytes() ?? payload.source, {
     httpMetadata,
     customMetadata,
@@ -135,6 +165,8 @@ export async function putObject(call: Call): Promise<S3Response> {
     customerKey: readCustomerKey(request),
     condition: writeCondition(request),
     checksums: expectedChecksums(request, payload),
+    tags: readTagHeader(request),
+    lock,
   });
   if (outcome.outcome === "refused") {
     const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;
@@ -143,16 +175,34 @@ export async function putObject(call: Call): Promise<S3Response> {
   return answer(200, [...storedHeaders(outcome.record), ...expirationHeader(call, outcome.record)]);
 }
 
+const checksumRequired =
+  "Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters";
+
 /** Returns the response headers after an object was stored. */
-export function storedHeaders(record: ObjectRecord): [string, string][] {
+export function storedHeaders(record: ObjectRecord): (readonly [string, string])[] {
   return [
     ["etag", quoteEtag(record.etag)],
+    ...newVersionHeaders(record),
     ...checksumHeaders(record),
     ...customerKeyHeaders(record.encryption),
   ];
 }
 
-export async function deleteObject({ engine, operation, request }: Call): Promise<S3Response> {
-  await engine.delete(operation.bucket, [operation.key], { condition: deleteCondition(request) });
-  return answer(204);
+export async function deleteObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  if (operation.version !== undefined) return deleteVersion(call, operation.version);
+  const condition = deleteCondition(request);
+  const [marker] = await engine.delete(operation.bucket, [operation.key], { condition });
+  return answer(204, marker === undefined ? [] : markerHeaders(marker));
+}
+
+/** A version that does not exist is not an error: repeating a delete has the same result. */
+async function deleteVersion(call: Call, version: string): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const target = { key: operation.key, version, condition: deleteCondition(request) };
+  const [result] = await deleteVersions(engine, operation.bucket, [target], readBypass(call));
+  if (result?.outcome === "refused") throw preconditionFailed(result.clause);
+  if (result?.outcome === "locked") throw new S3Error("AccessDenied", { message: result.message });
+  const wasMarker = result?.outcome === "deleted" && isDeleteMarker(result.version);
+  return answer(204, deletedVersionHeaders(call.bucket, version, wasMarker));
 }

@@ -18,8 +18,10 @@ import { xmlDocument } from "../body/xml-writer.ts";
 import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { readCustomerKey } from "../headers/customer-key.ts";
+import { readLock } from "../headers/lock.ts";
 import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
 import type { S3Request } from "../request.ts";
 import { storedHeaders } from "./objects.ts";
@@ -63,6 +65,8 @@ export async function postObject(
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
     customerKey: readCustomerKey(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
+    tags: readTagField(fields.get("tagging")),
+    lock: readLock({ request: formRequest, bucket, now: options.now }),
   });
   if (outcome.outcome !== "stored") throw new S3Error("InternalError");
   const { record } = outcome;
@@ -149,7 +153,7 @@ function storedResponse(
   request: S3Request,
   bucket: string,
   fields: ReadonlyMap<string, string>,
-  headers: [string, string][],
+  headers: readonly (readonly [string, string])[],
   key: string,
   etag: string,
 ): S3Response {

@@ -20,12 +20,16 @@ import { answer, answerXml, type Call, isoTime, ownerElements, quoteEtag, type S
 import { S3Error } from "../errors.ts";
 import { writeCondition } from "../headers/conditions.ts";
 import { customerKeyHeaders, givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { readLock } from "../headers/lock.ts";
 import { formatStorageClass, parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { readTagHeader } from "../headers/tags.ts";
+import { newVersionHeaders } from "../headers/versions.ts";
 import { numberParameter } from "./listing.ts";
 import { noSuchKey, parsePartNumber } from "./objects.ts";
 
-export async function createMultipartUpload({ engine, operation, request }: Call): Promise<S3Response> {
+export async function createMultipartUpload(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
   const { bucket, key } = operation;
   const checksum = uploadChecksum(request);
   const upload = await engine.createUpload(bucket, key, {
@@ -33,6 +37,8 @@ export async function createMultipartUpload({ engine, operation, request }: Call
     storageClass: parseStorageClass(request.header("x-amz-storage-class")),
     customerKey: readCustomerKey(request),
     checksum,
+    tags: readTagHeader(request),
+    lock: readLock(call),
   });
   const headers: [string, string][] = customerKeyHeaders(upload.encryption);
   if (checksum !== undefined) {
@@ -97,10 +103,18 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
     const earlier =
       error.reason === "NoSuchUpload" ? await engine.completedUpload(bucket, upload) : undefined;
     if (earlier === undefined) throw error;
-    const record = await engine.head(bucket, key);
-    // If the object was overwritten since, only the etag of the upload is still known.
-    return completedResponse(call, record?.version === earlier.version ? record : earlier);
+    return completedResponse(call, (await findCompleted(call, earlier)) ?? earlier);
   }
+}
+
+/** If the object was overwritten since, only the etag of the upload is still known. */
+async function findCompleted(
+  { engine, operation, bucket }: Call,
+  { version }: CompletedUpload,
+): Promise<ObjectRecord | undefined> {
+  const options = bucket?.settings.versioning === undefined ? {} : { version };
+  const record = await engine.head(operation.bucket, operation.key, options);
+  return record?.version === version ? record : undefined;
 }
 
 async function completedResponse(call: Call, result: ObjectRecord | CompletedUpload): Promise<S3Response> {
@@ -117,7 +131,13 @@ async function completedResponse(call: Call, result: ObjectRecord | CompletedUpl
       ["ETag", quoteEtag(result.etag)],
       ...(isWhole ? checksumElements(result) : []),
     ],
-    isWhole ? [...customerKeyHeaders(result.encryption), ...expirationHeader(call, result)] : [],
+    isWhole
+      ? [
+          ...newVersionHeaders(result),
+          ...customerKeyHeaders(result.encryption),
+          ...expirationHeader(call, result),
+        ]
+      : [],
   );
 }
 

@@ -1,6 +1,7 @@
 // Sends every operation with every kind of wrong authorization: each is refused with the right
 // code, and the store does not change.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { type OperationName, operationNames } from "../../../src/s3/operation.ts";
 import {
@@ -20,6 +21,14 @@ const lifecycleXml =
 const corsXml =
   "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
 
+const taggingXml = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
+
+/** A document with its Content-MD5, which operations on locks require. */
+function withMd5(document: string): Pick<Raw, "body" | "headers"> {
+  const body = text(document);
+  return { body, headers: { "content-md5": createHash("md5").update(body).digest("base64") } };
+}
+
 /** A request for each operation; writes would change the store if they were not refused. */
 function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">, Raw> {
   const bucket = (method: string, ...query: [string, string][]): Raw => ({ method, path: "/bucket", query });
@@ -37,11 +46,23 @@ function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">
     GetBucketLocation: bucket("GET", ["location", ""]),
     GetBucketAcl: bucket("GET", ["acl", ""]),
     GetBucketVersioning: bucket("GET", ["versioning", ""]),
+    PutBucketVersioning: {
+      ...bucket("PUT", ["versioning", ""]),
+      body: text("<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"),
+    },
     GetBucketTagging: bucket("GET", ["tagging", ""]),
+    PutBucketTagging: { ...bucket("PUT", ["tagging", ""]), body: text(taggingXml) },
+    DeleteBucketTagging: bucket("DELETE", ["tagging", ""]),
     GetBucketPolicy: bucket("GET", ["policy", ""]),
     GetBucketReplication: bucket("GET", ["replication", ""]),
     GetBucketRequestPayment: bucket("GET", ["requestPayment", ""]),
     GetObjectLockConfiguration: bucket("GET", ["object-lock", ""]),
+    PutObjectLockConfiguration: {
+      ...bucket("PUT", ["object-lock", ""]),
+      ...withMd5(
+        "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>",
+      ),
+    },
     GetBucketEncryption: bucket("GET", ["encryption", ""]),
     GetPublicAccessBlock: bucket("GET", ["publicAccessBlock", ""]),
     GetBucketOwnershipControls: bucket("GET", ["ownershipControls", ""]),
@@ -72,6 +93,20 @@ function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">
     },
     GetObjectAcl: object("GET", ["acl", ""]),
     GetObjectTagging: object("GET", ["tagging", ""]),
+    PutObjectTagging: { ...object("PUT", ["tagging", ""]), body: text(taggingXml) },
+    DeleteObjectTagging: object("DELETE", ["tagging", ""]),
+    GetObjectRetention: object("GET", ["retention", ""]),
+    PutObjectRetention: {
+      ...object("PUT", ["retention", ""]),
+      ...withMd5(
+        "<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>2100-01-01T00:00:00Z</RetainUntilDate></Retention>",
+      ),
+    },
+    GetObjectLegalHold: object("GET", ["legal-hold", ""]),
+    PutObjectLegalHold: {
+      ...object("PUT", ["legal-hold", ""]),
+      ...withMd5("<LegalHold><Status>ON</Status></LegalHold>"),
+    },
     PutObject: { ...object("PUT"), body: text("other".repeat(4000)) },
     CopyObject: { method: "PUT", path: "/bucket/copy", headers: { "x-amz-copy-source": "/bucket/there" } },
     DeleteObject: object("DELETE"),
@@ -297,6 +332,16 @@ const needs: Readonly<Record<string, "read" | "write" | "list" | "admin" | "noth
   GetObjectAttributes: "read",
   GetObjectAcl: "read",
   GetObjectTagging: "read",
+  PutObjectTagging: "write",
+  DeleteObjectTagging: "write",
+  GetObjectRetention: "read",
+  PutObjectRetention: "write",
+  GetObjectLegalHold: "read",
+  PutObjectLegalHold: "write",
+  PutBucketVersioning: "admin",
+  PutBucketTagging: "admin",
+  DeleteBucketTagging: "admin",
+  PutObjectLockConfiguration: "admin",
   DeleteObjects: "write",
   PutObject: "write",
   CopyObject: "write",

@@ -1,9 +1,9 @@
-// CreateBucket accepts or refuses headers and documents for features that Store does not have.
+// CreateBucket with Object Lock, tags and ownership.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { directScene } from "../direct.ts";
 
-test("CreateBucket is accepted with object lock disabled and refused with object lock enabled", async (t) => {
+test("CreateBucket with Object Lock creates a versioned bucket in which versions can be locked", async (t) => {
   const { ask, engine } = await directScene(t);
   const create = (bucket: string, value: string) =>
     ask({ method: "PUT", path: `/${bucket}`, headers: { "x-amz-bucket-object-lock-enabled": value } });
@@ -11,24 +11,32 @@ test("CreateBucket is accepted with object lock disabled and refused with object
     assert.equal((await create(`photos-${i}`, value)).status, 200);
     assert.notEqual(await engine.bucket(`photos-${i}`), undefined);
   }
-  const refused = await create("locked", "true");
-  assert.deepEqual([refused.status, refused.code], [501, "NotImplemented"]);
-  assert.equal(await engine.bucket("locked"), undefined);
+  assert.equal((await create("locked", "true")).status, 200);
+  const { versioning, objectLock } = (await engine.bucket("locked"))!.settings;
+  assert.deepEqual({ versioning, objectLock }, { versioning: "on", objectLock: {} });
+  assert.equal((await create("locked", "true")).status, 200);
+  const existing = await create("photos-0", "true");
+  assert.deepEqual([existing.status, existing.code], [409, "InvalidBucketState"]);
+  const invalid = await create("odd", "maybe");
+  assert.deepEqual([invalid.status, invalid.code], [400, "InvalidArgument"]);
+  assert.equal(await engine.bucket("odd"), undefined);
 });
 
-test("CreateBucket with tags or an invalid ownership is refused, and creates no bucket", async (t) => {
+test("CreateBucket sets tags, and creates no bucket if a tag or the ownership is invalid", async (t) => {
   const { ask, engine } = await directScene(t);
   const own = (value: string) =>
     ask({ method: "PUT", path: "/owned", headers: { "x-amz-object-ownership": value } });
   const invalid = await own("Nobody");
   assert.deepEqual([invalid.status, invalid.code], [400, "InvalidArgument"]);
-  const tags = "<Tags><Tag><Key>a</Key><Value>b</Value></Tag></Tags>";
-  const body = Buffer.from(`<CreateBucketConfiguration>${tags}</CreateBucketConfiguration>`);
-  const tagged = await ask({ method: "PUT", path: "/tagged", body });
-  assert.deepEqual([tagged.status, tagged.code], [501, "NotImplemented"]);
-  assert.deepEqual(
-    (await engine.listBuckets()).filter(({ name }) => name === "owned" || name === "tagged"),
-    [],
-  );
+  const createTagged = (path: string, key: string) => {
+    const tags = `<Tags><Tag><Key>${key}</Key><Value>b</Value></Tag></Tags>`;
+    const body = Buffer.from(`<CreateBucketConfiguration>${tags}</CreateBucketConfiguration>`);
+    return ask({ method: "PUT", path, body });
+  };
+  const reserved = await createTagged("/reserved", "aws:a");
+  assert.deepEqual([reserved.status, reserved.code], [400, "InvalidTag"]);
+  assert.deepEqual(await engine.listBuckets(), []);
+  assert.equal((await createTagged("/tagged", "a")).status, 200);
+  assert.deepEqual((await engine.bucket("tagged"))?.settings.tags, [["a", "b"]]);
   assert.equal((await own("BucketOwnerEnforced")).status, 200);
 });

@@ -109,6 +109,8 @@ const lifecycle = documents({
   samples: [
     "<LifecycleConfiguration><Rule><ID>a \xc3\xbc</ID><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><Expiration><Days>30</Days></Expiration></Rule></LifecycleConfiguration>",
     "<LifecycleConfiguration><Rule><Status>Enabled</Status><Filter><And><Prefix>s</Prefix><ObjectSizeGreaterThan>1</ObjectSizeGreaterThan></And></Filter><Expiration><Date>2030-01-01T00:00:00Z</Date></Expiration><AbortIncompleteMultipartUpload><DaysAfterInitiation>3</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>",
+    "<LifecycleConfiguration><Rule><ID>n</ID><Filter><Tag><Key>a</Key><Value>b</Value></Tag></Filter><Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>3</NoncurrentDays><NewerNoncurrentVersions>2</NewerNoncurrentVersions></NoncurrentVersionExpiration></Rule></LifecycleConfiguration>",
+    "<LifecycleConfiguration><Rule><ID>m</ID><Prefix/><Status>Enabled</Status><Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration></Rule></LifecycleConfiguration>",
     "<LifecycleConfiguration><Rule><ID>t</ID><Prefix>p</Prefix><Status>Disabled</Status><Transition><Days>30</Days><StorageClass>STANDARD_IA</StorageClass></Transition></Rule></LifecycleConfiguration>",
   ],
   tokens: [
@@ -135,8 +137,33 @@ const create = documents({
     '<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><LocationConstraint>auto</LocationConstraint></CreateBucketConfiguration>',
     "<CreateBucketConfiguration/>",
   ],
-  tokens: ["<LocationConstraint>", "us-east-1", "<Location>"],
+  tokens: ["<LocationConstraint>", "us-east-1", "<Location>", "<Tags><Tag><Key>", "</Key><Value>"],
 });
+
+const settings: readonly Target[] = [
+  documents({
+    name: "tags",
+    request: "PUT /locked/key?tagging\nhost: h",
+    samples: [
+      "<Tagging><TagSet><Tag><Key>a \xc3\xbc</Key><Value>b</Value></Tag><Tag><Key>c</Key><Value/></Tag></TagSet></Tagging>",
+    ],
+    tokens: ["<Tag><Key>", "</Key><Value>", "</Value></Tag>", "aws:", "x".repeat(129)],
+    after: async (world) => {
+      await callOperation("GET /locked/key?tagging\nhost: h", world);
+      await callOperation("HEAD /locked/key\nhost: h", world);
+    },
+  }),
+  documents({
+    name: "versioning",
+    request: "PUT /bucket?versioning\nhost: h",
+    samples: [
+      "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+      "<VersioningConfiguration><MfaDelete>Disabled</MfaDelete><Status>Suspended</Status></VersioningConfiguration>",
+    ],
+    tokens: ["<Status>", "Enabled", "Suspended", "<MfaDelete>"],
+    after: readObject,
+  }),
+];
 
 /** Tests the XML reader alone: accepted text must not change when it is written and read again. */
 const reader: Target = {
@@ -161,4 +188,12 @@ const reader: Target = {
   }),
 };
 
-export const documentTargets: readonly Target[] = [complete, remove, cors, lifecycle, create, reader];
+export const documentTargets: readonly Target[] = [
+  complete,
+  remove,
+  cors,
+  lifecycle,
+  create,
+  ...settings,
+  reader,
+];

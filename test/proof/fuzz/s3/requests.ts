@@ -227,6 +227,31 @@ const metadata = requests(
   ],
 );
 
+const versions = requests(
+  "versions, locks and tags",
+  [
+    "GET /locked/key?versionId=null",
+    "GET /locked?versions&key-marker=key&version-id-marker=null&max-keys=1&delimiter=%2F",
+    "DELETE /locked/key?versionId=00000000000000000000000000000000\nx-amz-bypass-governance-retention: true",
+    "PUT /locked/a\nx-amz-object-lock-mode: GOVERNANCE\nx-amz-object-lock-retain-until-date: 2100-01-01T00:00:00Z\nx-amz-object-lock-legal-hold: ON\ncontent-md5: nc4vPwVyGsF9CjiFdTL4iQ==\n\nx",
+    "PUT /locked/a\nx-amz-tagging: a=b&c=%C3%BC\n\nx",
+    "PUT /locked/b\nx-amz-copy-source: /locked/key?versionId=00000000000000000000000000000000\nx-amz-tagging-directive: REPLACE\nx-amz-tagging: a",
+    "GET /locked/key\nx-store-as-of: 2026-11-15T12:00:00Z",
+    "GET /locked?list-type=2\nx-store-as-of: Sun, 15 Nov 2026 12:00:00 GMT",
+  ],
+  [
+    "versionId=",
+    "null",
+    "x-store-as-of: ",
+    "x-amz-tagging: ",
+    "x-amz-object-lock-",
+    "9999-12-31T23:59:59.999999999+23:59",
+    "&a=",
+    "%zz",
+    "\xc3",
+  ],
+);
+
 export const requestTargets: readonly Target[] = [
   rawTargets,
   ranges,
@@ -236,4 +261,5 @@ export const requestTargets: readonly Target[] = [
   customerKeys,
   checksums,
   metadata,
+  versions,
 ];
