@@ -92,6 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
     setRetention: onBucket("put", versions.setRetention),
     setLegalHold: onBucket("put", versions.setLegalHold),
     restorePage: onBucket("put", versions.restorePage),
+    restoreVersion: onBucket("put", versions.restoreVersion),
 
     createUpload: onBucket("createMultipartUpload", uploads.createUpload),
     uploadPart: onBucket("uploadPart", housekeeping.sweepAfter(uploads.uploadPart)),

@@ -21,7 +21,14 @@ export interface ObjectLock {
 /** Object Lock of a bucket: once set, versions can be locked and versioning stays on. */
 export interface ObjectLockSetting {
   /** Retention of versions that are written without one. */
-  readonly defaultRetention?: { readonly mode: RetentionMode; readonly days: number } | undefined;
+  readonly defaultRetention?: DefaultRetention | undefined;
+}
+
+export interface DefaultRetention {
+  readonly mode: RetentionMode;
+  readonly days: number;
+  /** Whether the period was given in years of 365 days, and is shown so. */
+  readonly isInYears?: true | undefined;
 }
 
 /** Locks every version whose key starts with the prefix. */
@@ -103,7 +110,7 @@ export function checkRetentionChange(
   now: number,
 ): RetentionChange {
   if (from === undefined || from.until <= now) return "allowed";
-  const isLonger = to !== undefined && to.until >= from.until;
-  if (isLonger && (to.mode === from.mode || to.mode === "compliance")) return "allowed";
+  // As in S3, a change of the mode needs the same right as a shorter retention.
+  if (to !== undefined && to.until >= from.until && to.mode === from.mode) return "allowed";
   return from.mode === "governance" ? "needs bypass" : "refused";
 }

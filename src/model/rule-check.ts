@@ -1,9 +1,11 @@
 // Validates rules that a user wrote for a bucket. Reports every error with its rule and field: a
 // front end refuses the rules with the first error, an editor shows all errors.
 import type { CorsRule } from "./cors.ts";
+import { StoreError } from "./errors.ts";
 import type { LifecycleRule, When } from "./lifecycle.ts";
 import { dayMilliseconds } from "./limits.ts";
 import { isSendable } from "./metadata.ts";
+import { checkTags } from "./tags.ts";
 
 export interface RuleFlaw {
   /** Index of the rule, from 0. Undefined if the error concerns the whole list. */
@@ -25,6 +27,7 @@ const maxNumber = 999_999_999;
 export function lifecycleFlaws(rules: readonly LifecycleRule[]): RuleFlaw[] {
   return findFlaws(rules, maxLifecycleRules, (rule, report, index) => {
     const { id, expire, transition, abortUploadsAfter, largerThan, smallerThan } = rule;
+    const { expireNoncurrent, transitionNoncurrent, expireMarkers } = rule;
     if (id.length > maxIdLength) report("id", "argument", "ID length should not exceed allowed limit of 255");
     if (rules.slice(0, index).some((other) => other.id === id)) {
       report("id", "argument", "Rule ID must be unique. Found same ID for more than one rule");
@@ -44,10 +47,58 @@ export function lifecycleFlaws(rules: readonly LifecycleRule[]): RuleFlaw[] {
     if (expire !== undefined) checkWhen("expire", expire, report);
     if (transition !== undefined) checkWhen("transition", transition, report);
     if (abortUploadsAfter !== undefined) checkDays("abortUploadsAfter", abortUploadsAfter, report);
-    if ((expire ?? transition ?? abortUploadsAfter) === undefined) {
+    checkNoncurrent(rule, report);
+    checkTagFilter(rule, report);
+    const action = expire ?? transition ?? abortUploadsAfter;
+    if ((action ?? expireNoncurrent ?? transitionNoncurrent ?? expireMarkers) === undefined) {
       report(undefined, "request", "At least one action needs to be specified in a rule");
     }
   });
+}
+
+const maxKeptVersions = 100;
+
+function checkNoncurrent(rule: LifecycleRule, report: ReportFlaw): void {
+  const { expireNoncurrent, transitionNoncurrent, isBare } = rule;
+  for (const [field, age] of Object.entries({ expireNoncurrent, transitionNoncurrent })) {
+    if (age === undefined) continue;
+    const { days, keep } = age;
+    checkDays(field, days, report, "NoncurrentDays");
+    if (keep === undefined) continue;
+    if (!isCount(keep, 1, maxKeptVersions)) {
+      report(field, "argument", `'NewerNoncurrentVersions' must be between 1 and ${maxKeptVersions}`);
+    }
+    if (isBare === true)
+      report(field, "request", "'NewerNoncurrentVersions' can only be used in a rule with a Filter");
+  }
+  if (expireNoncurrent === undefined || transitionNoncurrent === undefined) return;
+  if (expireNoncurrent.days <= transitionNoncurrent.days) {
+    report(
+      "expireNoncurrent",
+      "argument",
+      "'NoncurrentDays' in the NoncurrentVersionExpiration action must be greater than 'NoncurrentDays' in the NoncurrentVersionTransition action",
+    );
+  }
+}
+
+/** Uploads and delete markers have no tags, so a filter by tag cannot select them. */
+function checkTagFilter({ tags, abortUploadsAfter, expireMarkers }: LifecycleRule, report: ReportFlaw): void {
+  if (tags === undefined) return;
+  if (new Set(tags.map(([key]) => key)).size < tags.length) {
+    report("tags", "request", "Duplicate Tag Keys are not allowed.");
+  }
+  if (abortUploadsAfter !== undefined) {
+    report("tags", "request", "AbortIncompleteMultipartUpload cannot be specified with Tags.");
+  }
+  if (expireMarkers === true) {
+    report("tags", "request", "ExpiredObjectDeleteMarker cannot be specified with Tags.");
+  }
+  try {
+    checkTags(new Map(tags), tags.length);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report("tags", "argument", error.detail);
+  }
 }
 
 function checkWhen(field: string, when: When, report: ReportFlaw): void {
@@ -56,10 +107,10 @@ function checkWhen(field: string, when: When, report: ReportFlaw): void {
   else if (when.date % dayMilliseconds !== 0) report(field, "argument", "'Date' must be at midnight GMT");
 }
 
-function checkDays(field: string, days: number, report: ReportFlaw): void {
+function checkDays(field: string, days: number, report: ReportFlaw, name = "Days"): void {
   if (!isCount(days, Number.MIN_SAFE_INTEGER, maxNumber)) {
     report(field, "malformed", "Write a whole number of days.");
-  } else if (days <= 0) report(field, "argument", "'Days' must be a positive integer");
+  } else if (days <= 0) report(field, "argument", `'${name}' must be a positive integer`);
 }
 
 export function corsFlaws(rules: readonly CorsRule[]): RuleFlaw[] {
