@@ -259,13 +259,8 @@ function emptyState(bucket, prefix) {
     : empty("No key starts with this prefix", h("span", { class: "mono" }, maskControls(prefix)));
 }
 
-/**
- * @param {string} bucket
- * @param {string} prefix
- */
-function emptyDeletedState(bucket, prefix) {
-  const where = prefix === "" ? bucket : maskControls(prefix);
-  return empty("No deleted objects", "There are no deleted objects in ", h("span", { class: "mono" }, where));
+function emptyDeletedState() {
+  return empty("No deleted objects", "Nothing was deleted here, or it was restored.");
 }
 
 function emptyHistoryState() {
