@@ -26,6 +26,7 @@ import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
 import { small } from "./sections/small.ts";
 import { start } from "./sections/start.ts";
+import { versions } from "./sections/versions.ts";
 import { writers } from "./sections/writers.ts";
 import { number, renderTable } from "./table.ts";
 import { createWorkspace } from "./workspace.ts";
@@ -45,7 +46,17 @@ const sections: readonly Section[] = [
 ];
 
 /** Sections that must be named to run: most of them start other servers or a database. */
-const asked: readonly Section[] = [start, metrics, connections, kv, peers, growth, cluster, clusterModel];
+const asked: readonly Section[] = [
+  start,
+  metrics,
+  connections,
+  kv,
+  versions,
+  peers,
+  growth,
+  cluster,
+  clusterModel,
+];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };

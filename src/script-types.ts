@@ -1,6 +1,5 @@
 // Types of a script's handlers and of the bindings other than storage. A script uses them with
 // `export default { … } satisfies StoreScript<Env>`.
-import type { StoreNotification } from "./types.ts";
 
 /** The third argument of every handler. */
 export interface StoreContext {
@@ -16,6 +15,26 @@ export interface StoreScheduledEvent {
   readonly cron: string;
   /** Scheduled time in milliseconds since the epoch. */
   readonly scheduledTime: number;
+}
+
+/** The first argument of a `notification` handler: an event of an object in a bucket. */
+export interface StoreNotification {
+  readonly type: "notification";
+  /** Every delivery of one event has the same id, so a handler can detect duplicates. */
+  readonly id: string;
+  /** Event name, for example `"s3:ObjectCreated:Put"`. */
+  readonly name: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly time: Date;
+  /**
+   * Orders the events of one key: compared as text, the later event has the greater sequencer.
+   */
+  readonly sequencer: string;
+  /** Size, etag and version are present only for created objects. */
+  readonly size?: number | undefined;
+  readonly etag?: string | undefined;
+  readonly version?: string | undefined;
 }
 
 /** The default export of a script. */

@@ -51,6 +51,13 @@ export interface StoreConditional {
   secondsGranularity?: boolean | undefined;
 }
 
+/** Keeps a version from being removed until a time. */
+export interface StoreRetention {
+  /** A `"governance"` retention can be shortened with a special permission, the other cannot. */
+  mode: "governance" | "compliance";
+  until: Date;
+}
+
 /** Metadata of a stored object. */
 export interface StoreObject {
   readonly key: string;
@@ -68,6 +75,12 @@ export interface StoreObject {
   readonly checksums: StoreChecksums;
   readonly storageClass: StoreStorageClass;
   readonly ssecKeyMd5?: string;
+  /** Empty without tags. In a listing, present only if requested with `include`. */
+  readonly tags?: Record<string, string>;
+  /** Present only if the version has a retention. */
+  readonly retention?: StoreRetention;
+  /** Present, and true, only if the version has a legal hold. */
+  readonly legalHold?: boolean;
   writeHttpMetadata(headers: Headers): void;
 }
 
@@ -82,13 +95,48 @@ export interface StoreObjectBody extends StoreObject {
   blob(): Promise<Blob>;
 }
 
-/** A page of a listing. Every page except the last has a cursor. */
-export type StoreObjects = { objects: StoreObject[]; delimitedPrefixes: string[] } & (
-  | { truncated: true; cursor: string }
-  | { truncated: false; cursor?: undefined }
-);
+/** Only a page that is not the last has a cursor. */
+type Paging = { truncated: true; cursor: string } | { truncated: false; cursor?: undefined };
 
-export interface StoreGetOptions {
+/** A page of a listing. Every page except the last has a cursor. */
+export type StoreObjects = { objects: StoreObject[]; delimitedPrefixes: string[] } & Paging;
+
+/** A version of an object in a listing of versions. */
+export interface StoreObjectVersion extends StoreObject {
+  readonly isDeleteMarker: false;
+  /** Whether this is the newest version of its key. */
+  readonly isCurrent: boolean;
+}
+
+/** A version without a value, left by a delete: while it is current, its key reads as missing. */
+export interface StoreDeleteMarker {
+  readonly isDeleteMarker: true;
+  /** Whether this is the newest version of its key. */
+  readonly isCurrent: boolean;
+  readonly key: string;
+  readonly version: string;
+  readonly uploaded: Date;
+}
+
+/** A page of a listing of versions: sorted by key; of one key, the newest version first. */
+export type StoreObjectVersions = {
+  objects: (StoreObjectVersion | StoreDeleteMarker)[];
+  delimitedPrefixes: string[];
+} & Paging;
+
+/** Which version of an object to use. Default: the current version. */
+export interface StoreVersionOptions {
+  /** The `version` of an object; `"null"`: the version written while versioning was not on. */
+  version?: string | undefined;
+}
+
+/** Which version of an object to read. At most one of `version` and `at` can be given. */
+export interface StoreHeadOptions extends StoreVersionOptions {
+  /** Read the object that was current at this time. */
+  at?: Date | undefined;
+}
+
+export interface StoreGetOptions extends StoreHeadOptions {
   onlyIf?: StoreConditional | Headers | null | undefined;
   range?: Loose<StoreRange> | Headers | null | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
@@ -102,6 +150,12 @@ export interface StoreMultipartOptions {
   /** Default: the bucket's storage class. */
   storageClass?: StoreStorageClass | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
+  /** At most 10 tags. */
+  tags?: Record<string, string> | undefined;
+  /** Needs a bucket with Object Lock. Default: the bucket's default retention. */
+  retention?: StoreRetention | null | undefined;
+  /** Whether the version is kept until the hold is removed. Needs a bucket with Object Lock. */
+  legalHold?: boolean | undefined;
 }
 
 export interface StorePutOptions extends StoreMultipartOptions {
@@ -120,8 +174,16 @@ export interface StoreListOptions {
   cursor?: string | undefined;
   delimiter?: string | undefined;
   startAfter?: string | undefined;
-  /** Metadata to include in listed objects: "httpMetadata", "customMetadata" or both. */
+  /** Metadata to include in listed objects: "httpMetadata", "customMetadata" and "tags". */
   include?: string[] | undefined;
+  /** List the objects that were current at this time. */
+  at?: Date | undefined;
+  versions?: false | undefined;
+}
+
+/** Options to list all versions and delete markers. */
+export interface StoreListVersionsOptions extends Omit<StoreListOptions, "at" | "versions"> {
+  versions: true;
 }
 
 export interface StoreUploadedPart {
@@ -184,30 +246,33 @@ export interface StoreBucket {
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload;
 }
 
-/** A bucket of this store, from `env` or `openStore`. It can also create presigned URLs. */
+/**
+ * A bucket of this store, from `env` or `openStore`. It can also create presigned URLs, and change
+ * versions, tags and locks.
+ */
 export interface StorePresigningBucket extends StoreBucket {
+  head(key: string, options?: StoreHeadOptions | null): Promise<StoreObject | null>;
+  /** With `version`, removes that version for good. A locked version is refused. */
+  delete(key: string, options?: StoreVersionOptions | null): Promise<void>;
+  delete(keys: string | string[]): Promise<void>;
+  list(options: StoreListVersionsOptions): Promise<StoreObjectVersions>;
+  list(options?: StoreListOptions | null): Promise<StoreObjects>;
+  /** Replaces all tags of a version, and keeps its value. An empty object removes them. */
+  setTags(
+    key: string,
+    tags: Record<string, string>,
+    options?: StoreVersionOptions | null,
+  ): Promise<StoreObject>;
+  /** Sets or extends the retention of a version. `null` removes a retention that has ended. */
+  setRetention(
+    key: string,
+    retention: StoreRetention | null,
+    options?: StoreVersionOptions | null,
+  ): Promise<StoreObject>;
+  /** Sets or removes the legal hold of a version. */
+  setLegalHold(key: string, legalHold: boolean, options?: StoreVersionOptions | null): Promise<StoreObject>;
   /** Returns a URL of the S3 API that grants access without credentials until it expires. */
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
-}
-
-/** The first argument of a `notification` handler: an event of an object in a bucket. */
-export interface StoreNotification {
-  readonly type: "notification";
-  /** Every delivery of one event has the same id, so a handler can detect duplicates. */
-  readonly id: string;
-  /** Event name, for example `"s3:ObjectCreated:Put"`. */
-  readonly name: string;
-  readonly bucket: string;
-  readonly key: string;
-  readonly time: Date;
-  /**
-   * Orders the events of one key: compared as text, the later event has the greater sequencer.
-   */
-  readonly sequencer: string;
-  /** Size, etag and version are present only for created objects. */
-  readonly size?: number | undefined;
-  readonly etag?: string | undefined;
-  readonly version?: string | undefined;
 }
 
 export interface StorePresignOptions {

@@ -5,6 +5,7 @@ import type {
   StoreBucket,
   StoreChecksums,
   StoreConditional,
+  StoreDeleteMarker,
   StoreGetOptions,
   StoreHTTPMetadata,
   StoreListOptions,
@@ -13,6 +14,9 @@ import type {
   StoreObject,
   StoreObjectBody,
   StoreObjects,
+  StoreObjectVersion,
+  StoreObjectVersions,
+  StorePresigningBucket,
   StorePutOptions,
   StoreRange,
   StoreUploadedPart,
@@ -32,6 +36,7 @@ function holds<_Check extends true>(): void {}
 
 /** Never used at run time: the tests check only its type. */
 declare const bucket: StoreBucket;
+declare const versioned: StorePresigningBucket;
 
 test("spec 2.2: the fields of StoreObject have the specified types", () => {
   holds<Equal<StoreObject["key"], string>>();
@@ -248,4 +253,49 @@ test("spec 4: uploadPart takes a part number, a value and optional multipart opt
       Parameters<StoreMultipartUpload["uploadPart"]>
     >
   >();
+});
+
+test("list with versions returns versions, and other lists return objects", () => {
+  const versions = () => versioned.list({ versions: true, prefix: "a" });
+  const objects = () => versioned.list({ at: new Date(), versions: false });
+  const nothing = () => versioned.list();
+  holds<Equal<Resolved<typeof versions>, StoreObjectVersions>>();
+  holds<Equal<Resolved<typeof objects>, StoreObjects>>();
+  holds<Equal<Resolved<typeof nothing>, StoreObjects>>();
+  // @ts-expect-error: versions and at cannot be combined
+  void (() => versioned.list({ versions: true, at: new Date() }));
+});
+
+test("isDeleteMarker distinguishes delete markers from versions with a value", () => {
+  const sizeOf = (entry: StoreObjectVersions["objects"][number]) =>
+    entry.isDeleteMarker ? undefined : entry.size;
+  holds<Equal<ReturnType<typeof sizeOf>, number | undefined>>();
+  holds<Fits<StoreObjectVersion, StoreObject>>();
+  holds<Equal<Fits<StoreDeleteMarker, StoreObject>, false>>();
+});
+
+test("a version is read by get and head, and removed by delete with one key", () => {
+  const byVersion = () => versioned.get("key", { version: "x" });
+  const byTime = () => versioned.get("key", { at: new Date(), range: { offset: 1 } });
+  const head = () => versioned.head("key", { version: "x" });
+  holds<Equal<Resolved<typeof byVersion>, StoreObjectBody | null>>();
+  holds<Equal<Resolved<typeof byTime>, StoreObjectBody | null>>();
+  holds<Equal<Resolved<typeof head>, StoreObject | null>>();
+  void (() => [versioned.delete("key", { version: "x" }), versioned.delete(["a", "b"])]);
+  // @ts-expect-error: a version belongs to one key
+  void (() => versioned.delete(["a", "b"], { version: "x" }));
+  // @ts-expect-error: a time is a Date
+  void (() => versioned.get("key", { at: 1 }));
+  // @ts-expect-error: delete removes a version, not the state at a time
+  void (() => versioned.delete("key", { at: new Date() }));
+});
+
+test("tags and locks are given to put and changed by methods of their own", () => {
+  const until = new Date();
+  void (() => versioned.put("key", "", { tags: { a: "b" }, retention: { mode: "governance", until } }));
+  void (() => versioned.createMultipartUpload("key", { tags: { a: "b" }, legalHold: true }));
+  holds<Equal<Resolved<StorePresigningBucket["setTags"]>, StoreObject>>();
+  holds<Equal<StoreObject["tags"], Record<string, string> | undefined>>();
+  // @ts-expect-error: the modes are in lower case
+  void (() => versioned.setRetention("key", { mode: "GOVERNANCE", until }));
 });

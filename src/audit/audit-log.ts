@@ -4,9 +4,11 @@
 export const auditActions = [
   "create bucket",
   "delete bucket",
+  "restore bucket",
   "create namespace",
   "delete namespace",
   "change cors",
+  "change lock rules",
   "change lifecycle",
   "change notifications",
   "change public access",

@@ -1,28 +1,36 @@
 // The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine, and
 // outcomes of the engine to return values. The engine enforces the rules.
-import type { Engine, ListOptions } from "../engine/engine.ts";
+import type { Engine } from "../engine/engine.ts";
+import { StoreError } from "../model/errors.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type * as script from "../types.ts";
 import {
-  checksumArgument,
   conditionArgument,
   customerKeyArgument,
-  customMetadataArgument,
   type Fields,
   httpMetadataArgument,
-  limitArgument,
   optionsArgument,
   rangeArgument,
   stringArgument,
   stringField,
 } from "./arguments.ts";
+import { includedMetadata, listOptions, putOptions, writeOptions } from "./bucket-options.ts";
 import { withCallStack } from "./call-stack.ts";
 import type { Compatibility } from "./compatibility.ts";
-import { type IncludedMetadata, StoreObject } from "./object.ts";
+import { StoreObject } from "./object.ts";
 import { StoreObjectBody } from "./object-body.ts";
 import { type Presigner, presignedUrl } from "./presign.ts";
 import { StoreMultipartUpload } from "./upload.ts";
 import { cancelSource, toSource } from "./values.ts";
+import {
+  booleanArgument,
+  booleanField,
+  retentionArgument,
+  tagsArgument,
+  versionArgument,
+  versionOptions,
+} from "./version-arguments.ts";
+import { listVersions } from "./version-list.ts";
 
 export class StoreBucket {
   readonly #engine: Engine;
@@ -37,9 +45,10 @@ export class StoreBucket {
     this.#presigner = presigner;
   }
 
-  async head(key: string): Promise<StoreObject | null> {
+  async head(key: string, options?: script.StoreHeadOptions | null): Promise<StoreObject | null> {
     try {
-      const record = await this.#engine.head(this.#name, stringArgument(key, "key"));
+      const name = stringArgument(key, "key");
+      const record = await this.#engine.head(this.#name, name, versionOptions(optionsArgument(options)));
       return record === undefined ? null : new StoreObject(record);
     } catch (error) {
       throw withCallStack(error);
@@ -54,10 +63,13 @@ export class StoreBucket {
       const name = stringArgument(key, "key");
       const given = optionsArgument(options);
       const echoed = httpMetadataArgument(given);
+      const { version, time } = versionOptions(given);
       const result = await this.#engine.get(this.#name, name, {
         condition: conditionArgument(given),
         range: rangeArgument(given),
         customerKey: customerKeyArgument(given),
+        version,
+        time,
       });
       if (result.outcome === "missing") return null;
       const record = withMetadata(result.record, echoed);
@@ -85,9 +97,11 @@ export class StoreBucket {
     }
   }
 
-  async delete(keys: string | string[]): Promise<void> {
+  async delete(keys: string | string[], options?: script.StoreVersionOptions | null): Promise<void> {
     const given = Array.isArray(keys) ? keys : [keys];
     try {
+      const version = versionArgument(optionsArgument(options));
+      if (version !== undefined) return await this.#deleteVersion(keys, version);
       // Unlike map, Array.from visits holes, so that each hole is reported as a missing key.
       await this.#engine.delete(
         this.#name,
@@ -98,19 +112,22 @@ export class StoreBucket {
     }
   }
 
-  async list(options?: script.StoreListOptions | null): Promise<script.StoreObjects> {
+  async list(
+    options?: script.StoreListOptions | script.StoreListVersionsOptions | null,
+  ): Promise<script.StoreObjects | script.StoreObjectVersions> {
     try {
       const given = optionsArgument(options);
-      const included = this.#included(given);
+      const included = includedMetadata(given, this.#compatibility);
+      if (booleanField(given, "versions") === true) {
+        const { objects, prefixes, cursor } = await listVersions(this.#engine, this.#name, given, included);
+        return withCursor({ objects, delimitedPrefixes: this.#delimitedPrefixes(prefixes, given) }, cursor);
+      }
       const { objects, prefixes, cursor } = await this.#engine.list(this.#name, listOptions(given, included));
-      const delimiter = stringField(given, "delimiter") ?? "";
       const page = {
         objects: objects.map((record) => new StoreObject(record, undefined, included)),
-        delimitedPrefixes: this.#compatibility.keepDelimiter
-          ? [...prefixes]
-          : prefixes.map((prefix) => prefix.slice(0, -delimiter.length)),
+        delimitedPrefixes: this.#delimitedPrefixes(prefixes, given),
       };
-      return cursor === undefined ? { ...page, truncated: false } : { ...page, truncated: true, cursor };
+      return withCursor(page, cursor);
     } catch (error) {
       throw withCallStack(error);
     }
@@ -136,49 +153,76 @@ export class StoreBucket {
     return new StoreMultipartUpload(this.#engine, this.#name, stringArgument(key, "key"), id);
   }
 
+  async setTags(
+    key: string,
+    tags: Record<string, string>,
+    options?: script.StoreVersionOptions | null,
+  ): Promise<StoreObject> {
+    try {
+      const name = stringArgument(key, "key");
+      const version = versionArgument(optionsArgument(options));
+      return new StoreObject(await this.#engine.setTags(this.#name, name, tagsArgument(tags), { version }));
+    } catch (error) {
+      throw withCallStack(error);
+    }
+  }
+
+  async setRetention(
+    key: string,
+    retention: script.StoreRetention | null,
+    options?: script.StoreVersionOptions | null,
+  ): Promise<StoreObject> {
+    try {
+      const name = stringArgument(key, "key");
+      const version = versionArgument(optionsArgument(options));
+      const given = retention === null ? undefined : retentionArgument(retention);
+      return new StoreObject(await this.#engine.setRetention(this.#name, name, given, { version }));
+    } catch (error) {
+      throw withCallStack(error);
+    }
+  }
+
+  async setLegalHold(
+    key: string,
+    legalHold: boolean,
+    options?: script.StoreVersionOptions | null,
+  ): Promise<StoreObject> {
+    try {
+      const name = stringArgument(key, "key");
+      const version = versionArgument(optionsArgument(options));
+      const hasHold = booleanArgument(legalHold, "legalHold");
+      return new StoreObject(await this.#engine.setLegalHold(this.#name, name, hasHold, { version }));
+    } catch (error) {
+      throw withCallStack(error);
+    }
+  }
+
   async presign(key: string, options?: script.StorePresignOptions | null): Promise<string> {
     return presignedUrl(this.#presigner, this.#name, stringArgument(key, "key"), options);
   }
 
-  #included(given: Fields): IncludedMetadata {
-    if (!this.#compatibility.honorInclude) return { http: true, custom: true };
-    const include = given.include ?? [];
-    if (
-      !Array.isArray(include) ||
-      !include.every((name) => name === "httpMetadata" || name === "customMetadata")
-    ) {
-      throw new TypeError('"include" must be an array of "httpMetadata" and "customMetadata".');
+  async #deleteVersion(key: unknown, version: string): Promise<void> {
+    if (Array.isArray(key)) {
+      throw new TypeError('"version" needs one key, not an array: call delete for each version.');
     }
-    return { http: include.includes("httpMetadata"), custom: include.includes("customMetadata") };
+    const target = { key: stringArgument(key, "key"), version };
+    const [deletion] = await this.#engine.deleteVersions(this.#name, [target]);
+    if (deletion?.outcome === "locked") {
+      throw new StoreError("AccessDenied", { action: "delete", detail: deletion.message });
+    }
+  }
+
+  #delimitedPrefixes(prefixes: readonly string[], given: Fields): string[] {
+    if (this.#compatibility.keepDelimiter) return [...prefixes];
+    const { length } = stringField(given, "delimiter") ?? "";
+    return prefixes.map((prefix) => prefix.slice(0, -length));
   }
 }
 
-function putOptions(given: Fields) {
-  const { httpMetadata, customMetadata, storageClass, customerKey } = writeOptions(given);
-  const condition = conditionArgument(given);
-  const checksums = checksumArgument(given);
-  return { httpMetadata, customMetadata, storageClass, customerKey, condition, checksums };
-}
-
-function writeOptions(given: Fields) {
-  return {
-    httpMetadata: httpMetadataArgument(given),
-    customMetadata: customMetadataArgument(given),
-    storageClass: stringField(given, "storageClass"),
-    customerKey: customerKeyArgument(given),
-  };
-}
-
-function listOptions(given: Fields, included: IncludedMetadata): ListOptions {
-  return {
-    prefix: stringField(given, "prefix"),
-    delimiter: stringField(given, "delimiter"),
-    // A missing query parameter often becomes an empty cursor: start at the first page.
-    cursor: stringField(given, "cursor") || undefined,
-    startAfter: stringField(given, "startAfter"),
-    limit: limitArgument(given),
-    withMetadata: included.http || included.custom,
-  };
+function withCursor<T>(page: T, cursor: string | undefined) {
+  return cursor === undefined
+    ? { ...page, truncated: false as const }
+    : { ...page, truncated: true as const, cursor };
 }
 
 function withMetadata(record: ObjectRecord, echoed: HttpMetadata): ObjectRecord {

@@ -5,13 +5,14 @@ import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
 
-/** The kinds of metadata that list returns; other methods always return both kinds. */
+/** The kinds of metadata that list returns; other methods always return all kinds. */
 export interface IncludedMetadata {
   readonly http: boolean;
   readonly custom: boolean;
+  readonly tags: boolean;
 }
 
-const both: IncludedMetadata = { http: true, custom: true };
+export const allMetadata: IncludedMetadata = { http: true, custom: true, tags: true };
 
 export class StoreChecksums implements script.StoreChecksums {
   declare readonly md5?: ArrayBuffer;
@@ -52,8 +53,12 @@ export class StoreObject implements script.StoreObject {
   readonly checksums: script.StoreChecksums;
   readonly storageClass: script.StoreStorageClass;
   readonly ssecKeyMd5?: string;
+  // Declared only, so that objects without these fields do not pay for them.
+  declare readonly tags?: Record<string, string>;
+  declare readonly retention?: script.StoreRetention;
+  declare readonly legalHold?: boolean;
 
-  constructor(record: ObjectRecord, range?: ByteRange, included: IncludedMetadata = both) {
+  constructor(record: ObjectRecord, range?: ByteRange, included: IncludedMetadata = allMetadata) {
     this.key = record.key;
     this.version = record.version;
     this.size = record.size;
@@ -66,6 +71,11 @@ export class StoreObject implements script.StoreObject {
     this.checksums = new StoreChecksums(record);
     this.storageClass = record.storageClass;
     if (record.encryption !== undefined) this.ssecKeyMd5 = record.encryption.keyMd5;
+    if (included.tags) this.tags = record.tags === undefined ? {} : plainObject(record.tags);
+    if (record.lock === undefined) return;
+    const { retention, legalHold } = record.lock;
+    if (retention !== undefined) this.retention = { mode: retention.mode, until: new Date(retention.until) };
+    if (legalHold === true) this.legalHold = true;
   }
 
   writeHttpMetadata(headers: Headers): void {

@@ -47,17 +47,17 @@ async function syncKey(
   const existing = target?.versions ?? [];
   const kept = existing.filter(({ version }) => ids.has(version));
   const firstOther = kept.findIndex(({ version }, i) => version !== wanted[i]!.version);
-  const inPlace = firstOther === -1 ? kept : kept.slice(0, firstOther);
-  const stale = existing.filter((version) => !inPlace.includes(version));
+  const matching = firstOther === -1 ? kept : kept.slice(0, firstOther);
+  const stale = existing.filter((version) => !matching.includes(version));
   for (const version of stale) {
     // A version that is copied again behind others is not lost, so its lock is no obstacle.
     if (!ids.has(version.version)) refuseIfLocked(context, bucket, version, protection);
   }
   for (const version of stale) await removeUnchecked(context, bucket, version, protection);
-  for (const [i, version] of inPlace.entries())
+  for (const [i, version] of matching.entries())
     await restate(context, bucket, wanted[i]!, version, protection);
-  let newest = inPlace.at(-1);
-  for (const version of wanted.slice(inPlace.length)) {
+  let newest = matching.at(-1);
+  for (const version of wanted.slice(matching.length)) {
     await append(context, bucket, { key, version, newest, protection });
     newest = version;
   }

@@ -88,10 +88,11 @@ export function createEngine(options: EngineOptions): Engine {
 
     listVersions: onBucket("list", versions.listVersions),
     deleteVersions: onBucket("delete", housekeeping.sweepAfter(versions.deleteVersions)),
-    setTags: onBucket("put", versions.setTags),
-    setRetention: onBucket("put", versions.setRetention),
-    setLegalHold: onBucket("put", versions.setLegalHold),
+    setTags: onBucket("setTags", versions.setTags),
+    setRetention: onBucket("setRetention", versions.setRetention),
+    setLegalHold: onBucket("setLegalHold", versions.setLegalHold),
     restorePage: onBucket("put", versions.restorePage),
+    restoreVersion: onBucket("put", versions.restoreVersion),
 
     createUpload: onBucket("createMultipartUpload", uploads.createUpload),
     uploadPart: onBucket("uploadPart", housekeeping.sweepAfter(uploads.uploadPart)),

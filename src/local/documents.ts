@@ -1,11 +1,11 @@
 // Documents in the registry's database: read on the serving thread, written by the writer thread.
 import type { Document, Documents } from "../engine/records.ts";
 import type { Writer } from "./commit/group-commit.ts";
-import { verifyText } from "./index/checksum.ts";
-import { type DocumentRow, documentContext, documentText } from "./index/checksummed-rows.ts";
 import { existenceKey, lostError } from "./index/existence-index.ts";
 import { type Database, inTransaction, type Statement, toDamageError } from "./index/sqlite.ts";
 import type { WalChangeCounter } from "./index/wal-change-counter.ts";
+import { verifyText } from "./rows/checksum.ts";
+import { type DocumentRow, documentContext, documentText } from "./rows/checksummed-rows.ts";
 
 const maxCached = 1000;
 

@@ -16,10 +16,10 @@ import { type Layout, parseBlobId } from "./disk/layout.ts";
 import { createLocalDocuments } from "./documents.ts";
 import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
 import type { RegisteredBucket } from "./index/bucket-registry.ts";
-import { damagedError } from "./index/checksum.ts";
 import type { Queries } from "./index/object-queries.ts";
 import { checkBucket } from "./integrity/check-bucket.ts";
 import { checkRegistry } from "./integrity/check-registry.ts";
+import { damagedError } from "./rows/checksum.ts";
 
 export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Writer): Records {
   const never = () => false;

@@ -25,7 +25,7 @@ export interface Scan {
   readonly time?: number | undefined;
 }
 
-type ListedRecord = Pick<ObjectRecord, "key" | "httpMetadata" | "customMetadata">;
+type ListedRecord = Pick<ObjectRecord, "key" | "httpMetadata" | "customMetadata" | "tags">;
 export type PageEntry<T> = { readonly record: T } | { readonly prefix: string };
 
 export interface Page<T> {
@@ -116,26 +116,60 @@ export function laterPosition(a: Position | undefined, b: Position | undefined):
 
 const marks = { start: "s", key: "k", prefix: "p" } as const;
 
+/** First letter of a cursor in a listing of versions, so that other listings refuse it. */
+const versionsMark = "v";
+
 export function encodeCursor(position: Position): string {
-  const payload = marks[position.kind] + position.value;
+  return sealCursor(marks[position.kind] + position.value);
+}
+
+export function decodeCursor(cursor: string): Position {
+  const payload = openCursor(cursor);
+  if (payload[0] === versionsMark) {
+    throw invalidCursor("The cursor is of a list of versions: pass it only to a list of versions.");
+  }
+  return { kind: parseKind(payload[0]), value: payload.slice(1) };
+}
+
+export function encodeVersionCursor({ kind, value, version = "" }: VersionPosition): string {
+  return sealCursor(`${versionsMark}${marks[kind]}${version} ${value}`);
+}
+
+export function decodeVersionCursor(cursor: string): VersionPosition {
+  const payload = openCursor(cursor);
+  if (payload[0] !== versionsMark) {
+    throw invalidCursor("The cursor is not of a list of versions: pass the cursor of a list of versions.");
+  }
+  // An id has no space, so the first space is the end of the id.
+  const end = payload.indexOf(" ");
+  const position = { kind: parseKind(payload[1]), value: payload.slice(end + 1) };
+  return end > 2 ? { ...position, version: payload.slice(2, end) } : position;
+}
+
+function parseKind(mark: string | undefined): Position["kind"] {
+  const kind = (["start", "key", "prefix"] as const).find((candidate) => marks[candidate] === mark);
+  if (kind === undefined) throw invalidCursor();
+  return kind;
+}
+
+function invalidCursor(detail = "The cursor is not valid: pass the cursor of a previous list."): StoreError {
+  return new StoreError("InvalidArgument", { detail });
+}
+
+const sealBytes = 6;
+
+function sealCursor(payload: string): string {
   return Buffer.concat([seal(payload), Buffer.from(payload)]).toString("base64url");
 }
 
 /** Refuses a cursor that Store did not create: a checksum detects changed cursors. */
-export function decodeCursor(cursor: string): Position {
+function openCursor(cursor: string): string {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(sealBytes).toString();
-  const ours = bytes.toString("base64url") === cursor && bytes.subarray(0, sealBytes).equals(seal(payload));
-  const kind = (["start", "key", "prefix"] as const).find((candidate) => marks[candidate] === payload[0]);
-  if (!ours || kind === undefined) {
-    throw new StoreError("InvalidArgument", {
-      detail: "The cursor is not valid: pass the cursor of a previous list.",
-    });
-  }
-  return { kind, value: payload.slice(1) };
+  const isOurs = bytes.toString("base64url") === cursor && bytes.subarray(0, sealBytes).equals(seal(payload));
+  if (!isOurs) throw invalidCursor();
+  return payload;
 }
-
-const sealBytes = 6;
 
 function seal(payload: string): Buffer {
   return createHash("sha256").update("store list cursor\n").update(payload).digest().subarray(0, sealBytes);

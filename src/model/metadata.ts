@@ -2,6 +2,7 @@
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { CustomMetadata, HttpMetadata } from "./object.ts";
+import type { Tags } from "./tags.ts";
 
 type HttpMetadataName = keyof HttpMetadata;
 
@@ -24,8 +25,10 @@ export function checkMetadata(http: HttpMetadata, custom: CustomMetadata): void 
 export function metadataBytes(metadata: {
   httpMetadata: HttpMetadata;
   customMetadata: CustomMetadata;
+  tags?: Tags;
 }): number {
-  return httpMetadataBytes(metadata.httpMetadata) + customMetadataBytes(metadata.customMetadata);
+  const bytes = httpMetadataBytes(metadata.httpMetadata) + customMetadataBytes(metadata.customMetadata);
+  return metadata.tags === undefined ? bytes : bytes + customMetadataBytes(metadata.tags);
 }
 
 function customMetadataBytes(custom: CustomMetadata): number {

@@ -2,6 +2,7 @@
 // and bytes are removed with the cluster.
 import { openCluster } from "../../src/cluster/open.ts";
 import { openStore } from "../../src/index.ts";
+import { openEngine } from "../../src/open.ts";
 import { pair } from "../support/ports.ts";
 import type { Implementation } from "../support/stores.ts";
 import { addressVariable } from "./contract-run.ts";
@@ -23,5 +24,11 @@ export const clusterStore: Implementation = {
     const store = await openStore(place.through(0), options);
     t.after(() => store.close());
     return store;
+  },
+  async openEngine(t, options) {
+    const place = await newPlace();
+    const { engine } = await openEngine(place.through(0), options);
+    t.after(() => engine.close());
+    return engine;
   },
 };

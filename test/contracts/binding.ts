@@ -24,6 +24,10 @@ import { readersContract } from "./binding/readers.ts";
 import { sharingStores } from "./binding/shared-stores.ts";
 import { ssecContract } from "./binding/ssec.ts";
 import { uploadsContract } from "./binding/uploads.ts";
+import { versionListContract } from "./binding/versions/list.ts";
+import { locksContract } from "./binding/versions/locks.ts";
+import { versionReadsContract } from "./binding/versions/reads.ts";
+import { tagsContract } from "./binding/versions/tags.ts";
 
 export function bindingContract(each: Implementation): void {
   describe(each.name, () => {
@@ -50,5 +54,9 @@ export function bindingContract(each: Implementation): void {
     multipartContract(implementation);
     uploadsContract(implementation);
     deleteContract(implementation);
+    versionReadsContract(implementation);
+    versionListContract(implementation);
+    tagsContract(implementation);
+    locksContract(implementation);
   });
 }

@@ -12,7 +12,7 @@ import { putContract } from "./key-value/put.ts";
 import { racesContract } from "./key-value/races.ts";
 import { createScenes } from "./key-value/scene.ts";
 
-export function kvContract(implementation: Implementation): void {
+export function kvContract(implementation: Pick<Implementation, "name" | "open">): void {
   describe(`key-value namespaces on ${implementation.name} fulfil their contract`, () => {
     const scenes = createScenes(implementation);
     namespacesContract(scenes);

@@ -76,8 +76,13 @@ ${cases.join("\n")}
 `;
 }
 
+/** The name of the bucket that one block uses. */
+export function bucketName(block: number): string {
+  return `bucket-${block}`;
+}
+
 export function scriptConfigOf(blocks: readonly Block[]): string {
-  const buckets = blocks.map((_, i) => ({ binding: `BUCKET_${i}`, bucket_name: `bucket-${i}` }));
+  const buckets = blocks.map((_, i) => ({ binding: `BUCKET_${i}`, bucket_name: bucketName(i) }));
   return JSON.stringify({
     name: "blocks",
     main: "index.js",

@@ -6,13 +6,15 @@ import { cp } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { compatibilityFlags } from "../../src/binding/compatibility.ts";
+import type { BucketSettings } from "../../src/model/bucket.ts";
 import { reasonTable } from "../../src/model/errors.ts";
 import { limits } from "../../src/model/limits.ts";
+import { openEngine } from "../../src/open.ts";
 import { runtimeFlags } from "../../src/script/config/runtime-flags.ts";
 import { knownKeys } from "../../src/script/config/syntax/fields.ts";
 import { root, shellIn } from "../cli/store.ts";
 import { temporaryDirectory } from "../support/stores.ts";
-import { programOf, scriptConfigOf, scriptOf } from "./code.ts";
+import { bucketName, programOf, scriptConfigOf, scriptOf } from "./code.ts";
 import { isConfig, pairsOf, readShown } from "./config-page.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
 import { cloneFolder, curlFolder, programFolder, withDev, writeFiles } from "./project.ts";
@@ -33,6 +35,7 @@ test("every example in docs/binding.md returns the values shown, in a script wit
   const folder = await cloneFolder(t, "blocks");
   const script = scriptOf("docs/binding.md", blocks);
   await writeFiles(folder, { "store.json": scriptConfigOf(blocks), "index.js": script });
+  await createVersionedBuckets(folder, blocks);
   await withDev(folder, [], async (url) => {
     for (const [number, { heading, line }] of blocks.entries()) {
       await t.test(
@@ -46,6 +49,27 @@ test("every example in docs/binding.md returns the values shown, in a script wit
     }
   });
 });
+
+/** Settings of the buckets of examples, by heading. Scripts cannot change settings. */
+const settingsByHeading: Readonly<Record<string, BucketSettings>> = {
+  Versions: { versioning: "on" },
+  "The past": { versioning: "on" },
+  Locks: { versioning: "on", objectLock: {} },
+};
+
+async function createVersionedBuckets(folder: string, blocks: readonly Block[]): Promise<void> {
+  const { engine } = await openEngine(join(folder, ".store"));
+  try {
+    for (const [number, { heading }] of blocks.entries()) {
+      const settings = settingsByHeading[heading];
+      if (settings === undefined) continue;
+      await engine.createBucket(bucketName(number));
+      await engine.changeSettings(bucketName(number), settings);
+    }
+  } finally {
+    await engine.close();
+  }
+}
 
 test("the programs in docs/binding.md return the values shown", async (t) => {
   const programs = blocksIn(binding, "js").filter(isProgram);

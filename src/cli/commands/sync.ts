@@ -18,7 +18,10 @@ export const syncCommand: Command = {
     "same command again to resume an interrupted sync.",
   usage: ["<folder> <bucket>[/prefix] [--delete] [--dry-run]", "<bucket>[/prefix] <folder>"],
   options: {
-    delete: { summary: "delete files or objects that exist only in the target" },
+    delete: {
+      summary:
+        "delete files or objects that exist only in the target; a versioned bucket keeps their versions",
+    },
     "dry-run": { summary: "only show what would be done" },
     "size-only": { summary: "compare sizes only, without reading files" },
   },

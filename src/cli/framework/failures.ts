@@ -10,6 +10,7 @@ import { SecretKeyError } from "../../secrets/master-key.ts";
 import { SecretError } from "../../secrets/secrets.ts";
 import { CommandError } from "./command-error.ts";
 import { escapeControls, type Style } from "./output.ts";
+import { shellWord } from "./shell-quote.ts";
 
 /** The names that an error message mentions. */
 export interface Subject {
@@ -17,6 +18,8 @@ export interface Subject {
   /** The key-value namespace, for commands that work on a namespace instead of a bucket. */
   readonly namespace?: string | undefined;
   readonly key?: string | undefined;
+  /** Id of the version of the object. */
+  readonly version?: string | undefined;
   /** Undefined for a data directory. */
   readonly storeKind?: "cluster" | undefined;
 }
@@ -125,8 +128,15 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
   TooManyUploads: {},
   MethodNotAllowed: {},
   InvalidTag: { exitCode: 2 },
-  NoSuchVersion: {},
-  InvalidBucketState: {},
+  NoSuchVersion: {
+    message: ({ bucket, key, version }) =>
+      `There is no version "${escapeControls(version ?? "")}" of "${escapeControls(key ?? "")}" in bucket "${bucket}".`,
+    hint: ({ bucket, key }) =>
+      `List its versions: store object versions ${shellWord(escapeControls(`${bucket}/${key}`))}`,
+  },
+  InvalidBucketState: {
+    hint: ({ bucket }) => (bucket === undefined ? [] : `Show its settings: store bucket info ${bucket}`),
+  },
   InvalidStorageClass: {
     exitCode: 2,
     message: () => "There is no such storage class.",

@@ -66,6 +66,16 @@ export function createStoreMetrics(engine: Engine): StoreMetrics {
     gauge("store_buckets", "Buckets in the store.", ({ totals }) => totals.size);
     perBucket("store_bucket_objects", "Objects in a bucket.", ({ objects }) => objects);
     perBucket("store_bucket_bytes", "Bytes of a bucket's objects.", ({ bytes }) => bytes);
+    perBucket(
+      "store_bucket_noncurrent_versions",
+      "Noncurrent versions and delete markers in a bucket.",
+      ({ noncurrentVersions }) => noncurrentVersions,
+    );
+    perBucket(
+      "store_bucket_noncurrent_bytes",
+      "Bytes of a bucket's noncurrent versions.",
+      ({ noncurrentBytes }) => noncurrentBytes,
+    );
     perNamespace("store_kv_keys", "Keys in a key-value namespace.", ({ objects }) => objects);
     perNamespace("store_kv_bytes", "Bytes of a key-value namespace's values.", ({ bytes }) => bytes);
     gauge("store_totals_age_seconds", "Age of the bucket totals.", ({ at }) =>

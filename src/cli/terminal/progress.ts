@@ -12,23 +12,23 @@ export interface ProgressOptions {
   readonly label: string | (() => string);
   /** Total number of bytes, if known. */
   readonly total?: number | undefined;
+  /** "label": show no bytes, for work that moves none. */
+  readonly shows?: "label" | undefined;
 }
 
 const redrawMilliseconds = 100;
 
-export function startProgress(output: Output, { label, total }: ProgressOptions): Progress {
+export function startProgress(output: Output, { label, total, shows }: ProgressOptions): Progress {
   const { stderr } = output;
   if (stderr.isTTY !== true) return { advance() {}, end() {} };
   const started = Date.now();
   let done = 0;
   const draw = () => {
-    const state = {
-      label: typeof label === "string" ? label : label(),
-      done,
-      total,
-      seconds: (Date.now() - started) / 1000,
-    };
-    stderr.write(`\r${progressLine(state, stderr.columns || 80)}\u001b[K`);
+    const text = typeof label === "string" ? label : label();
+    const columns = stderr.columns || 80;
+    const state = { label: text, done, total, seconds: (Date.now() - started) / 1000 };
+    const line = shows === "label" ? text.slice(0, columns - 1) : progressLine(state, columns);
+    stderr.write(`\r${line}\u001b[K`);
   };
   const timer = setInterval(draw, redrawMilliseconds).unref();
   draw();

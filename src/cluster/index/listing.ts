@@ -63,7 +63,10 @@ function batchStatement(scan: Scan, after: Position, rowLimit: number): [Stateme
     const values = [prefix, delimiter, start, end, rowLimit, octets];
     return scan.time === undefined ? [queries.folders, values] : [queries.foldersAt, [...values, scan.time]];
   }
-  if (scan.time !== undefined) return [queries.objectsAt, [start, end, rowLimit, octets, scan.time]];
+  if (scan.time !== undefined)
+    return isWeighed
+      ? [queries.weighedObjectsAt, [start, end, rowLimit, octets, scan.time]]
+      : [queries.objectsAt, [start, end, rowLimit, scan.time]];
   if (isWeighed) return [queries.weighedObjects, [start, end, rowLimit, scan.metadataBytes]];
   return [queries.objects, [start, end, rowLimit]];
 }

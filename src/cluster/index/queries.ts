@@ -43,8 +43,11 @@ export const queries = statements({
       ) o ON true WHERE b.name = $1`,
   folders: `SELECT o.record, o.folder FROM store.buckets b
       LEFT JOIN LATERAL store.list_folders(b.id, $2, $3, $4, $5, $6, $7) o ON true WHERE b.name = $1`,
-  /** The objects at a time, like `weighedObjects`. */
+  /** Like `objects` and `weighedObjects`, of the objects at a time. */
   objectsAt: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT string_agg(record, E'\\n') AS records FROM store.objects_at(b.id, $5, $2, $3, $4)
+      ) o ON true WHERE b.name = $1`,
+  weighedObjectsAt: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
         SELECT string_agg(record, E'\\n' ORDER BY key) AS records FROM (
           SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before
             FROM store.objects_at(b.id, $6, $2, $3, $4)

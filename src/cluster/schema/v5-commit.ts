@@ -65,7 +65,8 @@ ${settingCases}      WHEN 'notifications' THEN UPDATE store.buckets SET notifica
       WHEN 'objectLock' THEN UPDATE store.buckets SET object_lock = m->>'text' WHERE id = p_bucket;
       WHEN 'lockRules' THEN UPDATE store.buckets SET lock_rules = m->>'text' WHERE id = p_bucket;
       WHEN 'tags' THEN UPDATE store.buckets SET tags = m->>'text' WHERE id = p_bucket;
-      WHEN 'put copy' THEN PERFORM store.put_copy(p_bucket, m, p_key);
+      -- Without "since", because later puts of this bucket do not set that column.
+      WHEN 'put copy' THEN PERFORM store.put_copy(p_bucket, m - 'since', p_key);
       WHEN 'delete version' THEN PERFORM store.delete_version(p_bucket, p_key, m->>'version');
     END CASE;
   END $$;
@@ -85,6 +86,7 @@ ${settingCases}      WHEN 'notifications' THEN UPDATE store.buckets SET notifica
         PERFORM store.put_version(p_bucket, p_key, m->>'version', (m->>'since')::double precision,
           m ? 'versioned', (m->>'size')::bigint, m->>'blob', (m->>'stored')::bigint, new_manifest,
           m->>'record', p_inline);
+      WHEN 'put copy' THEN PERFORM store.put_copy(p_bucket, m, p_key);
       WHEN 'put marker' THEN PERFORM store.put_marker(p_bucket, m, p_key);
       WHEN 'restate object' THEN PERFORM store.restate_version(p_bucket, m, p_key);
       WHEN 'delete object' THEN RAISE EXCEPTION 'an object of a versioned bucket needs a delete marker';

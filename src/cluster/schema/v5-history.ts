@@ -1,6 +1,6 @@
 // Schema version 5: functions that change the versions of one key. Their caller has locked the key
 // (store.lock_keys), or the bucket has no versions.
-import { keyLockCount } from "./v5-tables.ts";
+import { currentEntry, keyLockCount } from "./v5-tables.ts";
 
 const bodyColumns = "size, blob, stored, manifest, record, inline";
 
@@ -59,28 +59,48 @@ export const historyFunctions = `
   CREATE FUNCTION store.end_current(p_bucket bigint, p_key bytea, p_until double precision) RETURNS void
     LANGUAGE plpgsql AS $$
   BEGIN
-    INSERT INTO store.history (bucket, key, version, is_versioned, is_marker, since, until, ${bodyColumns})
+    -- More than one row only if a clock went back.
+    UPDATE store.history SET shown_until = p_until, until = CASE WHEN until < 'Infinity' THEN until ELSE p_until END
+      WHERE bucket = p_bucket AND key = p_key AND shown_until > p_until;
+    INSERT INTO store.history (bucket, key, version, is_versioned, is_marker, since, until, shown_until, ${bodyColumns})
       SELECT bucket, key, version, coalesce(is_versioned, false), false,
-          coalesce(since, store.uploaded(record)), p_until, ${bodyColumns}
+          coalesce(since, store.uploaded(record)), p_until, p_until, ${bodyColumns}
         FROM store.objects WHERE bucket = p_bucket AND key = p_key;
-    IF FOUND THEN RETURN; END IF;
-    UPDATE store.history SET until = p_until
-      WHERE bucket = p_bucket AND until = 'Infinity' AND entry = (
-        SELECT entry FROM store.history WHERE bucket = p_bucket AND key = p_key ORDER BY entry DESC LIMIT 1);
   END $$;
 
-  CREATE FUNCTION store.remove_null_version(p_bucket bigint, p_key bytea) RETURNS void LANGUAGE plpgsql AS $$
+  -- The versions from p_entry are gone: an older one is shown until the least "since" of the others.
+  CREATE FUNCTION store.show_older(p_bucket bigint, p_key bytea, p_entry bigint, p_until double precision)
+    RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    least_since double precision := p_until;
+    one record;
+  BEGIN
+    FOR one IN SELECT entry, since, shown_until FROM store.history
+        WHERE bucket = p_bucket AND key = p_key AND entry < p_entry ORDER BY shown_until DESC, entry DESC LOOP
+      EXIT WHEN one.shown_until = least_since;
+      UPDATE store.history SET shown_until = least_since WHERE bucket = p_bucket AND entry = one.entry;
+      least_since := least(least_since, one.since);
+    END LOOP;
+  END $$;
+
+  -- p_since is that of the null version that follows.
+  CREATE FUNCTION store.remove_null_version(p_bucket bigint, p_key bytea, p_since double precision) RETURNS void
+    LANGUAGE plpgsql AS $$
   DECLARE
     old_blob text;
     old_manifest bigint;
+    old_entry bigint := ${currentEntry};
+    old_end double precision := 'Infinity';
   BEGIN
     DELETE FROM store.objects WHERE bucket = p_bucket AND key = p_key AND is_versioned IS NOT TRUE
       RETURNING blob, manifest INTO old_blob, old_manifest;
     IF NOT FOUND THEN
       DELETE FROM store.history WHERE bucket = p_bucket AND key = p_key AND NOT is_versioned
-        RETURNING blob, manifest INTO old_blob, old_manifest;
+        RETURNING blob, manifest, entry, shown_until INTO old_blob, old_manifest, old_entry, old_end;
+      IF NOT FOUND THEN RETURN; END IF;
     END IF;
     PERFORM store.release(p_bucket, old_blob, old_manifest);
+    PERFORM store.show_older(p_bucket, p_key, old_entry, least(old_end, p_since));
   END $$;
 
   CREATE FUNCTION store.put_version(
@@ -88,7 +108,7 @@ export const historyFunctions = `
     p_size bigint, p_blob text, p_stored bigint, p_manifest bigint, p_record text, p_inline bytea
   ) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
-    IF NOT p_is_versioned THEN PERFORM store.remove_null_version(p_bucket, p_key); END IF;
+    IF NOT p_is_versioned THEN PERFORM store.remove_null_version(p_bucket, p_key, p_since); END IF;
     PERFORM store.end_current(p_bucket, p_key, p_since);
     INSERT INTO store.objects (bucket, key, version, since, is_versioned, ${bodyColumns})
       VALUES (p_bucket, p_key, p_version, p_since, nullif(p_is_versioned, false),
@@ -100,13 +120,14 @@ export const historyFunctions = `
   END $$;
 
   CREATE FUNCTION store.put_marker(p_bucket bigint, m jsonb, p_key bytea) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    new_since double precision := m->>'since';
   BEGIN
-    IF NOT m ? 'versioned' THEN PERFORM store.remove_null_version(p_bucket, p_key); END IF;
-    PERFORM store.end_current(p_bucket, p_key, (m->>'since')::double precision);
+    IF NOT m ? 'versioned' THEN PERFORM store.remove_null_version(p_bucket, p_key, new_since); END IF;
+    PERFORM store.end_current(p_bucket, p_key, new_since);
     DELETE FROM store.objects WHERE bucket = p_bucket AND key = p_key;
-    INSERT INTO store.history (bucket, key, version, is_versioned, is_marker, since, until, size, record)
-      VALUES (p_bucket, p_key, m->>'version', m ? 'versioned', true,
-        (m->>'since')::double precision, 'Infinity', 0, m->>'record');
+    INSERT INTO store.history (bucket, key, version, is_versioned, is_marker, since, until, shown_until, size, record)
+      VALUES (p_bucket, p_key, m->>'version', m ? 'versioned', true, new_since, 'Infinity', 'Infinity', 0, m->>'record');
   END $$;
 
   -- Adds one reference to each blob before the null version, whose body it may be, is removed.
@@ -115,12 +136,13 @@ export const historyFunctions = `
     source record;
     new_manifest bigint;
   BEGIN
-    SELECT * INTO source FROM (
-      SELECT blob, stored, manifest, inline FROM store.objects WHERE bucket = p_bucket AND key = p_key
-        AND (version = m->>'of' OR (m->>'of' = 'null' AND is_versioned IS NOT TRUE))
-      UNION ALL SELECT blob, stored, manifest, inline FROM store.history WHERE bucket = p_bucket AND key = p_key
-        AND (version = m->>'of' OR (m->>'of' = 'null' AND NOT is_versioned)) AND NOT is_marker
-    ) found;
+    SELECT blob, stored, manifest, inline INTO source FROM store.history h
+      JOIN store.find_version(p_bucket, p_key, m->>'of') f ON h.bucket = p_bucket AND h.entry = f.entry
+      WHERE NOT is_marker;
+    IF NOT FOUND THEN
+      SELECT blob, stored, manifest, inline INTO source FROM store.objects WHERE bucket = p_bucket AND key = p_key
+        AND (version = m->>'of' OR (m->>'of' = 'null' AND is_versioned IS NOT TRUE));
+    END IF;
     IF NOT FOUND THEN RAISE EXCEPTION 'the copied version is missing'; END IF;
     IF source.blob IS NOT NULL THEN
       INSERT INTO store.shared_blobs (bucket, name) VALUES (p_bucket, split_part(source.blob, '.', 2));
@@ -139,29 +161,42 @@ export const historyFunctions = `
   DECLARE
     old_blob text;
     old_manifest bigint;
+    old_entry bigint;
     old_until double precision := 'Infinity';
-    next_entry bigint;
-    next_is_marker boolean;
+    old_end double precision;
   BEGIN
     DELETE FROM store.objects WHERE bucket = p_bucket AND key = p_key AND version = p_version
       RETURNING blob, manifest INTO old_blob, old_manifest;
     IF NOT FOUND THEN
       DELETE FROM store.history WHERE bucket = p_bucket AND key = p_key AND version = p_version
-        RETURNING blob, manifest, until INTO old_blob, old_manifest, old_until;
+        RETURNING blob, manifest, entry, until, shown_until
+        INTO old_blob, old_manifest, old_entry, old_until, old_end;
       IF NOT FOUND THEN RETURN; END IF;
     END IF;
     PERFORM store.release(p_bucket, old_blob, old_manifest);
-    IF old_until < 'Infinity' THEN RETURN; END IF;
-    -- The current version is gone: the newest version of the history becomes current.
-    SELECT entry, is_marker INTO next_entry, next_is_marker FROM store.history
-      WHERE bucket = p_bucket AND key = p_key ORDER BY entry DESC LIMIT 1;
-    IF next_is_marker THEN
-      UPDATE store.history SET until = 'Infinity' WHERE bucket = p_bucket AND entry = next_entry;
-    ELSIF next_entry IS NOT NULL THEN
-      WITH moved AS (DELETE FROM store.history WHERE bucket = p_bucket AND entry = next_entry RETURNING *)
+    IF old_until < 'Infinity' THEN
+      PERFORM store.show_older(p_bucket, p_key, old_entry, old_end);
+    ELSE
+      PERFORM store.make_newest_current(p_bucket, p_key);
+    END IF;
+  END $$;
+
+  CREATE FUNCTION store.make_newest_current(p_bucket bigint, p_key bytea) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    newest record;
+  BEGIN
+    SELECT entry, since, is_marker INTO newest FROM store.history
+      WHERE bucket = p_bucket AND key = p_key ORDER BY shown_until DESC, entry DESC LIMIT 1;
+    IF NOT FOUND THEN RETURN; END IF;
+    IF newest.is_marker THEN
+      UPDATE store.history SET until = 'Infinity', shown_until = 'Infinity'
+        WHERE bucket = p_bucket AND entry = newest.entry;
+    ELSE
+      WITH moved AS (DELETE FROM store.history WHERE bucket = p_bucket AND entry = newest.entry RETURNING *)
       INSERT INTO store.objects (bucket, key, version, since, is_versioned, ${bodyColumns})
         SELECT bucket, key, version, since, nullif(is_versioned, false), ${bodyColumns} FROM moved;
     END IF;
+    PERFORM store.show_older(p_bucket, p_key, newest.entry, newest.since);
   END $$;
 
   CREATE FUNCTION store.restate_version(p_bucket bigint, m jsonb, p_key bytea) RETURNS void

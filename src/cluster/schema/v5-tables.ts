@@ -2,6 +2,8 @@
 //
 // history:      noncurrent versions and every delete marker, also a current one (until = infinity).
 //               `entry` orders the versions of a key; an object that is current again loses its row.
+//               A time shows the version with since <= time < shown_until: shown_until is the least
+//               "since" of all newer versions, so it has the order of the entries.
 // shared_blobs: one row for each version that names a blob in addition to the first one. Rows are
 //               inserted and deleted, never updated.
 // key_locks:    a commit to a versioned bucket locks the rows that its keys hash to. Advisory locks
@@ -9,6 +11,9 @@
 
 /** Number of rows in store.key_locks, a power of two. */
 export const keyLockCount = 16_384;
+
+/** Stands for a current object among entries of the history: it is newer than all of them. */
+export const currentEntry = "9223372036854775807";
 
 /** Columns `since` and `is_versioned` of objects are null in buckets without versioning. */
 export const historyTables = `
@@ -24,6 +29,7 @@ export const historyTables = `
     is_marker boolean NOT NULL,
     since double precision NOT NULL,
     until double precision NOT NULL,
+    shown_until double precision NOT NULL,
     size bigint NOT NULL,
     blob text,
     stored bigint,
@@ -33,7 +39,8 @@ export const historyTables = `
     PRIMARY KEY (bucket, entry)
   );
   ALTER TABLE store.history ALTER COLUMN inline SET STORAGE EXTERNAL;
-  CREATE INDEX history_key ON store.history (bucket, key, entry DESC) INCLUDE (since, is_marker);
+  CREATE UNIQUE INDEX history_key ON store.history (bucket, key, shown_until DESC, entry DESC);
+  CREATE UNIQUE INDEX history_current ON store.history (bucket, key) WHERE until = 'Infinity';
   CREATE INDEX history_version ON store.history (bucket, key, version);
   CREATE UNIQUE INDEX history_null ON store.history (bucket, key) WHERE NOT is_versioned;
   CREATE TABLE store.shared_blobs (

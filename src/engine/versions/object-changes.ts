@@ -47,11 +47,11 @@ export function setLegalHold(
   context: Context,
   bucket: string,
   target: Target,
-  isHeld: boolean,
+  isOnHold: boolean,
 ): Promise<ObjectRecord> {
   return change(context, bucket, target, (record, { settings }) => {
     requireObjectLock(settings.objectLock !== undefined);
-    return withLock(record, { retention: record.lock?.retention, legalHold: isHeld ? true : undefined });
+    return withLock(record, { retention: record.lock?.retention, legalHold: isOnHold ? true : undefined });
   });
 }
 

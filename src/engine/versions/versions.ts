@@ -29,13 +29,18 @@ export interface Versions {
     retention: Retention | undefined,
     target?: TargetOptions & BypassOptions,
   ): Promise<ObjectRecord>;
-  setLegalHold(bucket: string, key: Key, isHeld: boolean, target?: TargetOptions): Promise<ObjectRecord>;
+  setLegalHold(bucket: string, key: Key, isOnHold: boolean, target?: TargetOptions): Promise<ObjectRecord>;
 
   /**
    * Brings the objects of one page back to their state at a time, by new versions that share the
    * bodies of the old ones. Call it with the returned cursor until there is none.
    */
   restorePage(bucket: string, options: RestoreOptions): Promise<RestoredPage>;
+  /**
+   * Makes an earlier version current again, by a new version that shares its body. Returns the new
+   * version, or the given one if it is already current.
+   */
+  restoreVersion(bucket: string, key: Key, version: string): Promise<ObjectRecord>;
 }
 
 /** Which version to change. Default: the current version. */

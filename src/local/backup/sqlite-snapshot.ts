@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { backup, DatabaseSync } from "@photostructure/sqlite";
 import type { StoredBlob } from "../../engine/blobs.ts";
+import type { Body } from "../../engine/records.ts";
 import { BackupError } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";
 import { createPrivateFile } from "../disk/private-files.ts";
@@ -74,16 +75,21 @@ export type SnapshotItem =
   | { readonly kind: "blob"; readonly key: string; readonly blob: StoredBlob }
   | { readonly kind: "damage"; readonly key: string | undefined; readonly what: string };
 
-/** Yields every object and blob that a bucket's records reference, verified, and all damage. */
+/**
+ * Yields every object and blob that a bucket's records reference, verified, and all damage. A blob
+ * that several versions share is yielded once.
+ */
 export function* listContents(database: Database): Generator<SnapshotItem> {
   try {
     checkPages(database);
     const queries = createQueries(database);
     let objects = 0;
+    const isNew = createFirstUse(queries);
     for (const found of listObjects(queries)) {
       if (found.kind === "object") objects++;
-      yield found;
+      if (found.kind !== "blob" || isNew(found.blob.id)) yield found;
     }
+    for (const found of listHistory(queries)) if (found.kind !== "blob" || isNew(found.blob.id)) yield found;
     const { objects: expected } = queries.totals();
     if (objects !== expected)
       yield {
@@ -97,6 +103,44 @@ export function* listContents(database: Database): Generator<SnapshotItem> {
   } catch (error) {
     yield { kind: "damage", key: undefined, what: describeError(error) };
   }
+}
+
+/** Returns whether a blob is seen for the first time. Only shared blobs are remembered. */
+function createFirstUse(queries: Queries): (blob: string) => boolean {
+  const seen = new Set<string>();
+  return (blob) => {
+    if (seen.has(blob)) return false;
+    if (queries.isShared(blob)) seen.add(blob);
+    return true;
+  };
+}
+
+/** Yields the blobs of noncurrent versions. Their damage is found by `checkBucket`. */
+function* listHistory(queries: Queries): Generator<SnapshotItem> {
+  for (let after = 0; ; ) {
+    const entries = queries.historyEntries(after);
+    for (const entry of entries) {
+      const found = readVersion(queries, entry);
+      if (found === undefined) continue;
+      for (const blob of bodyBlobs(found.body)) yield { kind: "blob", key: found.version.key, blob };
+    }
+    const last = entries.at(-1);
+    if (last === undefined || last <= after) return;
+    after = last;
+  }
+}
+
+function readVersion(queries: Queries, entry: number): ReturnType<Queries["inspectEntry"]> {
+  try {
+    return queries.inspectEntry(entry);
+  } catch {
+    return undefined;
+  }
+}
+
+function bodyBlobs(body: Body | undefined): readonly StoredBlob[] {
+  if (body?.storage === "blob") return [body.blob];
+  return body?.storage === "parts" ? body.parts.map(({ blob }) => blob) : [];
 }
 
 function* listObjects(queries: Queries): Generator<SnapshotItem> {
@@ -124,10 +168,9 @@ function readObject(queries: Queries, key: string): SnapshotItem[] {
       ];
     const { body } = found;
     if (body.storage === "inline") return [{ kind: "object", inline: body.bytes.length }];
-    const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
     return [
       { kind: "object", inline: 0 },
-      ...blobs.map((blob): SnapshotItem => ({ kind: "blob", key, blob })),
+      ...bodyBlobs(body).map((blob): SnapshotItem => ({ kind: "blob", key, blob })),
     ];
   } catch (error) {
     return [

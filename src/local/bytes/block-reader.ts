@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
 import type { ByteRange } from "../../model/range.ts";
 import { readError } from "../disk/errors.ts";
-import { damagedError } from "../index/checksum.ts";
+import { damagedError } from "../rows/checksum.ts";
 import { checksumBytes } from "./block-writer.ts";
 
 const readFile = promisify(read);

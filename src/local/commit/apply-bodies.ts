@@ -1,10 +1,11 @@
 // Bodies inside the writer's transaction: inline bodies, blobs and the garbage queue, each with its
 // entry in the existence index.
-import { verifyBytes } from "../index/checksum.ts";
-import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
+
 import { existenceKey } from "../index/existence-index.ts";
-import type { ObjectRow } from "../index/object-row.ts";
-import { emptyBody } from "../index/schema.ts";
+import { verifyBytes } from "../rows/checksum.ts";
+import { garbageBlobChecksum, garbageManifestChecksum } from "../rows/checksummed-rows.ts";
+import type { ObjectRow } from "../rows/object-row.ts";
+import { emptyBody } from "../rows/stored-body.ts";
 import type { ApplyStatements } from "./apply-statements.ts";
 
 /** A version's row with the bytes of its inline body. */

@@ -3,11 +3,11 @@
 import { decodeVersion } from "../../engine/codec/version-codec.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Version } from "../../model/version.ts";
-import { verifyText } from "../index/checksum.ts";
 import { existenceKey } from "../index/existence-index.ts";
-import { isMarkerRow, readHistoryRow, recordText } from "../index/history-row.ts";
-import { isSoundRow, type ObjectRow } from "../index/object-row.ts";
 import type { Database } from "../index/sqlite.ts";
+import { verifyText } from "../rows/checksum.ts";
+import { isMarkerRow, readHistoryRow, recordText } from "../rows/history-row.ts";
+import { isSoundRow, type ObjectRow } from "../rows/object-row.ts";
 import type { Bodies, FoundObject } from "./apply-bodies.ts";
 import { type NewObject, type ObjectRows, rebindChecksum, restatedRecord } from "./apply-objects.ts";
 import type { ApplyStatements } from "./apply-statements.ts";

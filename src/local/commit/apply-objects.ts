@@ -1,8 +1,9 @@
 // Current objects inside the writer's transaction. In a bucket that was never versioned, a put
 // replaces the object of its key.
-import { blobContext, verifyText, withTextChecksum } from "../index/checksum.ts";
+
 import { existenceKey } from "../index/existence-index.ts";
-import { isSoundRow, type ObjectRow } from "../index/object-row.ts";
+import { blobContext, verifyText, withTextChecksum } from "../rows/checksum.ts";
+import { isSoundRow, type ObjectRow } from "../rows/object-row.ts";
 import type { Bodies, FoundObject } from "./apply-bodies.ts";
 import type { ApplyStatements } from "./apply-statements.ts";
 import type { WireObject } from "./change.ts";

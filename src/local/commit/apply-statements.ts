@@ -1,7 +1,7 @@
 // The prepared statements of apply.ts.
 import { type SettingName, settingNames } from "../../model/bucket.ts";
-import type { PartRow } from "../index/object-row.ts";
 import { type Database, prepareArrays } from "../index/sqlite.ts";
+import type { PartRow } from "../rows/object-row.ts";
 
 /** An object's row with its inline body: a second query for the body would double the cost. */
 type FoundRow = readonly [

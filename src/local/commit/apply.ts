@@ -2,9 +2,9 @@
 // its mutations. Blobs that lose their last reference are added to the garbage queue.
 import { type Protection, protectionNames } from "../../model/bucket.ts";
 import { existenceKey } from "../index/existence-index.ts";
-import { isSoundPart } from "../index/object-row.ts";
 import { parseDeletedMark } from "../index/schema.ts";
 import { corruptionError, type Database } from "../index/sqlite.ts";
+import { isSoundPart } from "../rows/object-row.ts";
 import { createBodies } from "./apply-bodies.ts";
 import { createHistory } from "./apply-history.ts";
 import { createObjectRows } from "./apply-objects.ts";

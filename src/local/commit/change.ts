@@ -4,9 +4,9 @@ import { encodeVersion } from "../../engine/codec/version-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import type { Protection, SettingName } from "../../model/bucket.ts";
 import { keyBytes } from "../../model/key.ts";
-import { blobContext, partContext, withChecksum, withTextChecksum } from "../index/checksum.ts";
-import { settingText } from "../index/checksummed-rows.ts";
 import { noSetting } from "../index/schema.ts";
+import { blobContext, partContext, withChecksum, withTextChecksum } from "../rows/checksum.ts";
+import { settingText } from "../rows/checksummed-rows.ts";
 
 export type WireCheck =
   | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }

@@ -1,6 +1,7 @@
 // The prepared statements of apply-history.ts.
-import type { HistoryRow } from "../index/history-row.ts";
+
 import type { Database } from "../index/sqlite.ts";
+import type { HistoryRow } from "../rows/history-row.ts";
 
 export type FoundHistoryRow = HistoryRow & { readonly bytes: unknown };
 

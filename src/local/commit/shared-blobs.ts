@@ -1,8 +1,8 @@
 // Counts the references of blobs that several versions of a key share. A blob that is not shared has
 // no row, so buckets without shared bodies need none.
 import { existenceKey } from "../index/existence-index.ts";
-import { parseSharedCount, sharedCount } from "../index/shared-count.ts";
 import type { Database } from "../index/sqlite.ts";
+import { parseSharedCount, sharedCount } from "../rows/shared-count.ts";
 import type { Bodies } from "./apply-bodies.ts";
 
 export interface SharedBlobs {

@@ -1,12 +1,11 @@
 // Bodies that several versions of a key share: inline bodies and lists of parts are copied and bound
 // to the new version, blobs are counted.
 import { StoreError } from "../../model/errors.ts";
-import { damagedError, verifyBytes, verifyText, withChecksum, withTextChecksum } from "../index/checksum.ts";
-import { recordText } from "../index/history-row.ts";
-import type { ObjectRow } from "../index/object-row.ts";
-import { emptyBody } from "../index/schema.ts";
 import type { Database } from "../index/sqlite.ts";
-import { ownedParts } from "../index/stored-body.ts";
+import { damagedError, verifyBytes, verifyText, withChecksum, withTextChecksum } from "../rows/checksum.ts";
+import { recordText } from "../rows/history-row.ts";
+import type { ObjectRow } from "../rows/object-row.ts";
+import { emptyBody, ownedParts } from "../rows/stored-body.ts";
 import type { Bodies, FoundObject } from "./apply-bodies.ts";
 import { type NewObject, rebindChecksum } from "./apply-objects.ts";
 import type { WireCopy } from "./change.ts";

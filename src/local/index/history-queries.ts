@@ -5,11 +5,11 @@ import type { Body, InspectedVersion, ObjectWithBody, StoredVersion } from "../.
 import { keyBytes } from "../../model/key.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
-import { blobContext, damagedError, verifyText } from "./checksum.ts";
+import { blobContext, damagedError, verifyText } from "../rows/checksum.ts";
+import { decodeHistoryRow } from "../rows/history-row.ts";
+import { type BodyRow, toBody } from "../rows/stored-body.ts";
 import { existenceKey, inSnapshot, lostError, parseExistenceKey, unindexedError } from "./existence-index.ts";
-import { decodeHistoryRow } from "./history-row.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
-import { type BodyRow, toBody } from "./stored-body.ts";
 
 export interface HistoryQueries {
   version(key: string, id: string): StoredVersion | undefined;
@@ -19,6 +19,8 @@ export interface HistoryQueries {
   historyEntries(after: number): number[];
   /** Verifies a row of the history. Undefined if the entry does not exist. */
   inspectEntry(entry: number): Extract<InspectedVersion["found"], { version: Version }> | undefined;
+  /** Whether several versions have the blob as their body or as a part of it. */
+  isShared(blob: string): boolean;
   /** Returns the key of an entry, not verified. */
   entryKey(entry: number): string;
 }
@@ -118,6 +120,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         return { version, body };
       });
     },
+    isShared: (blob) => sql.shared.get(blob) !== undefined,
     entryKey(entry) {
       const key: unknown = sql.byEntry.get(entry)?.[8];
       return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
@@ -170,6 +173,7 @@ function prepareStatements(database: Database) {
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
     at: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
+    shared: sql("SELECT 1 FROM shared WHERE blob = ?"),
     exists: sql("SELECT 1 FROM history WHERE version = ? AND key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
     indexed: sql<[indexKey: Uint8Array]>("SELECT place FROM witness WHERE place >= ? AND place < ?"),

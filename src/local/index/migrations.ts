@@ -3,7 +3,7 @@
 import { dirname } from "node:path";
 import type { SettingName } from "../../model/bucket.ts";
 import { tightenBucket } from "../disk/private-files.ts";
-import { verifyText } from "./checksum.ts";
+import { verifyText } from "../rows/checksum.ts";
 import {
   type BucketRow,
   bucketChecksum,
@@ -12,7 +12,7 @@ import {
   garbageBlobChecksum,
   garbageManifestChecksum,
   settingText,
-} from "./checksummed-rows.ts";
+} from "../rows/checksummed-rows.ts";
 import { existenceKey } from "./existence-index.ts";
 import {
   checkSchemaVersion,

@@ -5,17 +5,17 @@ import { type BucketSettings, type SettingName, settingNames } from "../../model
 import { keyBytes } from "../../model/key.ts";
 import { collectPage, type Page, type Position, type Scan } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { blobContext, damagedError, verifyText } from "./checksum.ts";
-import { garbageBlobChecksum, garbageManifestChecksum } from "./checksummed-rows.ts";
+import { blobContext, damagedError, verifyText } from "../rows/checksum.ts";
+import { garbageBlobChecksum, garbageManifestChecksum } from "../rows/checksummed-rows.ts";
+import { matchesRecord } from "../rows/object-row.ts";
+import { type BodyRow, ownedParts, toBody } from "../rows/stored-body.ts";
 import { existenceKey, inSnapshot, lostError, unindexedError } from "./existence-index.ts";
 import { createHistoryQueries, type HistoryQueries } from "./history-queries.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
-import { matchesRecord } from "./object-row.ts";
 import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
 import { noSetting, parseDeletedMark } from "./schema.ts";
 import { createSegmentQueries, type SegmentQueries } from "./segment-queries.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
-import { type BodyRow, ownedParts, toBody } from "./stored-body.ts";
 import { createUploadQueries, type UploadQueries } from "./upload-queries.ts";
 import { createVersionListing, type VersionListing } from "./version-listing.ts";
 

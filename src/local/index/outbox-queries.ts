@@ -1,6 +1,6 @@
 // Queries of a bucket's outbox: the events that are not delivered yet.
 import type { EventCount, OutboxEvent } from "../../engine/records.ts";
-import { verifyText } from "./checksum.ts";
+import { verifyText } from "../rows/checksum.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
 
 export interface OutboxQueries {

@@ -1,7 +1,7 @@
 // The tables and their schema version. Older versions are migrated; newer versions are refused.
 import { settingNames } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
-import { withTextChecksum } from "./checksum.ts";
+import { withTextChecksum } from "../rows/checksum.ts";
 import type { Database } from "./sqlite.ts";
 import { pragma } from "./sqlite.ts";
 
@@ -73,9 +73,6 @@ export const registrySchema = `
   ${registryExistenceTable};
   PRAGMA user_version = ${schemaVersion};
 `;
-
-/** The value of `inline` for an empty body, which has no row in `bodies`. */
-export const emptyBody = 0;
 
 /** Text stored for a setting that is not set, because an empty column could also be damage. */
 export function noSetting(name: string): string {

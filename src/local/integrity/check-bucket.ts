@@ -9,8 +9,8 @@ import {
   parseExistenceKey,
 } from "../index/existence-index.ts";
 import type { Queries } from "../index/object-queries.ts";
-import { parseSharedCount } from "../index/shared-count.ts";
 import type { Database } from "../index/sqlite.ts";
+import { parseSharedCount } from "../rows/shared-count.ts";
 import { bucketDatabaseChecks } from "./check-database.ts";
 
 /** Reads through the bucket's current handle, which may change between two batches. */

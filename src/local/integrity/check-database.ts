@@ -1,7 +1,7 @@
 // Checks of a whole bucket database: totals, owners of bodies, references of shared blobs, and pages.
 import type { Finding } from "../../engine/records.ts";
-import { parseSharedCount } from "../index/shared-count.ts";
 import type { Database } from "../index/sqlite.ts";
+import { parseSharedCount } from "../rows/shared-count.ts";
 
 export const bucketDatabaseChecks: readonly ((database: Database) => Finding[])[] = [
   checkTotals,

@@ -4,10 +4,10 @@ import type { Finding } from "../../engine/records.ts";
 import type { Layout } from "../disk/layout.ts";
 import { toDocument } from "../documents.ts";
 import { createRegistryReader } from "../index/bucket-registry.ts";
-import type { DocumentRow } from "../index/checksummed-rows.ts";
 import { existenceKey, inSnapshot, parseExistenceKey } from "../index/existence-index.ts";
 import { isOrphaned } from "../index/orphaned-buckets.ts";
 import { type Database, toDamageError } from "../index/sqlite.ts";
+import type { DocumentRow } from "../rows/checksummed-rows.ts";
 import { checkPageIntegrity } from "./check-database.ts";
 
 export function checkRegistry(layout: Layout, registry: Database): Finding[] {

@@ -4,7 +4,7 @@ import { describe, toBytes } from "../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
 import { withSenderHeaders } from "../../http/server/forwarded.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
-import type { StoreNotification } from "../../types.ts";
+import type { StoreNotification } from "../../script-types.ts";
 import type { Mode, ScriptContext } from "../context.ts";
 import { createRequest } from "../globals/fetch/request.ts";
 import { describeResponse } from "../globals/fetch/response.ts";

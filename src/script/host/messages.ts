@@ -6,7 +6,7 @@ import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
 import type { Location } from "../../model/location.ts";
 import { isCount, isFields, isList, isText } from "../../model/shape.ts";
-import type { StoreNotification } from "../../types.ts";
+import type { StoreNotification } from "../../script-types.ts";
 import type { ScriptBindings } from "../bindings.ts";
 import type { RuntimeCompatibility } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";

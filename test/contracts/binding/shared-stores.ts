@@ -27,6 +27,7 @@ export function sharingStores(implementation: Implementation): Implementation {
   const suite = { after: (end: () => unknown) => endings.push(end) } as unknown as TestContext;
   return {
     name: implementation.name,
+    openEngine: (t, options) => implementation.openEngine(t, options),
     open(t, options) {
       if (!shared.includes(options)) return implementation.open(t, options);
       let store = stores.get(options);

@@ -30,7 +30,7 @@ export interface Scenes {
 }
 
 /** Must be called in a suite: the shared store is closed at the end of the suite. */
-export function createScenes(implementation: Implementation): Scenes {
+export function createScenes(implementation: Pick<Implementation, "open">): Scenes {
   const endings: (() => unknown)[] = [];
   after(async () => {
     for (const end of endings) await end();

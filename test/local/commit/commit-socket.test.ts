@@ -80,6 +80,27 @@ test("an invalid message closes only its own connection, and the commit server c
     "a key that is an object": commit(id, change({ kind: "delete object", key: {} })),
     "a record that is a number": commit(id, change({ ...put, record: 7 })),
     "a body of another bucket": commit(id, change({ ...put, blob: `${other}.${other}.1`, stored: 1 })),
+    "a copy of a version that is a number": commit(id, change({ ...put, kind: "put copy", of: 7 })),
+    "a version with a NUL": commit(
+      id,
+      change({ kind: "delete version", key: Buffer.from("k"), version: "\0" }),
+    ),
+    "a delete marker without a record": commit(
+      id,
+      change({ kind: "put marker", key: Buffer.from("k"), version: "v" }),
+    ),
+    "a check of a version without a text": commit(
+      id,
+      packed({
+        checks: [{ kind: "version", key: Buffer.from("k"), version: "v" }],
+        mutations: [],
+        onlyFreesSpace: true,
+      }),
+    ),
+    "a protection that is a text": commit(
+      id,
+      packed({ checks: [], mutations: [], protection: "on", onlyFreesSpace: true }),
+    ),
     "a body that is a path": commit(id, packChanges([moveBodyChange(Buffer.from("k"), "../x", "../y")])),
     "a bucket without a name": encodeFrame({ kind: "create bucket", id: 1, bucket: { name: "../x" } }),
     "a document without a text": encodeFrame({

@@ -13,6 +13,7 @@ import { temporaryDirectory } from "../../support/stores.ts";
 import { withAgents } from "../agents/agents.ts";
 
 const bucket = "photos";
+const noHistory = { noncurrentVersions: 0, noncurrentBytes: 0 };
 const cors = [{ origins: ["*"], methods: ["GET"] }] as never;
 
 const registryOfFirst = `
@@ -140,8 +141,25 @@ test("a directory of schema 1 opens with all its contents and gets an existence 
   await assertWhole(await firstStore(t));
 });
 
+/** SQL that takes a bucket back from each schema to the one before it. */
+const undoBlobKeys = "ALTER TABLE blobs DROP COLUMN key";
+const undoOutbox = `
+  DROP TABLE outbox; DELETE FROM sqlite_sequence WHERE name = 'outbox';
+  ALTER TABLE bucket DROP COLUMN notifications; ALTER TABLE bucket DROP COLUMN publication`;
+const undoHistory = `
+  DROP TABLE history; DELETE FROM sqlite_sequence WHERE name = 'history'; DROP TABLE shared;
+  ${["noncurrent", "noncurrent_bytes", "versioning", "objectLock", "lockRules", "tags"]
+    .map((name) => `ALTER TABLE bucket DROP COLUMN ${name}`)
+    .join("; ")}`;
+
 /** Creates a store as in schema 2: without an outbox, and with two settings of a bucket. */
-async function secondStore(t: TestContext): Promise<string> {
+const secondStore = (t: TestContext) => earlierStore(t, 2, [undoHistory, undoBlobKeys, undoOutbox]);
+/** Creates a store as in schema 3: blobs have no keys. */
+const thirdStore = (t: TestContext) => earlierStore(t, 3, [undoHistory, undoBlobKeys]);
+/** Creates a store as in schema 4: without versions. */
+const fourthStore = (t: TestContext) => earlierStore(t, 4, [undoHistory]);
+
+async function earlierStore(t: TestContext, schema: number, undo: readonly string[]): Promise<string> {
   const directory = await temporaryDirectory(t);
   const { engine, documents } = await openEngine(directory);
   await engine.createBucket(bucket);
@@ -155,24 +173,44 @@ async function secondStore(t: TestContext): Promise<string> {
   const layout = dataLayout(directory);
   for (const one of bucketIds(directory).values()) {
     const database = new DatabaseSync(bucketPaths(layout, one).database);
-    database.exec(`
-      DROP TABLE outbox; DELETE FROM sqlite_sequence WHERE name = 'outbox';
-      ALTER TABLE bucket DROP COLUMN notifications; ALTER TABLE bucket DROP COLUMN publication;
-      ALTER TABLE blobs DROP COLUMN key;
-      PRAGMA user_version = 2;
-    `);
+    database.exec(`${undo.join("; ")}; PRAGMA user_version = ${schema}`);
     database.close();
   }
   const registry = new DatabaseSync(layout.registry);
-  registry.exec("PRAGMA user_version = 2");
+  registry.exec(`PRAGMA user_version = ${schema}`);
   registry.close();
   return directory;
 }
 
-for (const [schema, make] of [
+const earlierStores = [
   [1, firstStore],
   [2, secondStore],
-] as const) {
+  [3, thirdStore],
+  [4, fourthStore],
+] as const;
+
+for (const [schema, make] of earlierStores) {
+  test(`a migrated directory of schema ${schema} has its objects as null versions once versioning is on`, async (t) => {
+    const directory = await make(t);
+    const { engine } = await openEngine(directory);
+    assert.deepEqual(await engine.totals(bucket), { objects: 300, bytes: 44850, ...noHistory });
+    await engine.changeSettings(bucket, { versioning: "on" });
+    await engine.put(bucket, "small 299", sampleBytes(7));
+    assert.deepEqual((await engine.bucket(bucket))?.settings, { cors, versioning: "on" });
+    const earlier = await engine.get(bucket, "small 299", { version: "null" });
+    assert.ok(earlier.outcome === "found");
+    assert.deepEqual(await collect(earlier.bytes.chunks()), sampleBytes(299));
+    const { versions } = await engine.listVersions(bucket, { prefix: "small 299" });
+    assert.deepEqual(
+      versions.map(({ version }) => version.isVersioned),
+      [true, undefined],
+    );
+    assert.deepEqual((await engine.verify()).damages, []);
+    await engine.sweep();
+    await engine.close();
+    assertNothingLeftOver(directory);
+  });
+
   test(`a migrated directory of schema ${schema} accepts notification rules and stores their events`, async (t) => {
     const directory = await make(t);
     const { engine } = await openEngine(directory);
@@ -211,7 +249,7 @@ test("a bucket with a newer schema version is refused with a message that says t
   database.exec("PRAGMA user_version = 77");
   database.close();
   const { engine } = await openEngine(directory);
-  const refused = { message: /has schema version 77, this Store knows 4\. Use a newer Store\./ };
+  const refused = { message: /has schema version 77, this Store knows 5\. Use a newer Store\./ };
   await assert.rejects(engine.head("plain", "any"), refused);
   assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "other buckets are not affected");
   await engine.close();

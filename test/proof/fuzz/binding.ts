@@ -1,8 +1,10 @@
 // Calls the binding with arguments of every kind a script could pass: each call returns a value or
 // throws a documented TypeError, RangeError or StoreError. The input is the seed of the call.
 
-import { type OpenOptions, openStore, type Store } from "../../../src/index.ts";
+import { bindBucket } from "../../../src/binding/bind.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
+import { openEngine } from "../../../src/open.ts";
 import type { StoreBucket } from "../../../src/types.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import { holds, kindOf, type Runner, type Target } from "./target.ts";
@@ -23,6 +25,9 @@ const texts = [
   "Standard",
   "cursor",
   "GET",
+  "null",
+  "compliance",
+  "governance",
 ];
 const numbers = [
   0,
@@ -74,6 +79,7 @@ const names = [
     "cacheExpiry",
     "expiresIn",
   ],
+  ...["version", "at", "versions", "tags", "retention", "legalHold", "mode", "until"],
   ...["partNumber", "etag", "__proto__", "constructor", "toString", "valueOf"],
 ];
 
@@ -134,9 +140,9 @@ type Calls = Readonly<Record<string, (...args: unknown[]) => unknown>>;
 async function call(bucket: StoreBucket, random: Random): Promise<string> {
   const methods = bucket as unknown as Calls;
   const key = random.below(2) === 0 ? anyValue(random) : "key";
-  switch (random.below(8)) {
+  switch (random.below(11)) {
     case 0:
-      return kind("head", await methods.head!(key));
+      return kind("head", await methods.head!(key, likely(random)));
     case 1: {
       const found = await methods.get!(key, likely(random));
       if (found !== null && "bytes" in (found as object)) return readWhole(found);
@@ -148,13 +154,22 @@ async function call(bucket: StoreBucket, random: Random): Promise<string> {
       return kind("put", stored);
     }
     case 3:
-      return kind("delete", await methods.delete!(random.below(2) === 0 ? key : anyValue(random)));
+      return kind(
+        "delete",
+        await methods.delete!(random.below(2) === 0 ? key : anyValue(random), likely(random)),
+      );
     case 4:
       return kind("list", await methods.list!(likely(random)));
     case 5:
       return kind("presign", await methods.presign!(key, likely(random)));
     case 6:
       return kind("create upload", await methods.createMultipartUpload!(key, likely(random)));
+    case 7:
+      return kind("set tags", await methods.setTags!(key, anyValue(random), likely(random)));
+    case 8:
+      return kind("set retention", await methods.setRetention!(key, anyValue(random), likely(random)));
+    case 9:
+      return kind("set legal hold", await methods.setLegalHold!(key, anyValue(random), likely(random)));
     default: {
       const upload = methods.resumeMultipartUpload!(key, anyValue(random)) as unknown as Calls;
       if (random.below(2) === 0) return kind("complete", await upload.complete!(anyValue(random)));
@@ -193,26 +208,26 @@ async function checkStored(bucket: StoreBucket, stored: unknown): Promise<void> 
   found?.writeHttpMetadata(new Headers());
 }
 
-const options: OpenOptions = {
-  now: () => 1_794_700_800_000,
-  presign: { endpoint: "http://h", accessKeyId: "STOREAAAAAAAAAAAAAAA", secretAccessKey: "secret" },
-};
+const now = () => 1_794_700_800_000;
+const presign = { endpoint: "http://h", accessKeyId: "STOREAAAAAAAAAAAAAAA", secretAccessKey: "secret" };
 
 /** Matches errors of JavaScript itself when a value, such as a key, is converted to a string. */
 const platform =
   /^Cannot convert (?:a Symbol value to a (?:string|number)|object to primitive value|a BigInt)/;
 
 async function openRunner(): Promise<Runner> {
-  let store: Store | undefined;
+  let engine: Engine | undefined;
   let bucket: StoreBucket | undefined;
   let seen = 0;
   return {
     async run(input) {
       if (bucket === undefined || ++seen % 250 === 0) {
-        await store?.close();
-        store = await openStore("memory:", options);
-        await store.createBucket("bucket");
-        bucket = store.bucket("bucket");
+        await engine?.close();
+        ({ engine } = await openEngine("memory:", { now }));
+        await engine.createBucket("bucket");
+        // Every second bucket keeps versions and can lock them.
+        if (seen % 500 === 0) await engine.changeSettings("bucket", { versioning: "on", objectLock: {} });
+        bucket = bindBucket(engine, "bucket", { presign });
         await bucket.put("key", "value");
       }
       return call(bucket, createRandom(seedOf(input)));
@@ -224,7 +239,7 @@ async function openRunner(): Promise<Runner> {
       return kindOf(error.message);
     },
     passes: platform,
-    close: async () => store?.close(),
+    close: async () => engine?.close(),
   };
 }
 

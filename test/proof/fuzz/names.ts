@@ -2,7 +2,12 @@
 import { checkBucketName } from "../../../src/model/bucket.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import { checkKey, compareKeys, keyBytes } from "../../../src/model/key.ts";
-import { decodeCursor, encodeCursor } from "../../../src/model/listing.ts";
+import {
+  decodeCursor,
+  decodeVersionCursor,
+  encodeCursor,
+  encodeVersionCursor,
+} from "../../../src/model/listing.ts";
 import { parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
 import { holds, kindOf, type Target } from "./target.ts";
 
@@ -60,12 +65,34 @@ const cursors: Target = {
     encodeCursor({ kind: "start", value: "" }),
     encodeCursor({ kind: "key", value: "photos/2026/ü.jpg" }),
     encodeCursor({ kind: "prefix", value: "photos/" }),
+    encodeVersionCursor({ kind: "key", value: "a b", version: "null" }),
   ],
   tokens: ["=", "==", "-_", "+/", "AAAA"],
   open: () => ({
     run(input) {
       const position = decodeCursor(input);
       holds(encodeCursor(position) === input, "is another cursor when encoded again");
+      return position.kind;
+    },
+    outcomeOf: storeOutcome,
+  }),
+};
+
+const versionCursors: Target = {
+  name: "cursors of versions",
+  form: "text",
+  samples: [
+    encodeVersionCursor({ kind: "start", value: "" }),
+    encodeVersionCursor({ kind: "key", value: "photos/ü 1.jpg", version: "0".repeat(32) }),
+    encodeVersionCursor({ kind: "key", value: " " }),
+    encodeVersionCursor({ kind: "prefix", value: "photos/" }),
+    encodeCursor({ kind: "key", value: "a b" }),
+  ],
+  tokens: ["=", "==", "-_", "+/", "AAAA"],
+  open: () => ({
+    run(input) {
+      const position = decodeVersionCursor(input);
+      holds(encodeVersionCursor(position) === input, "is another cursor when encoded again");
       return position.kind;
     },
     outcomeOf: storeOutcome,
@@ -92,4 +119,4 @@ const grants: Target = {
   }),
 };
 
-export const nameTargets: readonly Target[] = [buckets, keys, cursors, grants];
+export const nameTargets: readonly Target[] = [buckets, keys, cursors, versionCursors, grants];

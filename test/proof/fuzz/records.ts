@@ -1,11 +1,6 @@
 // Fuzz targets of stored data: records and rows with checksums. Damage must be reported as damage.
 import * as encoding from "../../../src/engine/codec/record-codec.ts";
-import {
-  verifyBytes,
-  verifyText,
-  withChecksum,
-  withTextChecksum,
-} from "../../../src/local/index/checksum.ts";
+import { verifyBytes, verifyText, withChecksum, withTextChecksum } from "../../../src/local/rows/checksum.ts";
 import { StoreError } from "../../../src/model/errors.ts";
 import { bodyPart, emptyMd5, objectRecord, partRecord, uploadRecord } from "../../support/samples.ts";
 import { holds, type Target } from "./target.ts";

@@ -112,6 +112,10 @@ function assertBucket(layout: Layout, id: string): void {
   assertDatabase(paths, id);
 }
 
+/** The bodies of all versions, as a table. */
+const versions =
+  "(SELECT inline, blob, manifest FROM objects UNION ALL SELECT inline, blob, manifest FROM history)";
+
 function assertDatabase(paths: BucketPaths, bucketId: string): void {
   const column = (sql: string): unknown[] =>
     query(paths.database, sql)
@@ -123,12 +127,19 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   const files = readdirSync(paths.blobs).flatMap((folder) =>
     readdirSync(join(paths.blobs, folder)).map((file) => blobId({ bucketId, folder, file })),
   );
-  const manifests = column("SELECT parts FROM manifests WHERE id IN (SELECT manifest FROM objects)");
-  const named = [
-    ...column("SELECT blob FROM objects WHERE blob IS NOT NULL"),
+  const manifests = column(`SELECT parts FROM manifests WHERE id IN (SELECT manifest FROM ${versions})`);
+  const references = [
+    ...column(`SELECT blob FROM ${versions} WHERE blob IS NOT NULL`),
     ...column("SELECT blob FROM parts"),
     ...manifests.flatMap((text) => String(text).match(blobIds) ?? []),
   ];
+  const named = [...new Set(references)];
+  const sharedBlobs = named.filter((id) => references.indexOf(id) !== references.lastIndexOf(id)).sort();
+  assert.deepEqual(
+    column("SELECT blob FROM shared"),
+    sharedBlobs,
+    "exactly the shared blobs have a reference count",
+  );
   const isShared = (id: unknown) => isInSegment(String(id));
   assert.deepEqual(
     files.sort(),
@@ -144,21 +155,33 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   );
   assert.deepEqual(
     column("SELECT id FROM bodies"),
-    column("SELECT inline FROM objects WHERE inline <> 0"),
-    "every inline body belongs to an object",
+    column(`SELECT inline FROM ${versions} WHERE inline <> 0`),
+    "every inline body belongs to a version",
   );
   assert.deepEqual(
     column("SELECT id FROM manifests"),
-    column("SELECT manifest FROM objects WHERE manifest IS NOT NULL"),
-    "every manifest belongs to an object",
+    column(`SELECT manifest FROM ${versions} WHERE manifest IS NOT NULL`),
+    "every manifest belongs to a version",
   );
   assert.deepEqual(
     query(paths.database, "SELECT objects, bytes FROM bucket"),
     query(paths.database, "SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects"),
     "the totals match the objects",
   );
+  assert.deepEqual(
+    query(paths.database, "SELECT noncurrent, noncurrent_bytes FROM bucket"),
+    query(
+      paths.database,
+      "SELECT count(*) AS noncurrent, coalesce(sum(size), 0) AS noncurrent_bytes FROM history",
+    ),
+    "the totals match the noncurrent versions",
+  );
   const witnessed = [
     ...query(paths.database, "SELECT key FROM objects").map(({ key }) => existenceKey.object(bytesIn(key))),
+    ...query(paths.database, "SELECT key, version FROM history").map(({ key, version }) =>
+      existenceKey.version(bytesIn(key), String(version)),
+    ),
+    ...sharedBlobs.map((id) => existenceKey.shared(String(id))),
     ...query(paths.database, "SELECT key, id FROM uploads").map(({ key, id }) =>
       existenceKey.upload(bytesIn(key), String(id)),
     ),
@@ -171,7 +194,7 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   assert.deepEqual(
     places.map((place) => Buffer.from(place).toString("hex")),
     witnessed.map((place) => place.toString("hex")).sort(),
-    "the existence index names exactly the existing objects, uploads, parts and blobs",
+    "the existence index names exactly the existing versions, uploads, parts and blobs",
   );
 }
 

@@ -1,18 +1,18 @@
-// `store bucket …`: creates, lists, describes and deletes buckets.
-import type { Engine } from "../../../engine/engine.ts";
-import { type BucketRecord, checkBucketName } from "../../../model/bucket.ts";
-import { errorMessage, StoreError } from "../../../model/errors.ts";
-import { limits } from "../../../model/limits.ts";
+// `store bucket …`: creates and lists buckets, and the commands of other files.
+import { checkBucketName } from "../../../model/bucket.ts";
 import { checkStorageClass } from "../../../model/object.ts";
-import { createCredentials } from "../../../s3/auth/credentials.ts";
-import type { Command, CommandGroup, Invocation } from "../../framework/command.ts";
-import { CommandError } from "../../framework/command-error.ts";
+import type { Command, CommandGroup } from "../../framework/command.ts";
 import { withCommandErrors } from "../../framework/failures.ts";
-import { formatCount, type Output } from "../../framework/output.ts";
-import { type Data, withData } from "../../store/open-store.ts";
-import { ask } from "../../terminal/prompt.ts";
+import { withData } from "../../store/open-store.ts";
+import { deleteCommand } from "./delete.ts";
+import { bucketJson, infoCommand } from "./info.ts";
+import { lockCommand } from "./lock.ts";
 import { notifyCommand } from "./notify.ts";
+import { objectLockCommand } from "./object-lock.ts";
 import { publicCommand } from "./public.ts";
+import { restoreCommand } from "./restore.ts";
+import { tagsCommand } from "./tags.ts";
+import { versioningCommand } from "./versioning.ts";
 
 const createCommand: Command = {
   name: "create",
@@ -62,119 +62,20 @@ const listCommand: Command = {
   },
 };
 
-const infoCommand: Command = {
-  name: "info",
-  summary: "Show the number and size of a bucket's objects",
-  usage: ["<name>"],
-  options: {},
-  examples: ["store bucket info photos"],
-  async run(invocation) {
-    const { parameters, output } = invocation;
-    const [bucket = ""] = parameters;
-    await withData(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
-      const record = await engine.bucket(bucket);
-      if (record === undefined) throw new StoreError("NoSuchBucket");
-      const { objects, bytes } = await engine.totals(bucket);
-      if (output.isJson) return output.json({ ...bucketJson(record), objects, bytes });
-      await output.fields([
-        ["name", bucket],
-        ["created", output.time(record.created)],
-        ["storage class", record.storageClass],
-        ["objects", String(objects)],
-        ["size", output.bytes(bytes)],
-      ]);
-    });
-  },
-};
-
-const deleteCommand: Command = {
-  name: "delete",
-  summary: "Delete a bucket",
-  details: "A bucket with objects is only deleted with --force, which deletes its objects first.",
-  usage: ["<name> [--force] [--yes]"],
-  options: {
-    force: { summary: "delete all objects first; asks for confirmation on a terminal" },
-    yes: { summary: "with --force: do not ask for confirmation" },
-  },
-  examples: ["store bucket delete photos", "store bucket delete photos --force"],
-  async run(invocation) {
-    const { parameters, options, output } = invocation;
-    const [bucket = ""] = parameters;
-    const removed = await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
-      const withObjects = options.flag("force");
-      if (withObjects && !options.flag("yes")) await confirm(invocation, data.engine, bucket);
-      const existing = await data.engine.bucket(bucket);
-      const count = withObjects ? await deleteWithObjects(data.engine, bucket) : 0;
-      if (!withObjects) await data.engine.deleteBucket(bucket);
-      if (existing !== undefined) await dropGrants(data, existing, output);
-      await data.recordAudit("delete bucket", bucket);
-      return count;
-    });
-    if (output.isJson) return output.json({ name: bucket, deleted: true, objects: removed });
-    const what = removed > 0 ? ` and ${formatCount(removed, "object")} in it` : "";
-    await output.line(`Deleted bucket ${output.style.bold(bucket)}${what}.`);
-  },
-};
-
 export const bucketCommands: CommandGroup = {
   name: "bucket",
-  summary: "Create, list and delete buckets",
-  commands: [createCommand, listCommand, infoCommand, publicCommand, notifyCommand, deleteCommand],
+  summary: "Create, list and delete buckets, and change their settings",
+  commands: [
+    createCommand,
+    listCommand,
+    infoCommand,
+    publicCommand,
+    notifyCommand,
+    versioningCommand,
+    restoreCommand,
+    objectLockCommand,
+    lockCommand,
+    tagsCommand,
+    deleteCommand,
+  ],
 };
-
-/** Removes grants on a deleted bucket. A failure is only a warning: the grants have no effect. */
-async function dropGrants(data: Data, bucket: BucketRecord, output: Output): Promise<void> {
-  try {
-    await createCredentials(data.documents, data.secretKey, Date.now).dropGrants(bucket);
-  } catch (error) {
-    const reason = errorMessage(error);
-    output.note(`warning: store key list still shows grants on ${bucket.name}: ${reason}`);
-  }
-}
-
-function bucketJson({ name, created, storageClass }: BucketRecord) {
-  return { name, created: new Date(created).toISOString(), storageClass };
-}
-
-/** Asks for confirmation only on a terminal; in a script, --force is the confirmation. */
-async function confirm({ output }: Invocation, engine: Engine, bucket: string): Promise<void> {
-  const { objects, bytes } = await engine.totals(bucket);
-  if (objects === 0 || !process.stdin.isTTY) return;
-  output.note(`This permanently deletes ${formatCount(objects, "object")} (${output.size(bytes)}).`);
-  const typed = await ask(process.stdin, output, "Type the name of the bucket to delete it: ");
-  if (typed !== bucket) throw new CommandError("The name does not match; nothing was deleted.");
-}
-
-/** Maximum number of attempts to empty a bucket while other processes write to it. */
-const maxRounds = 10;
-
-async function deleteWithObjects(engine: Engine, bucket: string): Promise<number> {
-  let removed = 0;
-  for (let round = 1; ; round++) {
-    removed += await deleteAllObjects(engine, bucket);
-    try {
-      await engine.deleteBucket(bucket);
-      return removed;
-    } catch (error) {
-      if (!(error instanceof StoreError && error.reason === "BucketNotEmpty")) throw error;
-      if (round < maxRounds) continue;
-      throw new CommandError(`The bucket "${bucket}" is filled faster than it can be emptied.`, {
-        hint: "Stop all writers, then try again.",
-        cause: error,
-      });
-    }
-  }
-}
-
-async function deleteAllObjects(engine: Engine, bucket: string): Promise<number> {
-  let removed = 0;
-  for (;;) {
-    const { objects } = await engine.list(bucket, { limit: limits.deleteKeys });
-    if (objects.length === 0) return removed;
-    await engine.delete(
-      bucket,
-      objects.map(({ key }) => key),
-    );
-    removed += objects.length;
-  }
-}

@@ -1,5 +1,4 @@
 // `store object get`: writes an object of any size to a file or stdout.
-import { StoreObject } from "../../../binding/object.ts";
 import type { GetOutcome } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Command } from "../../framework/command.ts";
@@ -8,7 +7,9 @@ import { runInterruptible } from "../../framework/interrupt.ts";
 import { escapeControls, type Output } from "../../framework/output.ts";
 import { refuseUrl } from "../../framework/path-argument.ts";
 import { objectAddress } from "../../store/object-address.ts";
+import { objectJson } from "../../store/object-output.ts";
 import { withData } from "../../store/open-store.ts";
+import { missingObjectError, parseVersionOptions, versionReadOptions } from "../../store/version-options.ts";
 import { printBytes } from "../../terminal/print-bytes.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { checkTarget, writeFileWhole } from "../../transfer/download.ts";
@@ -18,15 +19,17 @@ export const getCommand: Command = {
   summary: "Download an object to a file or stdout",
   details: "The file appears complete or not at all; an existing file is replaced only at the end.",
   usage: ["<bucket>/<key> [file]", "<bucket>/<key> -"],
-  options: {},
+  options: versionReadOptions,
   examples: [
     "store object get photos/cat.jpg cat.jpg",
+    "store object get photos/cat.jpg yesterday.jpg --at 24h",
     "store object get backups/src.tgz | tar xz",
     "store object get photos/cat.jpg cat.jpg --json",
   ],
   async run(invocation) {
-    const { parameters, output } = invocation;
+    const { parameters, options, output } = invocation;
     const [address = "", file] = parameters;
+    const versionOptions = parseVersionOptions(options);
     const from = objectAddress(address);
     const isStdout = file === undefined || file === "-";
     if (isStdout && output.isJson) {
@@ -37,9 +40,11 @@ export const getCommand: Command = {
     }
     if (!isStdout) refuseUrl({ label: "store object get", text: file, expected: "a file or -" });
     const target = isStdout ? undefined : await checkTarget(file);
-    await withData(invocation, { absent: "refuse", subject: from }, async ({ engine }) => {
-      const result = await engine.get(from.bucket, from.key);
-      if (result.outcome !== "found") throw new StoreError("NoSuchKey");
+    const subject = { ...from, version: versionOptions.version };
+    await withData(invocation, { absent: "refuse", subject }, async ({ engine }) => {
+      const result = await engine.get(from.bucket, from.key, versionOptions);
+      if (result.outcome === "refused") throw new StoreError("PreconditionFailed");
+      if (result.outcome === "missing") throw missingObjectError(from, versionOptions, result.marker);
       if (target === undefined) {
         const onTerminal = file === undefined ? "text only" : "anything";
         return printBytes(output, { what: "object", bytes: result.bytes, onTerminal });
@@ -47,7 +52,7 @@ export const getCommand: Command = {
       await runInterruptible((signal) =>
         writeFileWhole(target, withProgress(result, address, output), signal),
       );
-      if (output.isJson) return output.json({ ...new StoreObject(result.record), file: target.path });
+      if (output.isJson) return output.json({ ...objectJson(result.record), file: target.path });
       await output.line(
         `Downloaded ${output.name(address)} to ${output.name(file!)}: ${output.size(result.record.size)}`,
       );

@@ -1,29 +1,34 @@
 // `store object list`: prints the objects below a prefix, with one page in memory at a time.
-import { StoreObject } from "../../../binding/object.ts";
-import type { Listing } from "../../../engine/engine.ts";
+import type { Engine, Listing } from "../../../engine/engine.ts";
 import { compareKeys } from "../../../model/key.ts";
 import { limits } from "../../../model/limits.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
 import type { Column, Output } from "../../framework/output.ts";
+import { parsePastTime, pastTimeRule } from "../../framework/time-argument.ts";
 import { prefixAddress } from "../../store/object-address.ts";
+import { objectJson } from "../../store/object-output.ts";
 import { withData } from "../../store/open-store.ts";
+import { requireBucket } from "../../store/require-bucket.ts";
+import { createJsonArray } from "./json-array.ts";
 
 export const listCommand: Command = {
   name: "list",
   summary: "List the objects of a bucket or below a prefix",
   details:
     "Lists all objects in key order. With a delimiter, keys with the same text up to it are grouped into one line.",
-  usage: ["<bucket>[/prefix] [--delimiter TEXT] [--limit N]"],
+  usage: ["<bucket>[/prefix] [--delimiter TEXT] [--limit N] [--at TIME]"],
   options: {
     delimiter: { value: "TEXT", summary: "group keys by the text up to this delimiter, such as /" },
     limit: { value: "N", summary: "maximum number of lines" },
+    at: { value: "TIME", summary: `the objects that existed at ${pastTimeRule}` },
   },
   examples: [
     "store object list photos",
     "store object list photos/2026/ --delimiter /",
     "store object list photos --limit 10 --json",
+    "store object list photos --at 2h",
   ],
   async run(invocation) {
     const { parameters, options, output } = invocation;
@@ -31,12 +36,22 @@ export const listCommand: Command = {
     const delimiter = options.text("delimiter");
     if (delimiter === "") throw usageError("--delimiter needs at least one character.");
     let left = parseLimit(options.text("limit"));
+    const at = options.text("at");
+    const time = at === undefined ? undefined : parsePastTime("--at", at);
     await withData(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
+      if (time !== undefined) await noteMissingHistory(engine, bucket, output);
       const printer = output.isJson ? jsonPrinter(output) : linePrinter(output);
       let cursor: string | undefined;
       do {
         const limit = Math.min(left, limits.listEntries);
-        const page = await engine.list(bucket, { prefix, delimiter, cursor, limit, withMetadata: true });
+        const page = await engine.list(bucket, {
+          prefix,
+          delimiter,
+          cursor,
+          limit,
+          time,
+          withMetadata: true,
+        });
         const entries = toEntries(page);
         await printer.print(entries);
         left -= entries.length;
@@ -47,7 +62,15 @@ export const listCommand: Command = {
   },
 };
 
-function parseLimit(text: string | undefined): number {
+async function noteMissingHistory(engine: Engine, bucket: string, output: Output): Promise<void> {
+  const { settings } = await requireBucket(engine, bucket);
+  if (settings.versioning !== undefined) return;
+  output.note(
+    `The bucket ${bucket} has no versions: objects that were replaced or deleted since are not listed.`,
+  );
+}
+
+export function parseLimit(text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const limit = Number(text);
   if (/^\d+$/.test(text) && limit >= 1) return limit;
@@ -95,20 +118,13 @@ function linePrinter(output: Output): Printer {
   };
 }
 
-/** Prints one array with one entry on each line. */
 function jsonPrinter(output: Output): Printer {
-  let separator = "[\n";
+  const array = createJsonArray(output);
   return {
-    async print(entries) {
-      let text = "";
-      for (const { key, record } of entries) {
-        text += separator + JSON.stringify(record === undefined ? { prefix: key } : new StoreObject(record));
-        separator = ",\n";
-      }
-      if (text !== "") await output.write(text);
-    },
-    async end() {
-      await output.write(separator === "[\n" ? "[]\n" : "\n]\n");
-    },
+    print: (entries) =>
+      array.print(
+        entries.map(({ key, record }) => (record === undefined ? { prefix: key } : objectJson(record))),
+      ),
+    end: array.end,
   };
 }

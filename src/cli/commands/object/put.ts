@@ -1,17 +1,19 @@
 // `store object put`: uploads a file or stdin of any size.
-import { StoreObject } from "../../../binding/object.ts";
 import type { WriteOptions } from "../../../engine/engine.ts";
 import { guessContentType } from "../../../http/content-types.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { checkKey } from "../../../model/key.ts";
 import { checkMetadata } from "../../../model/metadata.ts";
 import { checkStorageClass, type HttpMetadata } from "../../../model/object.ts";
+import { checkTags, maxObjectTags } from "../../../model/tags.ts";
 import type { Command, ParsedOptions } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
 import { runInterruptible } from "../../framework/interrupt.ts";
 import { escapeControls, type Output } from "../../framework/output.ts";
 import { type ObjectAddress, objectAddress } from "../../store/object-address.ts";
+import { objectJson } from "../../store/object-output.ts";
 import { type Data, withData } from "../../store/open-store.ts";
+import { parseTags } from "../../store/tags.ts";
 import { fileInput, type Input, standardInput } from "../../terminal/input.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { upload } from "../../transfer/upload.ts";
@@ -33,6 +35,7 @@ export const putCommand: Command = {
     },
     "content-language": { value: "TEXT", summary: "Content-Language header, such as en" },
     metadata: { value: "NAME=VALUE", summary: "custom metadata", repeatable: true },
+    tag: { value: "KEY=VALUE", summary: "tag of the object, at most 10", repeatable: true },
     "storage-class": { value: "CLASS", summary: "Standard or InfrequentAccess; default: the bucket's class" },
   },
   examples: [
@@ -51,7 +54,7 @@ export const putCommand: Command = {
       const record = await withData(invocation, { absent: "refuse", subject: to }, (data) =>
         runInterruptible((signal) => putWithProgress(data, { to, input, write, output, signal })),
       );
-      if (output.isJson) return await output.json(new StoreObject(record));
+      if (output.isJson) return await output.json(objectJson(record));
       await output.line(`Uploaded ${output.name(address)}: ${output.size(record.size)}, etag ${record.etag}`);
     } finally {
       input.close();
@@ -98,9 +101,11 @@ function writeOptions(options: ParsedOptions, { key }: ObjectAddress, file: stri
   const customMetadata = new Map(options.texts("metadata").map(metadataEntry));
   const storageClass = options.text("storage-class");
   if (storageClass !== undefined) checkStorageClass(storageClass);
+  const tags = parseTags(options.texts("tag"), "--tag");
   checkKey(key);
   checkMetadata(httpMetadata, customMetadata);
-  return { httpMetadata, customMetadata, storageClass };
+  checkTags(tags, maxObjectTags);
+  return { httpMetadata, customMetadata, storageClass, tags: tags.size === 0 ? undefined : tags };
 }
 
 function metadataEntry(text: string): [string, string] {

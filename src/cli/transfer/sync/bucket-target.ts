@@ -1,4 +1,4 @@
-// Sync into a bucket: uploads files as objects. An overwritten object keeps its metadata.
+// Sync into a bucket: uploads files as objects. An overwritten object keeps its metadata and tags.
 import type { WriteOptions } from "../../../engine/engine.ts";
 import { guessContentType } from "../../../http/content-types.ts";
 import type { Key } from "../../../model/key.ts";
@@ -12,6 +12,13 @@ import type { SyncOptions, SyncTarget } from "./sync.ts";
 export function createBucketTarget(options: SyncOptions): SyncTarget {
   const { engine, bucket, isDryRun, sizeOnly, verifies, signal, onBytes } = options;
   let pendingDeletes: Key[] = [];
+  let batchSize: Promise<number> | undefined;
+
+  /** One object that a lock rule keeps would refuse a whole batch: then delete one by one. */
+  async function findBatchSize(): Promise<number> {
+    const { lockRules, versioning } = (await engine.bucket(bucket))?.settings ?? {};
+    return lockRules === undefined || versioning === "on" ? limits.deleteKeys : 1;
+  }
 
   async function deleteAll(): Promise<void> {
     const keys = pendingDeletes;
@@ -41,7 +48,8 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
     async remove(key) {
       if (isDryRun) return;
       pendingDeletes.push(key);
-      if (pendingDeletes.length === limits.deleteKeys) await deleteAll();
+      batchSize ??= findBatchSize();
+      if (pendingDeletes.length >= (await batchSize)) await deleteAll();
     },
 
     prune: async () => {},
@@ -51,8 +59,8 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
 
 function writeOptions(key: Key, record: ObjectRecord | undefined): WriteOptions {
   if (record !== undefined) {
-    const { httpMetadata, customMetadata, storageClass } = record;
-    return { httpMetadata, customMetadata, storageClass };
+    const { httpMetadata, customMetadata, storageClass, tags } = record;
+    return { httpMetadata, customMetadata, storageClass, tags };
   }
   const contentType = guessContentType(key);
   return { httpMetadata: contentType === undefined ? {} : { contentType } };

@@ -1,7 +1,7 @@
 // Every single-bit change of a stored text or of its checksum is detected.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { verifyText, withTextChecksum } from "../../../src/local/index/checksum.ts";
+import { verifyText, withTextChecksum } from "../../../src/local/rows/checksum.ts";
 
 test("a flipped bit anywhere in a stored text or in the digits of its checksum is reported as damage", () => {
   for (let i = 0; i < 64; i++) {

@@ -3,7 +3,9 @@ import { decodeManifest } from "../../engine/codec/record-codec.ts";
 import type { Body, BodyPart } from "../../engine/records.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { damagedError, verifyBytes, verifyText } from "./checksum.ts";
-import { emptyBody } from "./schema.ts";
+
+/** The value of `inline` for an empty body, which has no row in `bodies`. */
+export const emptyBody = 0;
 
 /** The record and the columns that locate the body. The list of parts is text. */
 export type BodyRow = readonly [

@@ -1,0 +1,45 @@
+// `store bucket versioning`: shows, turns on or suspends the versioning of a bucket.
+import type { Versioning } from "../../../model/version.ts";
+import type { Command } from "../../framework/command.ts";
+import { usageError } from "../../framework/command-error.ts";
+import type { Output } from "../../framework/output.ts";
+import { withData } from "../../store/open-store.ts";
+import { requireBucket } from "../../store/require-bucket.ts";
+
+export const versioningCommand: Command = {
+  name: "versioning",
+  summary: "Show, turn on or suspend the versioning of a bucket",
+  details:
+    "With versioning on, a write keeps the earlier version of the object, and a delete only hides it. Suspended,\n" +
+    "existing versions are kept, but new writes do not add versions. Versioning cannot be turned off again.",
+  usage: ["<bucket> [on|suspend]"],
+  options: {},
+  examples: ["store bucket versioning photos on", "store bucket versioning photos"],
+  async run(invocation) {
+    const { parameters, output } = invocation;
+    const [bucket = "", word] = parameters;
+    const change = word === undefined ? undefined : parseState(word);
+    const options = { absent: "refuse", subject: { bucket } } as const;
+    const state = await withData(invocation, options, async ({ engine, recordAudit }) => {
+      const { settings } = await requireBucket(engine, bucket);
+      if (change === undefined) return settings.versioning;
+      await engine.changeSettings(bucket, { versioning: change });
+      if (settings.versioning !== change) await recordAudit("change versioning", bucket);
+      return change;
+    });
+    await print(output, bucket, state);
+  },
+};
+
+function parseState(word: string): Versioning {
+  if (word === "on") return "on";
+  if (word === "suspend") return "suspended";
+  const hint = word === "off" ? "Versioning cannot be turned off; it can be suspended." : [];
+  throw usageError(`Write on or suspend, not "${word}".`, hint);
+}
+
+async function print(output: Output, bucket: string, state: Versioning | undefined): Promise<void> {
+  const versioning = state ?? "off";
+  if (output.isJson) await output.json({ name: bucket, versioning });
+  else await output.line(`Versioning of bucket ${output.name(bucket)} is ${versioning}.`);
+}
