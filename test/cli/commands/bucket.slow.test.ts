@@ -77,6 +77,12 @@ test("bucket info prints name, creation time, storage class, objects and bytes",
     storageClass: "Standard",
     objects: 12,
     bytes: 120,
+    versioning: "off",
+    noncurrentVersions: 0,
+    noncurrentBytes: 0,
+    objectLock: false,
+    lockRules: 0,
+    tags: {},
   });
   assert.equal(
     await shell.store("bucket", "info", "photos"),
@@ -106,7 +112,7 @@ test("bucket delete --force --yes --json deletes without confirmation", async (t
   await shell.store("bucket", "create", "photos");
   await fill(shell, "photos", 1);
   const deleted = JSON.parse(await shell.store("bucket", "delete", "photos", "--force", "--yes", "--json"));
-  assert.deepEqual(deleted, { name: "photos", deleted: true, objects: 1 });
+  assert.deepEqual(deleted, { name: "photos", deleted: true, objects: 1, noncurrentVersions: 0 });
 });
 
 test("commands work while another process has the data directory open, and both see each other's writes", async (t) => {
