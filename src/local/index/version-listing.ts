@@ -30,20 +30,39 @@ type HistoryRow = readonly [...ListedRow, until: number, entry: number];
 /** A key as text, which the driver reads three times faster than bytes but cuts off at NUL. */
 type ListedKey = string | Uint8Array;
 
+interface PastScan {
+  readonly time: number;
+  readonly batch: number;
+  /** Number of keys without an object at the time. */
+  skipped: number;
+  /** The last key that was read, if the scan ended early. */
+  stoppedAt: string | undefined;
+}
+
+/** A page ends after this many keys without an object, so that it does not block other requests. */
+const maxSkipped = 10_000;
+
 export function createVersionListing(database: Database): VersionListing {
   const sql = prepareStatements(database);
 
-  function* seekAt(prefix: string, after: Position, time: number, batch: number): Iterable<ObjectRecord> {
+  /** Ends early after many keys that were not current at the time, and reports where. */
+  function* seekAt(prefix: string, after: Position, scan: PastScan): Iterable<ObjectRecord> {
+    const { time } = scan;
     let [from, end] = keyRange(prefix, after);
-    for (let limit = batch; ; limit = nextBatch(limit)) {
+    for (let limit = scan.batch; ; limit = nextBatch(limit)) {
       const objects = sql.objects.all(from, end, limit);
       const past = sql.historyAt.all(from, end, time, limit);
       const last = lastWholeKey(lastKey(objects, limit), lastKey(past, limit));
       for (const { object, history } of mergeByKey(objects, past, from, last)) {
         const record = (object && toObjectAt(object, time)) ?? (history[0] && toVersionAt(history[0], time));
         if (record !== undefined) yield record;
+        else scan.skipped++;
       }
       if (last === undefined) return;
+      if (scan.skipped > maxSkipped) {
+        scan.stoppedAt = last;
+        return;
+      }
       from = keyAfter(keyBytes(last));
     }
   }
@@ -94,10 +113,14 @@ export function createVersionListing(database: Database): VersionListing {
 
   // One snapshot and one lock for the whole page instead of one per seek.
   return {
-    objectsAt: (scan, time) =>
-      inSnapshot(database, () =>
-        collectPage((prefix, after) => seekAt(prefix, after, time, firstBatch(scan)), scan),
-      ),
+    objectsAt(scan, time) {
+      const past: PastScan = { time, batch: firstBatch(scan), skipped: 0, stoppedAt: undefined };
+      const page = inSnapshot(database, () =>
+        collectPage((prefix, after) => seekAt(prefix, after, past), scan),
+      );
+      if (past.stoppedAt === undefined || page.next !== undefined) return page;
+      return { entries: page.entries, next: { kind: "key", value: past.stoppedAt } };
+    },
     versions: (scan) =>
       inSnapshot(database, () =>
         collectVersionPage((prefix, after) => seekVersions(prefix, after, firstBatch(scan)), scan),

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Mutation, Records } from "../../../src/engine/records.ts";
 import { openLocal } from "../../../src/local/open.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
-import type { VersionPosition } from "../../../src/model/listing.ts";
+import type { Position, VersionPosition } from "../../../src/model/listing.ts";
 import { createRandom } from "../../support/random.ts";
 import { inline, objectRecord, plain } from "../../support/samples.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
@@ -97,4 +97,33 @@ test("pages of versions and of past objects are those of the adapter in memory",
     }
   }
   for await (const { what } of local.checkIntegrity(bucket, "pages")) assert.fail(what);
+});
+
+test("a listing of the past ends a page early after many keys that did not exist, and can be resumed", async (t) => {
+  const { records, blobs } = await openLocal(await temporaryDirectory(t));
+  t.after(async () => {
+    await records.close();
+    await blobs.close();
+  });
+  const record = { name: bucket, created: 0, storageClass: "Standard", account: "default" } as const;
+  await records.createBucket(record);
+  const put = (key: string, uploaded: number): Mutation => {
+    return { kind: "put object", record: objectRecord(key, { uploaded }), body: inline("") };
+  };
+  const later = Array.from({ length: 25_000 }, (_, i) => put(`later/${String(i).padStart(5, "0")}`, 20));
+  await records.commit(bucket, { mutations: [put("early", 10), ...later, put("second", 10)] });
+  for (const delimiter of ["", "/"]) {
+    const found: string[] = [];
+    const pages: number[] = [];
+    for (let after: Position | undefined; ; ) {
+      const scan = { prefix: "", delimiter, limit: 1000, metadataBytes: Number.POSITIVE_INFINITY };
+      const page = await records.objects(bucket, { ...scan, time: 15, after });
+      found.push(...page.entries.map((entry) => ("record" in entry ? entry.record.key : entry.prefix)));
+      pages.push(page.entries.length);
+      if (page.next === undefined) break;
+      after = page.next;
+    }
+    assert.deepEqual(found, ["early", "second"]);
+    assert.deepEqual(pages, [1, 0, 1]);
+  }
 });
