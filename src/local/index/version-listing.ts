@@ -15,6 +15,7 @@ import {
 import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
 import { damagedError, verifyText } from "../rows/checksum.ts";
+import { isLater } from "../rows/object-row.ts";
 import { inSnapshot } from "./existence-index.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
@@ -191,15 +192,11 @@ function toObject([text, context, key]: ListedRow): ObjectRecord {
 function toObjectAt([text, context, key]: ListedRow, time: number): ObjectRecord | undefined {
   const checked = verifyText(text, "a listed record", context ?? "");
   // Decoding the records that are not listed would take a quarter of the page's time.
-  const found = uploadedField.exec(checked);
-  if (found !== null && Number(found[1]) > time) return undefined;
+  if (isLater(checked, time)) return undefined;
   const record = decodeObject(checked);
   checkKey(record, key);
   return record.uploaded <= time ? record : undefined;
 }
-
-/** The time in an object's record, after its format, key, version and size. */
-const uploadedField = /^\[1,"(?:[^"\\]|\\.)*","[^"\\]*",\d+,(\d+),/;
 
 /** Returns the object that the history has for the time. Undefined if it is a delete marker. */
 function toVersionAt(row: ListedRow, time: number): ObjectRecord | undefined {
