@@ -57,6 +57,9 @@ inBrowser("Versions", async (t, browser) => {
     await dialog.getByRole("button", { name: "Delete version" }).click();
     await dialog.getByText('locked by the bucket\'s lock rule "keep" until 2100-01-01').waitFor();
     await looksRight(page, "version-locked");
+    const list = await scene.open(`#/objects?bucket=${bucket}&prefix=notes%2F`);
+    await list.getByRole("row", { name: /todo.txt Locked/ }).waitFor();
+    await looksRight(list, "objects-locked");
     await engine.changeSettings(bucket, { lockRules: undefined });
     await dialog.getByRole("button", { name: "Delete version" }).click();
     await page.getByText(/^Deleted the version of .* for good/).waitFor();

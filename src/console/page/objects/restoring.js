@@ -74,9 +74,9 @@ export async function restoreFolder(folder, done) {
       h(
         "dl",
         { class: "facts" },
-        ...fact("Restored", counts.restored, "get their earlier version again"),
+        ...fact("Restored", counts.restored, "earlier version becomes current"),
         ...fact("Deleted", counts.deleted, "did not exist at that time"),
-        ...fact("Unchanged", counts.unchanged, "are already as at that time"),
+        ...fact("Unchanged", counts.unchanged, "already as at that time"),
       ),
       isSame ? "" : h("p", { class: "quiet" }, "All current versions are kept, so that you can go back."),
     ],
@@ -92,7 +92,7 @@ export async function restoreFolder(folder, done) {
  * @param {string} meaning
  */
 function fact(title, count, meaning) {
-  return [h("dt", {}, title), h("dd", {}, h("strong", {}, number(count)), ` ${meaning}`)];
+  return [h("dt", {}, title), h("dd", {}, h("strong", {}, number(count)), ` (${meaning})`)];
 }
 
 /**

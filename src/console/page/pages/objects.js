@@ -187,7 +187,13 @@ export async function render({ params, signal, setTitle }) {
       chosen,
       statusText,
     ),
-    h("div", { class: "card list-card" }, listHead(), list.element, emptyArea),
+    h(
+      "div",
+      { class: "card list-card" },
+      listHead(isDeleted ? "Deleted" : "Uploaded"),
+      list.element,
+      emptyArea,
+    ),
   );
   if (at === undefined) acceptDrops(content, target, signal);
   onStored(signal, (stored) => {
@@ -237,7 +243,8 @@ function viewSwitch(routeParams, view) {
   );
 }
 
-function listHead() {
+/** @param {string} timeTitle */
+function listHead(timeTitle) {
   return h(
     "div",
     { class: "list-row list-head", "aria-hidden": "true" },
@@ -245,7 +252,7 @@ function listHead() {
     h("div", { class: "cell-name" }, "Name"),
     h("div", { class: "cell-size number" }, "Size"),
     h("div", { class: "cell-class" }, "Class"),
-    h("div", { class: "cell-time" }, "Uploaded"),
+    h("div", { class: "cell-time" }, timeTitle),
   );
 }
 
