@@ -79,9 +79,9 @@ test("bucket lock refuses a missing, contradictory or past duration, and an id t
     [[...add, "--days", "0"], "--days must be a whole number from 1"],
     [[...add, "--until", "2020-01-01"], "must be in the future"],
     [[...add, "--days", "3", "--id", "a b"], 'Rule name "a b" is not valid'],
-    [["bucket", "lock", "photos"], 'There is no "store bucket lock photos"', "add, list, remove"],
+    [["bucket", "lock", "photos", "all"], 'There is no "store bucket lock photos"', "add, list, remove"],
     [["bucket", "lock", "remove", "photos"], "needs a rule"],
-    [["bucket", "lock", "list"], "needs a bucket"],
+    [["bucket", "lock", "list"], "needs <bucket>"],
   ]);
   await shell.store(...add, "--days", "3", "--id", "same");
   await assertRefused(shell, 2, [[[...add, "--days", "3", "--id", "same"], "already exists"]]);
