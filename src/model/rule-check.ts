@@ -27,6 +27,8 @@ export const maxLockRules = 1000;
 const maxLockSeconds = 365_000 * 24 * 3600;
 const maxLockDate = Date.UTC(9999, 11, 31);
 const maxIdLength = 255;
+/** A token of HTTP. The wildcard is one of its characters. */
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const maxNumber = 999_999_999;
 
 export function lifecycleFlaws(rules: readonly LifecycleRule[]): RuleFlaw[] {
@@ -133,13 +135,17 @@ export function corsFlaws(rules: readonly CorsRule[]): RuleFlaw[] {
       const message = `Found unsupported HTTP method in CORS config. Unsupported method is ${unknown}`;
       report("methods", "request", message);
     }
+    for (const [field, texts] of Object.entries({ headers, exposed })) {
+      const invalid = texts.find((text) => isSendable(text) && !headerName.test(text));
+      if (invalid !== undefined) report(field, "request", `Header "${invalid}" contains invalid character.`);
+    }
     for (const [field, texts] of Object.entries({ origins, headers })) {
       const multiWildcard = texts.find((text) => text.split("*").length > 2);
       if (multiWildcard !== undefined) {
         report(field, "request", `"${multiWildcard}" can not have more than one wildcard.`);
       }
     }
-    if (maxAgeSeconds !== undefined && !isCount(maxAgeSeconds, 0, maxNumber)) {
+    if (maxAgeSeconds !== undefined && !isCount(maxAgeSeconds, -maxNumber, maxNumber)) {
       report("maxAgeSeconds", "malformed", "Write a whole number of seconds.");
     }
   });

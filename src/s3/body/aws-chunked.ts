@@ -78,9 +78,9 @@ async function readTrailer(incoming: Incoming, trailers: Map<string, string>): P
     if (line === "") return;
     read += line.length;
     const at = line.indexOf(":");
-    if (at < 1 || read > maxTrailerLength) throw malformed("The trailer is not valid.");
+    if (at < 1 || read > maxTrailerLength) throw new S3Error("MalformedTrailerError");
     const name = line.slice(0, at).trim().toLowerCase();
-    if (trailers.has(name)) throw malformed(`The trailer ${name} occurs more than once.`);
+    if (trailers.has(name)) throw new S3Error("MalformedTrailerError");
     trailers.set(name, line.slice(at + 1).trim());
   }
 }
@@ -149,6 +149,7 @@ function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
   };
 }
 
+/** S3 answers every fault of the framing as if the body had ended there. */
 function malformed(message: string): S3Error {
-  return new S3Error("InvalidRequest", { message });
+  return new S3Error("IncompleteBody", { message });
 }

@@ -15,7 +15,7 @@ import type { Payload } from "./payload.ts";
 import type { XmlElement } from "./xml-writer.ts";
 
 /** Algorithms of x-amz-checksum headers. MD5 uses the header Content-MD5 instead. */
-export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256"] as const;
+export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256", "sha512"] as const;
 type S3Algorithm = (typeof s3Algorithms)[number];
 
 const elements: Readonly<Record<S3Algorithm, string>> = {
@@ -24,6 +24,7 @@ const elements: Readonly<Record<S3Algorithm, string>> = {
   crc64nvme: "ChecksumCRC64NVME",
   sha1: "ChecksumSHA1",
   sha256: "ChecksumSHA256",
+  sha512: "ChecksumSHA512",
 };
 
 /** Header names are built once, because header lookup by a newly built string is slow. */
@@ -36,7 +37,7 @@ export function parseAlgorithm(text: string): S3Algorithm {
   if (found !== undefined) return found;
   throw new S3Error("InvalidRequest", {
     message:
-      "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
+      "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256, SHA512]",
   });
 }
 
@@ -62,7 +63,11 @@ export function expectedChecksums(
       value: decodeChecksum(algorithm, request.header(checksumHeader(algorithm))!),
     });
   } else if (trailing !== undefined) {
-    const value = () => decodeChecksum(trailing, trailers.get(checksumHeader(trailing)) ?? "");
+    const value = () => {
+      const text = trailers.get(checksumHeader(trailing));
+      if (text === undefined) throw new S3Error("MalformedTrailerError");
+      return decodeChecksum(trailing, text);
+    };
     expected.push({ algorithm: trailing, value });
   } else {
     const requested = request.header("x-amz-sdk-checksum-algorithm");
