@@ -18,8 +18,6 @@ export interface Call {
   readonly bucket: Bucket | undefined;
   readonly payload: Payload;
   readonly region: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 export interface S3Response {

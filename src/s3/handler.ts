@@ -74,7 +74,7 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
 };
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, now, onExchange } = options;
+  const { engine, domains, log, onExchange } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
@@ -110,7 +110,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);
-      const call = { engine, request, operation, caller: verified.caller, bucket, payload, region, now };
+      const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);

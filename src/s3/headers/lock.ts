@@ -12,16 +12,12 @@ const untilHeader = "x-amz-object-lock-retain-until-date";
 const holdHeader = "x-amz-object-lock-legal-hold";
 
 /** Reads the lock of an object that is written. */
-export function readLock({
-  request,
-  bucket,
-  now,
-}: Pick<Call, "request" | "bucket" | "now">): ObjectLock | undefined {
+export function readLock({ request, bucket }: Pick<Call, "request" | "bucket">): ObjectLock | undefined {
   const mode = request.header(modeHeader);
   const until = request.header(untilHeader);
   const hold = request.header(holdHeader);
   if (mode === undefined && until === undefined && hold === undefined) return undefined;
-  const retention = readRetention(mode, until, now);
+  const retention = readRetention(mode, until);
   if (hold !== undefined && hold !== "ON" && hold !== "OFF")
     throw invalid(holdHeader, hold, "Legal Hold must be either of 'ON' or 'OFF'");
   if (bucket?.settings.objectLock === undefined)
@@ -33,11 +29,7 @@ export function readLock({
   };
 }
 
-function readRetention(
-  mode: string | undefined,
-  until: string | undefined,
-  now: () => number,
-): Retention | undefined {
+function readRetention(mode: string | undefined, until: string | undefined): Retention | undefined {
   if (mode === undefined && until === undefined) return undefined;
   if (mode === undefined || until === undefined) {
     throw new S3Error("InvalidArgument", {
@@ -49,7 +41,6 @@ function readRetention(
   const time = parseIsoTime(until);
   if (time === undefined)
     throw invalid(untilHeader, until, "The retain until date must be provided in ISO 8601 format");
-  if (time <= now()) throw invalid(untilHeader, until, "The retain until date must be in the future!");
   return { mode: parsed, until: time };
 }
 

@@ -66,7 +66,7 @@ export async function postObject(
     customerKey: readCustomerKey(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
     tags: readTagField(fields.get("tagging")),
-    lock: readLock({ request: formRequest, bucket, now: options.now }),
+    lock: readLock({ request: formRequest, bucket }),
   });
   if (outcome.outcome !== "stored") throw new S3Error("InternalError");
   const { record } = outcome;

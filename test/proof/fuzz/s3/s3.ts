@@ -149,7 +149,7 @@ export async function callOperation(input: string, { engine, uploadId }: World):
   const given = request.header("x-amz-content-sha256") ?? "UNSIGNED-PAYLOAD";
   const payload = openPayload(request, { caller, payload: given, signing: unsigned }, share());
   const bucket = await authorize(engine, caller, operation);
-  const call = { engine, request, operation, caller, bucket, payload, region: "auto", now: () => fixedNow };
+  const call = { engine, request, operation, caller, bucket, payload, region: "auto" };
   const response = await operationHandlers[operation.name](call);
   await checkAnswer(response, input);
   return `${operation.name} ${response.status}`;
