@@ -30,6 +30,8 @@ export interface Query {
   optional(name: string): string | undefined;
   /** Throws unless the parameter is a whole number from 1 to `max`. */
   number(name: string, defaultValue: number, max: number): number;
+  /** Reads milliseconds since the epoch. Undefined if the parameter is missing. */
+  time(name: string): number | undefined;
 }
 
 /** Reads fields of a JSON object. Throws if a field is missing or has the wrong type. */
@@ -37,13 +39,19 @@ export interface Fields {
   text(name: string): string;
   optionalText(name: string): string | undefined;
   number(name: string): number;
+  /** False if the field is missing. */
+  flag(name: string): boolean;
   /** Undefined if the field is missing. */
   list(name: string): readonly unknown[] | undefined;
   /** Reads an object of strings; empty if the field is missing. */
   texts(name: string): Readonly<Record<string, string>>;
+  /** Reads an object of any fields. Undefined if the field is missing or null. */
+  object(name: string): Readonly<Record<string, unknown>> | undefined;
 }
 
 const maxJsonBytes = 4 * 1024 * 1024;
+/** The latest time that a Date can have. */
+export const maxTime = 8.64e15;
 
 export function parseQuery(search: string): Query {
   const parameters = new URLSearchParams(search);
@@ -56,6 +64,12 @@ export function parseQuery(search: string): Query {
       const number = Number(text);
       if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
       throw new ConsoleError(400, `"${name}" must be a whole number from 1 to ${max}.`);
+    },
+    time(name) {
+      const text = parameters.get(name);
+      if (text === null) return undefined;
+      if (/^\d+$/.test(text) && Number(text) <= maxTime) return Number(text);
+      throw new ConsoleError(400, `"${name}" must be a time in milliseconds since 1970.`);
     },
   };
 }
@@ -97,6 +111,11 @@ function createFields(value: Readonly<Record<string, unknown>>): Fields {
       if (typeof number !== "number") throw invalidField(name, "a number");
       return number;
     },
+    flag(name) {
+      const flag = value[name] ?? false;
+      if (typeof flag !== "boolean") throw invalidField(name, "true or false");
+      return flag;
+    },
     list(name) {
       const list = value[name] ?? undefined;
       if (list !== undefined && !Array.isArray(list)) throw invalidField(name, "a list");
@@ -108,6 +127,11 @@ function createFields(value: Readonly<Record<string, unknown>>): Fields {
         throw invalidField(name, "an object of strings");
       }
       return texts as Record<string, string>;
+    },
+    object(name) {
+      const object = value[name] ?? undefined;
+      if (object !== undefined && !isFields(object)) throw invalidField(name, "an object");
+      return object;
     },
   };
 }

@@ -9,6 +9,7 @@ import type { S3Access } from "../http/sigv4.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { bucketRoutes } from "./api/buckets.ts";
 import { contentRoutes } from "./api/content.ts";
+import { historyRoutes } from "./api/history.ts";
 import { type ConsoleKeys, keyRoutes } from "./api/keys.ts";
 import { type ConsoleMetrics, metricsRoutes } from "./api/metrics.ts";
 import { singleObjectRoutes } from "./api/object.ts";
@@ -17,7 +18,9 @@ import { createLinks } from "./api/presigned-links.ts";
 import { ruleRoutes } from "./api/rules.ts";
 import { type ConsoleScripts, scriptRoutes } from "./api/scripts.ts";
 import { sessionRoutes, signInRoute } from "./api/session.ts";
+import { settingRoutes } from "./api/settings.ts";
 import { uploadRoutes } from "./api/uploads.ts";
+import { versionRoutes } from "./api/versions.ts";
 import { createSessions } from "./auth/sessions.ts";
 import { createAttempts } from "./auth/sign-in-throttle.ts";
 import { createTokens } from "./auth/tokens.ts";
@@ -62,13 +65,16 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     routes: [
       ...sessionRoutes(sessions),
       ...bucketRoutes(engine, options.keys),
-      ...objectRoutes(engine),
-      ...singleObjectRoutes(engine, createLinks(options.s3, now)),
+      ...objectRoutes(engine, now),
+      ...historyRoutes(engine),
+      ...versionRoutes(engine, now),
+      ...singleObjectRoutes(engine, createLinks(options.s3, now), now),
       ...contentRoutes(engine),
       ...uploadRoutes(engine),
       ...keyRoutes(options.keys),
       ...metricsRoutes(options.metrics),
       ...ruleRoutes(engine),
+      ...settingRoutes(engine),
       ...scriptRoutes(options.scripts),
     ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],

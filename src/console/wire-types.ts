@@ -64,29 +64,82 @@ export interface TotalsDocument {
   readonly bytes: number;
 }
 
+/** A lock that keeps a version from being removed now. */
+export interface LockDocument {
+  readonly message: string;
+  /** End of the lock; null if it has none. */
+  readonly until: number | null;
+}
+
 export interface ObjectRow {
   readonly key: string;
   readonly size: number;
   readonly uploaded: number;
   readonly etag: string;
   readonly storageClass: string;
+  readonly lock?: LockDocument | undefined;
 }
+
+/** "off": versioning was never turned on. */
+export type VersioningState = "off" | "on" | "suspended";
 
 export interface ObjectsDocument {
   readonly prefixes: readonly string[];
   readonly objects: readonly ObjectRow[];
+  readonly versioning: VersioningState;
   /** Cursor of the next page; missing on the last page. */
+  readonly cursor?: string | undefined;
+}
+
+/** An object that a delete marker hides. */
+export interface DeletedRow {
+  readonly key: string;
+  readonly deleted: number;
+}
+
+export interface DeletedObjectsDocument extends Pick<ObjectsDocument, "prefixes" | "versioning" | "cursor"> {
+  readonly objects: readonly DeletedRow[];
+}
+
+export interface VersionRow {
+  readonly version: string;
+  readonly uploaded: number;
+  readonly isCurrent: boolean;
+  readonly isDeleteMarker: boolean;
+  /** Missing for a delete marker. */
+  readonly size?: number | undefined;
+  readonly lock?: LockDocument | undefined;
+  /** Whether the version is encrypted with a customer-provided key and cannot be downloaded here. */
+  readonly isEncrypted?: boolean | undefined;
+}
+
+export interface VersionsDocument {
+  /** The newest version first. */
+  readonly versions: readonly VersionRow[];
+  readonly versioning: VersioningState;
+  readonly cursor?: string | undefined;
+}
+
+/** Result of one page of a restore to a time, or of its dry run. */
+export interface RestoredDocument {
+  readonly restored: number;
+  readonly deleted: number;
+  readonly unchanged: number;
   readonly cursor?: string | undefined;
 }
 
 export interface DeletedDocument {
   readonly deleted: number;
+  /** Number of delete markers that were written. */
+  readonly markers: number;
   /** Whether further objects with the prefix remain. */
   readonly isMore: boolean;
 }
 
 export interface ObjectDocument extends ObjectRow {
   readonly version: string;
+  readonly versioning: VersioningState;
+  readonly tags: Readonly<Record<string, string>>;
   /** Values by field name; the expiry is in milliseconds since the epoch. */
   readonly httpMetadata: Readonly<Record<string, string | number>>;
   readonly customMetadata: Readonly<Record<string, string>>;
@@ -145,6 +198,27 @@ export interface StoredDocument {
 export interface RulesDocument {
   readonly lifecycle: readonly object[];
   readonly cors: readonly object[];
+  readonly locks: readonly object[];
+  /** A mark of the rules of each kind. A change sends it back, to detect other changes. */
+  readonly seen: { readonly lifecycle: string; readonly cors: string; readonly locks: string };
+}
+
+export interface RetentionDocument {
+  readonly mode: "governance" | "compliance";
+  readonly days: number;
+}
+
+export interface SettingsDocument {
+  readonly versioning: VersioningState;
+  readonly objectLock: { readonly isEnabled: boolean; readonly defaultRetention: RetentionDocument | null };
+  readonly tags: readonly (readonly [string, string])[];
+  /** Like `seen` of the rules. */
+  readonly seen: { readonly versioning: string; readonly objectLock: string; readonly tags: string };
+}
+
+/** The mark of a setting after a change. */
+export interface ChangedDocument {
+  readonly seen: string;
 }
 
 export interface FlawsDocument {

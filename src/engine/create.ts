@@ -92,6 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
     setRetention: onBucket("setRetention", versions.setRetention),
     setLegalHold: onBucket("setLegalHold", versions.setLegalHold),
     restorePage: onBucket("put", versions.restorePage),
+    restoreVersion: onBucket("put", versions.restoreVersion),
 
     createUpload: onBucket("createMultipartUpload", uploads.createUpload),
     uploadPart: onBucket("uploadPart", housekeeping.sweepAfter(uploads.uploadPart)),

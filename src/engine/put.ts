@@ -25,7 +25,7 @@ export async function put(
   checkKey(key);
   checkDeclaredLength(source);
   const bucketRecord = await requireBucket(context, bucket);
-  const metadata = resolveMetadata(options, bucketRecord);
+  const metadata = resolveMetadata(context, options, bucketRecord);
   const { tags, lock } = metadata;
   // Evaluate the condition before the body is received, so that a refused put needs no body. The
   // commit checks that the version is unchanged.

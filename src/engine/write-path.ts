@@ -2,6 +2,7 @@
 // staged blob is kept or discarded depending on the outcome of the commit.
 import type { Bucket } from "../model/bucket.ts";
 import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
+import { checkRetentionEnd } from "../model/lock.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
 import { checkTags, maxObjectTags } from "../model/tags.ts";
@@ -17,17 +18,22 @@ export async function requireBucket(context: Context, name: string): Promise<Buc
 }
 
 /** Returns the validated metadata of a write. Default storage class: the bucket's. */
-export function resolveMetadata(options: WriteOptions, bucket: Bucket): Omit<Metadata, "encryption"> {
+export function resolveMetadata(
+  context: Context,
+  options: WriteOptions,
+  bucket: Bucket,
+): Omit<Metadata, "encryption"> {
   const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
   checkMetadata(httpMetadata, customMetadata);
   const storageClass =
     options.storageClass === undefined ? bucket.storageClass : checkStorageClass(options.storageClass);
   const { tags, lock } = options;
   if (tags === undefined && lock === undefined) return { httpMetadata, customMetadata, storageClass };
-  return { httpMetadata, customMetadata, storageClass, ...resolveTagsAndLock(options, bucket) };
+  return { httpMetadata, customMetadata, storageClass, ...resolveTagsAndLock(context, options, bucket) };
 }
 
 function resolveTagsAndLock(
+  context: Context,
   { tags, lock }: WriteOptions,
   { settings }: Bucket,
 ): Pick<Metadata, "tags" | "lock"> {
@@ -36,6 +42,7 @@ function resolveTagsAndLock(
   if (isLocked && settings.objectLock === undefined) {
     throw new StoreError("InvalidBucketState", { detail: "Object Lock is not enabled for the bucket." });
   }
+  if (lock?.retention !== undefined) checkRetentionEnd(lock.retention, context.now());
   return { ...(tags === undefined || tags.size === 0 ? {} : { tags }), ...(isLocked ? { lock } : {}) };
 }
 

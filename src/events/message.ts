@@ -27,7 +27,7 @@ export function formatTestMessage({ bucket }: Sender, time: number): string {
 }
 
 function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
-  const { id, name, time, key, created } = delivery.event;
+  const { id, name, time, key, created, removed } = delivery.event;
   return {
     eventVersion: "2.1",
     eventSource: "aws:s3",
@@ -47,6 +47,7 @@ function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
         ...(created === undefined
           ? {}
           : { size: created.size, eTag: created.etag, versionId: created.version }),
+        ...(removed === undefined ? {} : { versionId: removed }),
         sequencer: formatSequencer(delivery),
       },
     },

@@ -1,6 +1,7 @@
 // Locks that keep a version from being removed: retention and legal holds of a version, as in S3, and
 // lock rules of a bucket, by prefix.
 
+import { StoreError } from "./errors.ts";
 import type { Key } from "./key.ts";
 import { dayMilliseconds } from "./limits.ts";
 
@@ -99,6 +100,12 @@ export function defaultRetention(setting: ObjectLockSetting | undefined, now: nu
   const { defaultRetention } = setting ?? {};
   if (defaultRetention === undefined) return undefined;
   return { mode: defaultRetention.mode, until: now + defaultRetention.days * dayMilliseconds };
+}
+
+/** Throws if a retention that is being set has already ended. */
+export function checkRetentionEnd({ until }: Retention, now: number): void {
+  if (until > now) return;
+  throw new StoreError("InvalidArgument", { detail: "The retain until date must be in the future!" });
 }
 
 export type RetentionChange = "allowed" | "needs bypass" | "refused";

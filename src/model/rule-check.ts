@@ -4,6 +4,7 @@ import type { CorsRule } from "./cors.ts";
 import { StoreError } from "./errors.ts";
 import type { LifecycleRule, When } from "./lifecycle.ts";
 import { dayMilliseconds } from "./limits.ts";
+import type { LockRule } from "./lock.ts";
 import { isSendable } from "./metadata.ts";
 import { checkTags } from "./tags.ts";
 
@@ -21,6 +22,10 @@ type ReportFlaw = (field: string | undefined, kind: RuleFlaw["kind"], message: s
 export const maxLifecycleRules = 1000;
 export const maxCorsRules = 100;
 export const corsMethods = ["GET", "PUT", "POST", "DELETE", "HEAD"] as const;
+export const maxLockRules = 1000;
+/** A thousand years. */
+const maxLockSeconds = 365_000 * 24 * 3600;
+const maxLockDate = Date.UTC(9999, 11, 31);
 const maxIdLength = 255;
 const maxNumber = 999_999_999;
 
@@ -136,6 +141,22 @@ export function corsFlaws(rules: readonly CorsRule[]): RuleFlaw[] {
     }
     if (maxAgeSeconds !== undefined && !isCount(maxAgeSeconds, 0, maxNumber)) {
       report("maxAgeSeconds", "malformed", "Write a whole number of seconds.");
+    }
+  });
+}
+
+export function lockRuleFlaws(rules: readonly LockRule[]): RuleFlaw[] {
+  return findFlaws(rules, maxLockRules, ({ id, condition }, report, index) => {
+    if (id.length > maxIdLength)
+      report("id", "argument", `The name has more than ${maxIdLength} characters.`);
+    if (rules.slice(0, index).some((other) => other.id === id)) {
+      report("id", "argument", "Another rule has the same name.");
+    }
+    if (condition.kind === "age" && !isCount(condition.seconds, 1, maxLockSeconds)) {
+      report("condition", "malformed", "Write a number of days, such as 30.");
+    }
+    if (condition.kind === "date" && !isCount(condition.date, 0, maxLockDate)) {
+      report("condition", "malformed", "Write a date, such as 2027-01-31.");
     }
   });
 }

@@ -13,6 +13,7 @@ export const topics = [
   "Objects",
   "Uploading",
   "An object",
+  "Versions",
   "Hostile content",
   "Keys",
   "Rules",

@@ -116,7 +116,10 @@ for (const pair of portPairs) {
 
     await t.test("totals contain the number of objects and the sum of their sizes", async () => {
       const { records, stage } = await emptyBucket(ports);
-      const totals = () => records.totals(bucket);
+      const totals = async () => {
+        const { objects, bytes } = await records.totals(bucket);
+        return { objects, bytes };
+      };
       assert.deepEqual(await totals(), { objects: 0, bytes: 0 });
       const { large } = await stage("large");
       const put = (key: string, size: number) =>

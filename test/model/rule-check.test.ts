@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CorsRule } from "../../src/model/cors.ts";
 import type { LifecycleRule } from "../../src/model/lifecycle.ts";
-import { corsFlaws, lifecycleFlaws, type RuleFlaw } from "../../src/model/rule-check.ts";
+import type { LockRule } from "../../src/model/lock.ts";
+import { corsFlaws, lifecycleFlaws, lockRuleFlaws, type RuleFlaw } from "../../src/model/rule-check.ts";
 
 const places = (flaws: readonly RuleFlaw[]) =>
   flaws.map(({ rule, field, kind }) => `${rule ?? "all"} ${field ?? "-"} ${kind}`);
@@ -53,5 +54,25 @@ test("every error in CORS rules is reported, and valid rules have none", () => {
   ];
   for (const [change, wanted] of cases) {
     assert.deepEqual(places(corsFlaws([{ ...right, ...change }])), [wanted]);
+  }
+});
+
+test("every error in lock rules is reported, and valid rules have none", () => {
+  const right: LockRule = {
+    ...{ id: "a", isEnabled: true, prefix: "" },
+    condition: { kind: "age", seconds: 1 },
+  };
+  const date = Date.UTC(2027, 0, 31);
+  assert.deepEqual(lockRuleFlaws([right, { ...right, id: "b", condition: { kind: "date", date } }]), []);
+  assert.deepEqual(lockRuleFlaws([{ ...right, condition: { kind: "indefinite" } }]), []);
+  const cases: readonly [Partial<LockRule>, string][] = [
+    [{ id: "a" }, "1 id argument"],
+    [{ id: "x".repeat(256) }, "1 id argument"],
+    [{ condition: { kind: "age", seconds: 0 } }, "1 condition malformed"],
+    [{ condition: { kind: "age", seconds: Number.NaN } }, "1 condition malformed"],
+    [{ condition: { kind: "date", date: Number.NaN } }, "1 condition malformed"],
+  ];
+  for (const [change, wanted] of cases) {
+    assert.deepEqual(places(lockRuleFlaws([right, { ...right, id: "b", ...change }])), [wanted]);
   }
 });

@@ -40,6 +40,14 @@ const sql = statements({
           WHERE h.bucket = b.id ORDER BY h.key, h.entry DESC
       ) newest WHERE b.name = $1 AND (newest.until < 'Infinity') <> EXISTS (
         SELECT FROM store.objects o WHERE o.bucket = b.id AND o.key = newest.key) LIMIT ${maxFindings}`,
+  // Reads as of a time rely on shown_until: schema/v5-tables.ts.
+  wrongTimes: `SELECT DISTINCT shown.key, NULL FROM store.buckets b, LATERAL (
+        SELECT h.key, h.shown_until, least(
+            min(h.since) OVER (PARTITION BY h.key ORDER BY h.entry DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+            CASE WHEN o.key IS NOT NULL THEN coalesce(o.since, store.uploaded(o.record)) END, 'Infinity') AS next_since
+          FROM store.history h LEFT JOIN store.objects o ON o.bucket = h.bucket AND o.key = h.key
+          WHERE h.bucket = b.id
+      ) shown WHERE b.name = $1 AND shown.shown_until <> shown.next_since LIMIT ${maxFindings}`,
 });
 
 export async function* checkBucketIntegrity(
@@ -56,6 +64,9 @@ export async function* checkBucketIntegrity(
   }
   for (const [key] of await read(sql.withoutCurrent)) {
     yield { ...toSubject(key), what: "The newest version of the key is not its current version." };
+  }
+  for (const [key] of await read(sql.wrongTimes)) {
+    yield { ...toSubject(key), what: "A read as of a time does not find the right version of the key." };
   }
 }
 

@@ -35,7 +35,9 @@ const queries = statements({
       ) v ON true WHERE b.name = $1`,
   objectAt: `SELECT ${versionColumns} FROM store.buckets b LEFT JOIN LATERAL (
         (${currentVersion} AND coalesce(since, store.uploaded(record)) <= $3)
-        UNION ALL (${earlierVersion} AND shown_until > $3 AND since <= $3) LIMIT 1
+        UNION ALL (SELECT ${bodyColumns}, is_marker, until FROM (SELECT * FROM store.history
+          WHERE bucket = b.id AND key = $2 AND shown_until > $3 ORDER BY shown_until, entry LIMIT 1) shown
+          WHERE since <= $3) LIMIT 1
       ) v ${withManifest}`,
   versions: `SELECT v.folder, v.record, v.is_marker, v.until FROM store.buckets b
       LEFT JOIN LATERAL store.list_versions(b.id, $2, $3, $4, $5, $6, $7, $8) v ON true WHERE b.name = $1`,

@@ -136,12 +136,13 @@ export const historyFunctions = `
     source record;
     new_manifest bigint;
   BEGIN
-    SELECT * INTO source FROM (
-      SELECT blob, stored, manifest, inline FROM store.objects WHERE bucket = p_bucket AND key = p_key
-        AND (version = m->>'of' OR (m->>'of' = 'null' AND is_versioned IS NOT TRUE))
-      UNION ALL SELECT blob, stored, manifest, inline FROM store.history WHERE bucket = p_bucket AND key = p_key
-        AND (version = m->>'of' OR (m->>'of' = 'null' AND NOT is_versioned)) AND NOT is_marker
-    ) found;
+    SELECT blob, stored, manifest, inline INTO source FROM store.history h
+      JOIN store.find_version(p_bucket, p_key, m->>'of') f ON h.bucket = p_bucket AND h.entry = f.entry
+      WHERE NOT is_marker;
+    IF NOT FOUND THEN
+      SELECT blob, stored, manifest, inline INTO source FROM store.objects WHERE bucket = p_bucket AND key = p_key
+        AND (version = m->>'of' OR (m->>'of' = 'null' AND is_versioned IS NOT TRUE));
+    END IF;
     IF NOT FOUND THEN RAISE EXCEPTION 'the copied version is missing'; END IF;
     IF source.blob IS NOT NULL THEN
       INSERT INTO store.shared_blobs (bucket, name) VALUES (p_bucket, split_part(source.blob, '.', 2));

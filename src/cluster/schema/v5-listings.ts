@@ -12,15 +12,14 @@ const keysFrom = (record: string, limit: string) => `
             UNION ALL (SELECT h.key, NULL FROM store.history h
               WHERE ${inRange("h", "start", "p_end")} AND h.until = 'Infinity' ORDER BY h.key LIMIT ${limit})`;
 
-/** The first keys from `start` with the record that was current at the time, or NULL. */
-const recordsAt = (limit: string) => `SELECT k.key, coalesce(k.record, (
-            SELECT CASE WHEN h.since <= p_time AND NOT h.is_marker THEN h.record END FROM store.history h
-              WHERE h.bucket = p_bucket AND h.key = k.key AND h.shown_until > p_time
-              ORDER BY h.shown_until, h.entry LIMIT 1)) AS record
-          FROM (${keysFrom(
-            "CASE WHEN coalesce(o.since, store.uploaded(o.record)) <= p_time THEN o.record END",
-            limit,
-          )} ORDER BY 1 LIMIT ${limit}) k`;
+/** The record of an object in the row o, if it was current at the time. */
+const currentAt = "CASE WHEN coalesce(o.since, store.uploaded(o.record)) <= p_time THEN o.record END";
+
+/** The record in the history that was current at the time: of all that ended later, the oldest. */
+const earlierAt = (key: string) => `FROM store.history h
+              WHERE h.bucket = p_bucket AND h.key = ${key} AND h.shown_until > p_time
+              ORDER BY h.shown_until, h.entry LIMIT 1`;
+const shownRecord = "CASE WHEN h.since <= p_time AND NOT h.is_marker THEN h.record END";
 
 /** Sets `cut`, and for a key with the delimiter `folder`, and `start` to the first key after both. */
 const cutKey = `cut := position(p_delimiter IN substring(found_key FROM length(p_prefix) + 1));
@@ -45,8 +44,10 @@ const objectsAt = `
     found_count integer;
   BEGIN
     LOOP
-      RETURN QUERY SELECT found.key, found.record FROM (${recordsAt("batch")} OFFSET 0) found
-        WHERE found.record IS NOT NULL LIMIT remaining;
+      RETURN QUERY SELECT found.key, found.record FROM (
+          SELECT k.key, coalesce(k.record, (SELECT ${shownRecord} ${earlierAt("k.key")})) AS record
+            FROM (${keysFrom(currentAt, "batch")} ORDER BY 1 LIMIT batch) k OFFSET 0
+        ) found WHERE found.record IS NOT NULL LIMIT remaining;
       GET DIAGNOSTICS found_count = ROW_COUNT;
       remaining := remaining - found_count;
       EXIT WHEN remaining = 0;
@@ -65,6 +66,7 @@ const objectsAt = `
   DECLARE
     start bytea := p_from;
     found_key bytea;
+    marker_key bytea;
     cut integer := 1;
     octets bigint := 0;
     batch integer;
@@ -74,8 +76,17 @@ const objectsAt = `
     WHILE remaining > 0 AND octets < p_octets LOOP
       batch := CASE WHEN cut > 0 THEN 1 ELSE least(batch * 4, remaining) END;
       IF batch = 1 THEN
-        SELECT * INTO found_key, record FROM (${recordsAt("1")}) found;
-        EXIT WHEN NOT FOUND;
+        -- Separate lookups: one statement for all would cost twice as much.
+        SELECT o.key, ${currentAt} INTO found_key, record FROM store.objects o
+          WHERE ${inRange("o", "start", "p_end")} ORDER BY o.key LIMIT 1;
+        SELECT h.key INTO marker_key FROM store.history h
+          WHERE ${inRange("h", "start", "coalesce(found_key, p_end)")} AND h.until = 'Infinity' ORDER BY h.key LIMIT 1;
+        IF FOUND THEN
+          found_key := marker_key;
+          record := NULL;
+        END IF;
+        EXIT WHEN found_key IS NULL;
+        IF record IS NULL THEN SELECT ${shownRecord} INTO record ${earlierAt("found_key")}; END IF;
       END IF;
       IF batch = 1 AND record IS NOT NULL THEN
         ${cutKey}

@@ -14,7 +14,25 @@ export interface AuditedAction {
 }
 
 type SessionlessCall = Omit<Call, "session">;
-type ReadAction = (call: SessionlessCall, response: HttpResponse) => AuditedAction | Promise<AuditedAction>;
+type ReadAction = (
+  call: SessionlessCall,
+  response: HttpResponse,
+) => AuditedAction | undefined | Promise<AuditedAction | undefined>;
+
+/** The action of a change to a bucket's settings or rules, by the kind in the query. */
+const settingActions: ReadonlyMap<string, AuditAction> = new Map([
+  ["cors", "change cors"],
+  ["lifecycle", "change lifecycle"],
+  ["locks", "change lock rules"],
+  ["versioning", "change versioning"],
+  ["objectLock", "change object lock"],
+  ["tags", "change tags"],
+]);
+
+const onBucketSetting: ReadAction = ({ query }) => {
+  const action = settingActions.get(query.text("kind"));
+  return action && { action, subject: query.text("bucket") };
+};
 
 const onKey =
   (action: AuditAction): ReadAction =>
@@ -26,10 +44,14 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     subject: (await fields()).text("name"),
   }),
   "DELETE /api/buckets": ({ query }) => ({ action: "delete bucket", subject: query.text("bucket") }),
-  "PUT /api/rules": ({ query }) => ({
-    action: query.text("kind") === "cors" ? "change cors" : "change lifecycle",
-    subject: query.text("bucket"),
-  }),
+  "PUT /api/rules": onBucketSetting,
+  "PUT /api/settings": onBucketSetting,
+  "POST /api/objects/restore": async ({ fields }) => {
+    const given = await fields();
+    // Recorded once, with the first page.
+    if (given.flag("isDryRun") || given.optionalText("cursor") !== undefined) return undefined;
+    return { action: "restore bucket", subject: given.text("bucket") };
+  },
   // The id of a new key is only in the response.
   "POST /api/keys": (_, { body }) => ({
     action: "create key",

@@ -1,4 +1,4 @@
-// Serves the bytes of objects for downloads and previews. The content is untrusted, so a sandbox
+// Serves the bytes of objects and their versions for downloads and previews. The content is untrusted, so a sandbox
 // policy prevents it from accessing the console.
 import type { Engine, GetOutcome, ObjectBytes } from "../../engine/engine.ts";
 import { rangeFromHeader } from "../../http/headers.ts";
@@ -53,6 +53,8 @@ export function contentRoutes(engine: Engine): readonly Route[] {
         const range = rangeFromHeader(request.header("range") ?? null);
         const found = await engine.get(query.text("bucket"), query.text("key"), {
           range,
+          version: query.optional("version"),
+          time: query.time("at"),
           condition: etag === undefined ? undefined : { etagMatches: [{ value: etag, weak: false }] },
         });
         if (found.outcome === "missing") throw new StoreError("NoSuchKey");

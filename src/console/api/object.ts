@@ -1,4 +1,4 @@
-// Routes for one object: metadata, upload, change of metadata, and links.
+// Routes for one object: metadata, upload, change of metadata and tags, and links.
 import type { Engine } from "../../engine/engine.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { allAlgorithms, checksumNames, type ExpectedChecksum, hex } from "../../model/checksum.ts";
@@ -7,15 +7,16 @@ import { limits } from "../../model/limits.ts";
 import { metadataHeaders } from "../../model/metadata.ts";
 import type { HttpMetadata, ObjectRecord } from "../../model/object.ts";
 import { ConsoleError, json } from "../response.ts";
-import type { Fields, Route } from "../route.ts";
+import type { Fields, Query, Route } from "../route.ts";
 import type { LinkDocument, ObjectDocument, StoredDocument } from "../wire-types.ts";
 import { previewKind, toByteStream } from "./content.ts";
 import { toObjectRow } from "./objects.ts";
 import type { Links } from "./presigned-links.ts";
+import { versioningState } from "./setting-changes.ts";
 
 const maxLinkSeconds = 7 * 24 * 3600;
 
-export function singleObjectRoutes(engine: Engine, links: Links): readonly Route[] {
+export function singleObjectRoutes(engine: Engine, links: Links, now: () => number): readonly Route[] {
   return [
     {
       method: "GET",
@@ -23,7 +24,7 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
       async run({ query }) {
         const bucket = query.text("bucket");
         const key = query.text("key");
-        const description = await describe(engine, bucket, key);
+        const description = await describe(engine, query, now());
         return json({ ...description, url: links.url(bucket, key) } satisfies ObjectDocument);
       },
     },
@@ -45,6 +46,18 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
       async run({ fields }) {
         const record = await replaceMetadata(engine, await fields());
         return json({ etag: record.etag } satisfies StoredDocument);
+      },
+    },
+    {
+      method: "PUT",
+      path: "/api/object/tags",
+      async run({ fields }) {
+        const given = await fields();
+        const tags = new Map(Object.entries(given.texts("tags")));
+        // The version is that of the page, so that a newer object does not get these tags.
+        const target = { version: given.text("version") };
+        const { etag } = await engine.setTags(given.text("bucket"), given.text("key"), tags, target);
+        return json({ etag } satisfies StoredDocument);
       },
     },
     {
@@ -71,22 +84,28 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
   ];
 }
 
-async function describe(engine: Engine, bucket: string, key: string): Promise<Omit<ObjectDocument, "url">> {
-  const record = await engine.head(bucket, key);
+async function describe(engine: Engine, query: Query, now: number): Promise<Omit<ObjectDocument, "url">> {
+  const [name, key, time] = [query.text("bucket"), query.text("key"), query.time("at")];
+  const record = await engine.head(name, key, { time });
   if (record === undefined) throw new StoreError("NoSuchKey");
   // Without the customer-provided key, no further details of an encrypted object are known.
-  const described = record.encryption === undefined ? await engine.describe(bucket, key) : undefined;
+  const described = record.encryption === undefined ? await engine.describe(name, key, { time }) : undefined;
   const parts = described?.outcome === "found" ? described.parts : undefined;
+  const bucket = await engine.bucket(name);
+  const preview = previewKind(record);
   return {
-    ...toObjectRow(record),
+    ...toObjectRow(record, bucket, now),
     version: record.version,
+    versioning: versioningState(bucket),
+    tags: Object.fromEntries(record.tags ?? []),
     httpMetadata: { ...record.httpMetadata },
     customMetadata: Object.fromEntries(record.customMetadata),
     checksums: toChecksumTexts(record),
     checksumParts: record.checksumParts,
     parts: parts?.length,
     encryptionKeyMd5: record.encryption?.keyMd5,
-    preview: previewKind(record),
+    // A PDF is shown by the S3 API, whose link is to the current version.
+    preview: preview === "pdf" && time !== undefined ? "none" : preview,
   };
 }
 
@@ -136,6 +155,7 @@ async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRec
   const outcome = await engine.put(bucket, key, found.bytes.inline ?? toByteStream(found.bytes), {
     ...{ condition, httpMetadata, customMetadata, storageClass },
     checksums: expectedChecksums(found.record),
+    tags: found.record.tags,
   });
   if (outcome.outcome === "refused") throw changedError();
   return outcome.record;

@@ -1,26 +1,35 @@
-// Routes for the objects of a bucket: list by page, and delete many.
+// Routes for the objects of a bucket: list by page, now or as of a time, and delete many.
 import type { Engine } from "../../engine/engine.ts";
+import type { Bucket } from "../../model/bucket.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Fields, Route } from "../route.ts";
 import type { DeletedDocument, ObjectRow, ObjectsDocument } from "../wire-types.ts";
+import { versioningState } from "./setting-changes.ts";
+import { toLockDocument } from "./versions.ts";
 
-export function objectRoutes(engine: Engine): readonly Route[] {
+export function objectRoutes(engine: Engine, now: () => number): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/api/objects",
       async run({ query }) {
-        const listing = await engine.list(query.text("bucket"), {
+        const name = query.text("bucket");
+        const { prefixes, objects, cursor } = await engine.list(name, {
           prefix: query.text("prefix"),
           delimiter: query.optional("delimiter"),
           cursor: query.optional("cursor"),
           limit: query.number("limit", 200, limits.listEntries),
+          time: query.time("at"),
         });
-        const { prefixes, cursor } = listing;
-        const objects = listing.objects.map(toObjectRow);
-        return json({ prefixes, objects, cursor } satisfies ObjectsDocument);
+        const bucket = await engine.bucket(name);
+        return json({
+          prefixes,
+          objects: objects.map((record) => toObjectRow(record, bucket, now())),
+          versioning: versioningState(bucket),
+          cursor,
+        } satisfies ObjectsDocument);
       },
     },
     {
@@ -40,8 +49,9 @@ export function objectRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-export function toObjectRow({ key, size, uploaded, etag, storageClass }: ObjectRecord): ObjectRow {
-  return { key, size, uploaded, etag, storageClass };
+export function toObjectRow(record: ObjectRecord, bucket: Bucket | undefined, now: number): ObjectRow {
+  const { key, size, uploaded, etag, storageClass } = record;
+  return { key, size, uploaded, etag, storageClass, lock: toLockDocument(record, bucket, now) };
 }
 
 function parseKeys(given: Fields): readonly string[] {
@@ -51,14 +61,14 @@ function parseKeys(given: Fields): readonly string[] {
 }
 
 async function deleteKeys(engine: Engine, bucket: string, keys: readonly string[]): Promise<DeletedDocument> {
-  await engine.delete(bucket, keys);
-  return { deleted: keys.length, isMore: false };
+  const markers = await engine.delete(bucket, keys);
+  return { deleted: keys.length, markers: markers.length, isMore: false };
 }
 
 /** Deletes one batch per request, so that the page can show progress and stop. */
 async function deleteBatch(engine: Engine, bucket: string, prefix: string): Promise<DeletedDocument> {
   const { objects, cursor } = await engine.list(bucket, { prefix, limit: limits.deleteKeys });
   const keys = objects.map(({ key }) => key);
-  if (keys.length > 0) await engine.delete(bucket, keys);
-  return { deleted: keys.length, isMore: cursor !== undefined };
+  const markers = keys.length > 0 ? await engine.delete(bucket, keys) : [];
+  return { deleted: keys.length, markers: markers.length, isMore: cursor !== undefined };
 }

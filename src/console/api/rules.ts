@@ -1,20 +1,24 @@
-// Routes for the lifecycle and CORS rules of a bucket. The model validates the rules, also while
+// Routes for the lifecycle, CORS and lock rules of a bucket. The model validates the rules, also while
 // the user is typing.
 import type { Engine } from "../../engine/engine.ts";
-import type { CorsRule } from "../../model/cors.ts";
-import { defaultLifecycle, type LifecycleRule, type When } from "../../model/lifecycle.ts";
-import { corsFlaws, lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
+import type { BucketSettings } from "../../model/bucket.ts";
+import { defaultLifecycle } from "../../model/lifecycle.ts";
+import { corsFlaws, lifecycleFlaws, lockRuleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
 import { isFields } from "../../model/shape.ts";
-import { ConsoleError, json, noContent } from "../response.ts";
+import { ConsoleError, json } from "../response.ts";
 import type { Call, Fields, Route } from "../route.ts";
 import type { FlawsDocument, RulesDocument } from "../wire-types.ts";
+import { type JsonFields, parseCorsRule, parseLifecycleRule, parseLockRule } from "./rule-shapes.ts";
+import { changeSetting, markSetting, requireBucket } from "./setting-changes.ts";
 
 const path = "/api/rules";
 
-/** Lifecycle or CORS rules, parsed from JSON. */
-type ParsedRules =
-  | { readonly kind: "lifecycle"; readonly rules: LifecycleRule[]; readonly flaws: RuleFlaw[] }
-  | { readonly kind: "cors"; readonly rules: CorsRule[]; readonly flaws: RuleFlaw[] };
+/** Rules of one kind, parsed from JSON. */
+interface ParsedRules {
+  readonly setting: "lifecycle" | "cors" | "lockRules";
+  readonly changes: BucketSettings;
+  readonly flaws: readonly RuleFlaw[];
+}
 
 export function ruleRoutes(engine: Engine): readonly Route[] {
   return [
@@ -23,109 +27,59 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
       path,
       async run({ query }) {
         const { settings } = await requireBucket(engine, query.text("bucket"));
-        const rules: RulesDocument = {
-          lifecycle: settings.lifecycle ?? defaultLifecycle,
-          cors: settings.cors ?? [],
+        const { lifecycle = defaultLifecycle, cors = [], lockRules: locks = [] } = settings;
+        const seen = {
+          lifecycle: markSetting(settings.lifecycle),
+          cors: markSetting(settings.cors),
+          locks: markSetting(settings.lockRules),
         };
-        return json(rules);
+        return json({ lifecycle, cors, locks, seen } satisfies RulesDocument);
       },
     },
     {
       method: "POST",
       path: `${path}/check`,
-      async run(call) {
-        const { flaws } = await readRules(call);
+      async run({ query, fields }) {
+        const { flaws } = parseRules(query.text("kind"), parseRuleList(await fields()));
         return json({ flaws } satisfies FlawsDocument);
       },
     },
     {
       method: "PUT",
       path,
-      async run(call) {
-        const bucket = call.query.text("bucket");
-        await requireBucket(engine, bucket);
-        const { kind, rules, flaws } = await readRules(call);
-        const [first] = flaws;
-        if (first !== undefined) throw new ConsoleError(400, first.message);
-        // An empty list removes all CORS rules; for lifecycle it also disables the default rule.
-        const change = kind === "cors" && rules.length === 0 ? { cors: undefined } : { [kind]: rules };
-        await engine.changeSettings(bucket, change);
-        return noContent();
-      },
+      run: (call) => putRules(engine, call),
     },
   ];
 }
 
-async function requireBucket(engine: Engine, bucket: string) {
-  const found = await engine.bucket(bucket);
-  if (found !== undefined) return found;
-  throw new ConsoleError(404, "This bucket no longer exists.");
+async function putRules(engine: Engine, { query, fields }: Call) {
+  const bucket = await requireBucket(engine, query.text("bucket"));
+  const given = await fields();
+  const { setting, changes, flaws } = parseRules(query.text("kind"), parseRuleList(given));
+  const [first] = flaws;
+  if (first !== undefined) throw new ConsoleError(400, first.message);
+  return json(await changeSetting(engine, bucket, { name: setting, changes, seen: given.text("seen") }));
 }
 
-async function readRules({ query, fields }: Pick<Call, "query" | "fields">): Promise<ParsedRules> {
-  const kind = query.text("kind");
-  const given = parseRuleList(await fields());
+/** An empty list removes the setting, except for lifecycle: there it also disables the default rule. */
+function parseRules(kind: string, given: readonly JsonFields[]): ParsedRules {
   if (kind === "lifecycle") {
-    const rules = given.map(lifecycleRule);
-    return { kind, rules, flaws: lifecycleFlaws(rules) };
+    const lifecycle = given.map(parseLifecycleRule);
+    return { setting: "lifecycle", changes: { lifecycle }, flaws: lifecycleFlaws(lifecycle) };
   }
-  if (kind !== "cors") throw new ConsoleError(400, '"kind" must be lifecycle or cors.');
-  const rules = given.map(corsRule);
-  return { kind, rules, flaws: corsFlaws(rules) };
+  if (kind === "cors") {
+    const cors = given.map(parseCorsRule);
+    const changes = { cors: cors.length === 0 ? undefined : cors };
+    return { setting: "cors", changes, flaws: corsFlaws(cors) };
+  }
+  if (kind !== "locks") throw new ConsoleError(400, '"kind" must be lifecycle, cors or locks.');
+  const lockRules = given.map(parseLockRule);
+  const changes = { lockRules: lockRules.length === 0 ? undefined : lockRules };
+  return { setting: "lockRules", changes, flaws: lockRuleFlaws(lockRules) };
 }
-
-type JsonFields = Readonly<Record<string, unknown>>;
 
 function parseRuleList(fields: Fields): JsonFields[] {
   const rules = fields.list("rules") ?? [];
   if (rules.every(isFields)) return [...rules] as JsonFields[];
   throw new ConsoleError(400, '"rules" must be a list of objects.');
-}
-
-function lifecycleRule(given: JsonFields, index: number): LifecycleRule {
-  return {
-    id: optionalText(given, "id")?.trim() || `rule-${index + 1}`,
-    isEnabled: given.isEnabled === true,
-    prefix: optionalText(given, "prefix") ?? "",
-    largerThan: optionalNumber(given, "largerThan"),
-    smallerThan: optionalNumber(given, "smallerThan"),
-    expire: parseWhen(given, "expire"),
-    transition: parseWhen(given, "transition"),
-    abortUploadsAfter: optionalNumber(given, "abortUploadsAfter"),
-  };
-}
-
-function corsRule(given: JsonFields): CorsRule {
-  return {
-    id: optionalText(given, "id")?.trim() || undefined,
-    origins: textList(given, "origins"),
-    methods: textList(given, "methods"),
-    headers: textList(given, "headers"),
-    exposed: textList(given, "exposed"),
-    maxAgeSeconds: optionalNumber(given, "maxAgeSeconds"),
-  };
-}
-
-function optionalText(given: JsonFields, name: string): string | undefined {
-  const value = given[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-/** Passes invalid numbers to the validation, which reports them. */
-function optionalNumber(given: JsonFields, name: string): number | undefined {
-  const value = given[name];
-  if (value === undefined) return undefined;
-  return typeof value === "number" ? value : Number.NaN;
-}
-
-function textList(given: JsonFields, name: string): string[] {
-  const value = given[name];
-  return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
-}
-
-function parseWhen(given: JsonFields, name: string): When | undefined {
-  const value = given[name];
-  if (!isFields(value)) return undefined;
-  const date = optionalNumber(value, "date");
-  return date === undefined ? { days: optionalNumber(value, "days") ?? Number.NaN } : { date };
 }

@@ -20,5 +20,6 @@ export const icons = {
   keys: "M11 9a4 4 0 1 0-3 3l1.5 1.500H12V16h4.500v-3z",
   rules: "M4 5h12M4 10h12M4 15h12M7 3.500v3M13 8.500v3M8.5 13.500v3",
   scripts: "M7 6 3 10l4 4M13 6l4 4-4 4",
+  history: "M3.5 10a6.500 6.500 0 1 0 2-4.700M3.5 3v3.500H7M10 6.500V10l2.500 2",
   warning: "M10 3 18 17H2zM10 8v4M10 14.500v.01",
 };

@@ -23,7 +23,7 @@ export const pages = [
   { id: "object", title: "Object", under: "buckets", load: () => import("./pages/object.js") },
   { id: "uploads", title: "Uploads", icon: "uploads", load: () => import("./pages/uploads.js") },
   { id: "keys", title: "Keys", icon: "keys", load: () => import("./pages/keys.js") },
-  { id: "rules", title: "Rules", icon: "rules", load: () => import("./pages/rules.js") },
+  { id: "rules", title: "Settings", icon: "rules", load: () => import("./pages/rules.js") },
   { id: "metrics", title: "Metrics", icon: "metrics", load: () => import("./pages/metrics.js") },
   { id: "scripts", title: "Scripts", icon: "scripts", load: () => import("./pages/scripts.js") },
 ];

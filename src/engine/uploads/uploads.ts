@@ -27,7 +27,7 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
   return {
     async createUpload(bucket, key, options = {}) {
       checkKey(key);
-      const metadata = resolveMetadata(options, await requireBucket(context, bucket));
+      const metadata = resolveMetadata(context, options, await requireBucket(context, bucket));
       await openUploads.admit(bucket);
       const { customerKey } = options;
       const created = context.now();

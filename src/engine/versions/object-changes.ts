@@ -2,7 +2,13 @@
 import type { Bucket } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey, type Key } from "../../model/key.ts";
-import { checkRetentionChange, describeLock, type ObjectLock, type Retention } from "../../model/lock.ts";
+import {
+  checkRetentionChange,
+  checkRetentionEnd,
+  describeLock,
+  type ObjectLock,
+  type Retention,
+} from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { checkTags, maxObjectTags, type Tags } from "../../model/tags.ts";
 import type { Context } from "../context.ts";
@@ -28,9 +34,7 @@ export function setRetention(
   retention: Retention | undefined,
 ): Promise<ObjectRecord> {
   const now = context.now();
-  if (retention !== undefined && retention.until <= now) {
-    throw new StoreError("InvalidArgument", { detail: "The retain until date must be in the future!" });
-  }
+  if (retention !== undefined) checkRetentionEnd(retention, now);
   return change(context, bucket, target, (record, { settings }) => {
     requireObjectLock(settings.objectLock !== undefined);
     const allowed = checkRetentionChange(record.lock?.retention, retention, now);

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import type { ListedVersion } from "../records.ts";
 import { deleteVersions } from "./delete-versions.ts";
 import { setLegalHold, setRetention, setTags } from "./object-changes.ts";
-import { restorePage } from "./restore.ts";
+import { restorePage, restoreVersion } from "./restore.ts";
 import type { ListVersionsOptions, VersionListing, Versions } from "./versions.ts";
 
 export function createVersions(context: Context): Versions {
@@ -18,6 +18,7 @@ export function createVersions(context: Context): Versions {
     setLegalHold: (bucket, key, isOnHold, target = {}) =>
       setLegalHold(context, bucket, { key, ...target }, isOnHold),
     restorePage: (bucket, options) => restorePage(context, bucket, options),
+    restoreVersion: (bucket, key, version) => restoreVersion(context, bucket, key, version),
   };
 }
 

@@ -1,11 +1,12 @@
-// Brings a bucket back to its state at a time, page by page: each page is one commit of new versions,
-// which share the bodies of the old versions. A page that was already restored changes nothing.
+// Brings a bucket back to its state at a time, page by page, or one object to an earlier version, by
+// new versions that share the old bodies. A page that was already restored changes nothing.
 import type { Bucket } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
-import { compareKeys, type Key } from "../../model/key.ts";
+import { checkKey, compareKeys, type Key } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import { decodeCursor, encodeCursor, type Page, type Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import { isDeleteMarker } from "../../model/version.ts";
 import { encodeObject } from "../codec/record-codec.ts";
 import { type Context, newId } from "../context.ts";
 import { createMarkers } from "../delete.ts";
@@ -29,11 +30,7 @@ export async function restorePage(
 ): Promise<RestoredPage> {
   for (;;) {
     const bucket = await requireBucket(context, bucketName);
-    if (bucket.settings.versioning !== "on") {
-      throw new StoreError("InvalidBucketState", {
-        detail: "Only a bucket whose versioning is on can be restored to a time.",
-      });
-    }
+    requireVersioning(bucket);
     const { differences, unchanged, next } = await compare(context, bucketName, options);
     const page = {
       restored: differences.flatMap(({ key, earlier }) => (earlier === undefined ? [] : [key])),
@@ -112,11 +109,52 @@ function toMutations(context: Context, bucket: Bucket, { key, earlier }: Differe
     const [marker] = createMarkers(context, bucket, [key]);
     return markerMutations(context, bucket, "s3:ObjectRemoved:DeleteMarkerCreated", marker!);
   }
-  const { lock: _, ...unlocked } = earlier;
+  return copyVersion(context, bucket, earlier).mutations;
+}
+
+/** Makes the object of an earlier version current again. Throws NoSuchVersion if it is missing. */
+export async function restoreVersion(
+  context: Context,
+  bucketName: string,
+  key: Key,
+  id: string,
+): Promise<ObjectRecord> {
+  checkKey(key);
+  for (;;) {
+    const bucket = await requireBucket(context, bucketName);
+    requireVersioning(bucket);
+    const stored = await context.records.version(bucketName, key, id);
+    if (stored === undefined) throw new StoreError("NoSuchVersion");
+    const { version, isCurrent } = stored;
+    if (isDeleteMarker(version)) {
+      throw new StoreError("MethodNotAllowed", { detail: "A delete marker cannot be restored." });
+    }
+    if (isCurrent) return version;
+    const { record, mutations } = copyVersion(context, bucket, version);
+    const outcome = await context.records.commit(bucketName, {
+      checks: [{ kind: "version", version }],
+      mutations,
+      protection: bucket.settings,
+    });
+    if (outcome === "committed") return record;
+  }
+}
+
+function requireVersioning({ settings }: Bucket): void {
+  if (settings.versioning === "on") return;
+  throw new StoreError("InvalidBucketState", {
+    detail: "Only a bucket whose versioning is on can be restored.",
+  });
+}
+
+/** The copy shares the body of the version, and gets a lock only from the bucket. */
+function copyVersion(context: Context, bucket: Bucket, version: ObjectRecord) {
+  const { lock: _, ...unlocked } = version;
   const copy = { ...unlocked, version: newId(context), uploaded: context.now() };
   const record = withVersioning(context, bucket, copy);
-  return [
-    { kind: "put copy", record, of: earlier.version },
+  const mutations: readonly Mutation[] = [
+    { kind: "put copy", record, of: version.version },
     ...createdEventMutations(context, bucket, "s3:ObjectCreated:Copy", record),
   ];
+  return { record, mutations };
 }

@@ -36,6 +36,11 @@ export interface Versions {
    * bodies of the old ones. Call it with the returned cursor until there is none.
    */
   restorePage(bucket: string, options: RestoreOptions): Promise<RestoredPage>;
+  /**
+   * Makes an earlier version current again, by a new version that shares its body. Returns the new
+   * version, or the given one if it is already current.
+   */
+  restoreVersion(bucket: string, key: Key, version: string): Promise<ObjectRecord>;
 }
 
 /** Which version to change. Default: the current version. */

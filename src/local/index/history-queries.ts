@@ -7,6 +7,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
 import { blobContext, damagedError, verifyText } from "../rows/checksum.ts";
 import { decodeHistoryRow } from "../rows/history-row.ts";
+import { isLater } from "../rows/object-row.ts";
 import { type BodyRow, toBody } from "../rows/stored-body.ts";
 import { existenceKey, inSnapshot, lostError, parseExistenceKey, unindexedError } from "./existence-index.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
@@ -42,11 +43,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
 
   function current(key: string, bytes: Uint8Array): ObjectWithBody | undefined {
     const row = sql.object.get(bytes);
-    if (row === undefined) return undefined;
-    const [checked, blob, stored] = row;
-    const record = decodeObject(verifyText(checked, `the record of "${key}"`, blobContext(blob, stored)));
-    if (record.key !== key) throw damagedError(`the record of "${key}", which is that of "${record.key}",`);
-    return { record, body: toBody(record, row) };
+    return row && toCurrent(key, row, Number.POSITIVE_INFINITY);
   }
 
   /** Throws if the existence index has a version of the key that was not found: its row was lost. */
@@ -97,17 +94,18 @@ export function createHistoryQueries(database: Database): HistoryQueries {
     },
     objectAt(key, time) {
       const bytes = keyBytes(key);
-      return inSnapshot(database, () => {
-        const newest = current(key, bytes);
-        if (newest !== undefined && newest.record.uploaded <= time) return newest;
-        const row = sql.at.get(bytes, time);
-        if (row === undefined) {
-          throwIfLost(key, bytes);
-          return undefined;
+      // One statement reads both tables in one snapshot.
+      for (const row of sql.at.all(bytes, bytes, time)) {
+        if (row[7] === currentEntry) {
+          const newest = toCurrent(key, row, time);
+          if (newest !== undefined) return newest;
+          continue;
         }
         const { version, body } = toStoredVersion(row);
         return isDeleteMarker(version) ? undefined : { record: version, body: body! };
-      });
+      }
+      inSnapshot(database, () => throwIfLost(key, bytes));
+      return undefined;
     },
     historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
     inspectEntry(entry) {
@@ -126,6 +124,20 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
     },
   };
+}
+
+/** Marks the row of a current object among rows of the history. */
+const currentEntry = 0;
+
+/** Returns undefined if the object was written after the time. */
+function toCurrent(key: string, row: BodyRow | HistoryBodyRow, time: number): ObjectWithBody | undefined {
+  const [checked, blob, stored, inline, bytes, parts] = row;
+  const text = verifyText(checked, `the record of "${key}"`, blobContext(blob, stored));
+  if (isLater(text, time)) return undefined;
+  const record = decodeObject(text);
+  if (record.key !== key) throw damagedError(`the record of "${key}", which is that of "${record.key}",`);
+  if (record.uploaded > time) return undefined;
+  return { record, body: toBody(record, [checked, blob, stored, inline, bytes, parts]) };
 }
 
 function toStoredVersion(row: HistoryBodyRow): StoredVersion {
@@ -171,7 +183,11 @@ function prepareStatements(database: Database) {
     byNull: sql<HistoryBodyRow>(`${select} WHERE key = ? AND versioned = 0`),
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
-    at: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
+    at: sql<HistoryBodyRow>(
+      `SELECT record, blob, stored, inline, bytes, parts, manifest, ${currentEntry}, key, version, 0, 0, 0, size ` +
+        `FROM objects ${joins} WHERE key = ? UNION ALL ` +
+        `SELECT * FROM (${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1)`,
+    ),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
     shared: sql("SELECT 1 FROM shared WHERE blob = ?"),
     exists: sql("SELECT 1 FROM history WHERE version = ? AND key = ?"),

@@ -53,3 +53,12 @@ export function matchesRecord(
     record.version === version && record.size === size && Buffer.compare(keyBytes(record.key), key) === 0
   );
 }
+
+/** The time in an object's record, after its format, key, version and size. */
+const uploadedField = /^\[1,"(?:[^"\\]|\\.)*","[^"\\]*",\d+,(\d+),/;
+
+/** Whether the record was written after the time, without decoding it. False if it is not known. */
+export function isLater(record: string, time: number): boolean {
+  const found = uploadedField.exec(record);
+  return found !== null && Number(found[1]) > time;
+}

@@ -66,19 +66,34 @@ async function deleteCurrent(
 ): Promise<void> {
   const current = accepted.filter(({ version }) => version === undefined);
   const unconditional = current.filter(({ condition }) => condition === undefined);
-  if (unconditional.length > 0) {
-    const keys = unconditional.map(({ key }) => key);
-    const markers = new Map((await engine.delete(bucket, keys)).map((marker) => [marker.key, marker]));
-    for (const one of unconditional) results.set(one, hidden(markers.get(one.key)));
-  }
-  // Keys with a condition are deleted one by one, so that a failed condition affects only its key.
-  for (const one of current.filter(({ condition }) => condition !== undefined)) {
+  const isDone = unconditional.length > 0 && (await deleteTogether(engine, bucket, unconditional, results));
+  // One by one, so that a failed condition or a lock affects only its key.
+  for (const one of current) {
+    if (isDone && one.condition === undefined) continue;
     try {
       const [marker] = await engine.delete(bucket, [one.key], { condition: one.condition });
       results.set(one, hidden(marker));
     } catch (error) {
       results.set(one, toRefusal(error));
     }
+  }
+}
+
+/** Deletes all objects in one commit. Returns false, and deletes none, if one of them is locked. */
+async function deleteTogether(
+  engine: Engine,
+  bucket: string,
+  objects: readonly ObjectToDelete[],
+  results: Results,
+): Promise<boolean> {
+  const keys = objects.map(({ key }) => key);
+  try {
+    const markers = new Map((await engine.delete(bucket, keys)).map((marker) => [marker.key, marker]));
+    for (const one of objects) results.set(one, hidden(markers.get(one.key)));
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.reason === "AccessDenied") return false;
+    throw error;
   }
 }
 
@@ -123,11 +138,13 @@ function findRefusal({ key, version }: ObjectToDelete): Result | undefined {
   }
 }
 
+const keyErrors: readonly string[] = ["AccessDenied", "PreconditionFailed", "NoSuchKey", "KeyTooLongError"];
+
 /** Converts an error of one key to its result. Throws errors that concern the whole request. */
 function toRefusal(error: unknown): Result {
   if (!(error instanceof StoreError)) throw error;
   const code = errorCodeByReason[error.reason];
-  if (!["PreconditionFailed", "NoSuchKey", "KeyTooLongError"].includes(code)) throw error;
+  if (!keyErrors.includes(code)) throw error;
   return { kind: "refused", code, message: error.detail };
 }
 

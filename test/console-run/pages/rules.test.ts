@@ -1,4 +1,4 @@
-// Browser tests of the page of a bucket's lifecycle and CORS rules.
+// Browser tests of the page of a bucket's settings and rules.
 import assert from "node:assert/strict";
 import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
@@ -81,5 +81,71 @@ inBrowser("Rules", async (t, browser) => {
       (await settings())?.cors?.map(({ id, origins, methods }) => [id, origins, methods]),
       [["app", ["https://*.example.com", "https://example.com"], ["GET", "PUT"]]],
     );
+  });
+
+  await t.test("versioning, Object Lock, lock rules and tags of a bucket can be set", async () => {
+    await scene.engine.createBucket("records");
+    const stored = async () => (await scene.engine.bucket("records"))!.settings;
+    const page = await scene.open("#/rules?bucket=records");
+    const versioning = page.getByRole("form", { name: "Versioning" });
+    await versioning.getByText("cannot be turned off again, only suspended").waitFor();
+    await versioning.getByLabel("State").selectOption("on");
+    await versioning.getByRole("button", { name: "Save Versioning" }).click();
+    await page.getByText("Saved Versioning of records.").waitFor();
+    await versioning.getByText("While it is suspended, existing versions are kept.").waitFor();
+
+    const lock = page.getByRole("form", { name: "Object Lock" });
+    await lock.getByLabel("Enable Object Lock").check();
+    await lock.getByLabel("Default retention").selectOption("governance");
+    await lock.getByLabel("Retention in days").fill("0");
+    await lock.getByRole("button", { name: "Save Object Lock" }).click();
+    await page.getByText("Write a whole number of days, from 1 to 36500.").waitFor();
+    await page.getByRole("button", { name: "Close" }).last().click();
+    await lock.getByLabel("Retention in days").fill("30");
+    await lock.getByRole("button", { name: "Save Object Lock" }).click();
+    await lock.getByText("Object Lock cannot be removed from a bucket").waitFor();
+
+    const rules = page.getByRole("form", { name: "Lock rules" });
+    await rules.getByRole("button", { name: "Add rule to Lock" }).click();
+    await rules.getByLabel("Name").fill("contracts");
+    await rules.getByLabel("Key prefix").fill("contracts/");
+    await rules.getByLabel("Locked").selectOption("date");
+    await rules.getByText("Write a date, such as 2027-01-31.").waitFor();
+    await rules.getByLabel("Date").fill("2030-01-01");
+    await rules.getByText("Not saved yet.").waitFor();
+    await looksRight(page, "settings");
+    await rules.getByRole("button", { name: "Save Lock rules" }).click();
+    await page.getByText("Saved the Lock rules of records.").waitFor();
+
+    const tags = page.getByRole("form", { name: "Tags" });
+    await tags.getByRole("button", { name: "Add tag" }).click();
+    await page.keyboard.type("team");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("blue");
+    await tags.getByRole("button", { name: "Save Tags" }).scrollIntoViewIfNeeded();
+    await looksRight(page, "settings-tags");
+    await tags.getByRole("button", { name: "Save Tags" }).click();
+    await page.getByText("Saved Tags of records.").waitFor();
+    const condition = { kind: "date", date: Date.UTC(2030, 0, 1) };
+    assert.deepEqual(await stored(), {
+      versioning: "on",
+      objectLock: { defaultRetention: { mode: "governance", days: 30 } },
+      lockRules: [{ id: "contracts", isEnabled: true, prefix: "contracts/", condition }],
+      tags: [["team", "blue"]],
+    });
+  });
+
+  await t.test("a rule that was changed meanwhile is not overwritten", async () => {
+    const page = await scene.open("#/rules?bucket=records");
+    const editor = page.getByRole("form", { name: "Lifecycle" });
+    await editor.getByLabel("Delete noncurrent versions", { exact: true }).fill("90");
+    await editor.getByLabel("Delete noncurrent versions: newest versions to keep").fill("5");
+    await editor.getByText("Not saved yet.").waitFor();
+    await editor.scrollIntoViewIfNeeded();
+    await looksRight(page, "settings-lifecycle");
+    await scene.engine.changeSettings("records", { lifecycle: [] });
+    await editor.getByRole("button", { name: "Save Lifecycle rules" }).click();
+    await page.getByText("These settings were changed meanwhile; nothing was saved.").waitFor();
+    assert.deepEqual((await scene.engine.bucket("records"))!.settings.lifecycle, []);
   });
 });

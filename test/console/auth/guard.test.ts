@@ -43,7 +43,7 @@ async function scene(t: TestContext) {
     routes: [
       ...sessionRoutes(sessions),
       ...bucketRoutes(engine, { endGrants: async () => {} }),
-      ...singleObjectRoutes(engine, links),
+      ...singleObjectRoutes(engine, links, now),
     ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],
     policy: pagePolicy(s3.endpoint),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { RestoreOptions } from "../../../src/engine/versions/versions.ts";
-import { bucket, type Chapter, contentOf, emptied, failsWith, type SharedEngine } from "./setup.ts";
+import { bucket, type Chapter, contentOf, day, emptied, failsWith, type SharedEngine } from "./setup.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -96,5 +96,77 @@ export const restores: Chapter = async (t, shared) => {
   await t.test("a bucket without versioning cannot be restored", async () => {
     const { engine } = await emptied(shared);
     await assert.rejects(engine.restorePage(bucket, { time: 0 }), failsWith("InvalidBucketState"));
+  });
+
+  await t.test("one version becomes current again by a copy that shares its body", async () => {
+    const { engine, blobs, time } = await versioned(shared);
+    const large = "x".repeat(300_000);
+    const options = { customMetadata: new Map([["m", "1"]]), tags: new Map([["t", "2"]]) };
+    const first = await engine.put(bucket, "a", bytes(large), options);
+    assert.ok(first.outcome === "stored");
+    await engine.put(bucket, "a", bytes("second"));
+    await engine.delete(bucket, ["a"]);
+    time.time += 1000;
+    const restored = await engine.restoreVersion(bucket, "a", first.record.version);
+    assert.notEqual(restored.version, first.record.version);
+    assert.deepEqual(await engine.head(bucket, "a"), restored);
+    assert.deepEqual(restored.customMetadata, options.customMetadata);
+    assert.deepEqual(restored.tags, options.tags);
+    assert.equal(restored.uploaded, time.time);
+    assert.equal((await contentOf(engine, "a")).toString(), large);
+    const left: string[] = [];
+    for await (const blob of blobs.all(bucket)) left.push(blob);
+    assert.equal(left.length, 1, "the large body is stored once");
+    assert.equal((await engine.listVersions(bucket)).versions.length, 4);
+    await engine.deleteVersions(bucket, [{ key: "a", version: first.record.version }]);
+    await engine.sweep();
+    assert.equal((await contentOf(engine, "a")).toString(), large);
+  });
+
+  await t.test("restoring the current version changes nothing", async () => {
+    const { engine } = await versioned(shared);
+    const put = await engine.put(bucket, "a", bytes("one"));
+    assert.ok(put.outcome === "stored");
+    assert.deepEqual(await engine.restoreVersion(bucket, "a", put.record.version), put.record);
+    assert.equal((await engine.listVersions(bucket)).versions.length, 1);
+  });
+
+  await t.test("a version written before versioning was turned on can be restored", async () => {
+    const { engine } = await emptied(shared);
+    await engine.put(bucket, "a", bytes("one"));
+    await engine.changeSettings(bucket, { versioning: "on" });
+    await engine.put(bucket, "a", bytes("two"));
+    await engine.restoreVersion(bucket, "a", "null");
+    assert.equal((await contentOf(engine, "a")).toString(), "one");
+    assert.equal((await contentOf(engine, "a", { version: "null" })).toString(), "one");
+  });
+
+  await t.test("a restored version has no retention of its own, but the bucket's default", async () => {
+    const { engine, time } = await versioned(shared);
+    const until = time.time + day;
+    await engine.changeSettings(bucket, { objectLock: {} });
+    const lock = { retention: { mode: "governance", until } } as const;
+    const first = await engine.put(bucket, "a", bytes("one"), { lock });
+    assert.ok(first.outcome === "stored");
+    await engine.put(bucket, "a", bytes("two"));
+    const { version } = first.record;
+    assert.equal((await engine.restoreVersion(bucket, "a", version)).lock, undefined);
+    await engine.put(bucket, "a", bytes("three"));
+    await engine.changeSettings(bucket, {
+      objectLock: { defaultRetention: { mode: "governance", days: 2 } },
+    });
+    const again = await engine.restoreVersion(bucket, "a", version);
+    assert.deepEqual(again.lock?.retention, { mode: "governance", until: time.time + 2 * day });
+  });
+
+  await t.test("missing versions, delete markers and unversioned buckets cannot be restored", async () => {
+    const { engine } = await versioned(shared);
+    await engine.put(bucket, "a", bytes("one"));
+    const [marker] = await engine.delete(bucket, ["a"]);
+    const restoring = (version: string) => engine.restoreVersion(bucket, "a", version);
+    await assert.rejects(restoring(marker!.version), failsWith("MethodNotAllowed"));
+    await assert.rejects(restoring("0".repeat(32)), failsWith("NoSuchVersion"));
+    await engine.changeSettings(bucket, { versioning: "suspended" });
+    await assert.rejects(restoring(marker!.version), failsWith("InvalidBucketState"));
   });
 };

@@ -231,3 +231,27 @@ test("puts, copies, uploads and forms can set a lock, and get the default retent
     assertRefused(await request("PUT", "c", withMd5("x", headers)), [400, "InvalidArgument"]);
   }
 });
+
+test("a lock rule of the bucket keeps objects without versions, and DeleteObjects reports each of them", async (t) => {
+  const { request, put, engine } = await versionedScene(t, "plain");
+  for (const key of ["kept/a", "free/a"]) await put(key, "one");
+  const rule = {
+    id: "archive",
+    isEnabled: true,
+    prefix: "kept/",
+    condition: { kind: "indefinite" },
+  } as const;
+  await engine.changeSettings(bucket, { lockRules: [rule] });
+  assertRefused(await request("DELETE", "kept/a"), [403, "AccessDenied"]);
+  assertRefused(await request("PUT", "kept/a", { body: "two" }), [403, "AccessDenied"]);
+  const objects = ["kept/a", "free/a"].map((key) => `<Object><Key>${key}</Key></Object>`).join("");
+  const { status, text } = await request("POST", "", {
+    query: "delete",
+    body: `<Delete>${objects}</Delete>`,
+  });
+  assert.equal(status, 200, text);
+  assert.match(text, /<Error><Key>kept\/a<\/Key><Code>AccessDenied<\/Code><Message>[^<]*archive/);
+  assert.match(text, /<Deleted><Key>free\/a<\/Key><\/Deleted>/);
+  assert.equal((await request("GET", "kept/a")).text, "one");
+  assertRefused(await request("GET", "free/a"), [404, "NoSuchKey"]);
+});

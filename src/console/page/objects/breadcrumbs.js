@@ -6,8 +6,9 @@ import { maskControls } from "./row.js";
 /**
  * @param {string} bucket
  * @param {string} path a folder if it ends in a slash, otherwise an object
+ * @param {Record<string, string | undefined>} [more] further parameters of the links
  */
-export function breadcrumbs(bucket, path) {
+export function breadcrumbs(bucket, path, more = {}) {
   const folders = path.split("/");
   const name = folders.pop();
   /** @type {[string, string | undefined][]} */
@@ -15,7 +16,7 @@ export function breadcrumbs(bucket, path) {
   for (const [i, folder] of folders.entries()) steps.push([folder, `${folders.slice(0, i + 1).join("/")}/`]);
   const items = steps.map(([shown, prefix], i) => {
     const isHere = i === steps.length - 1 && name === "";
-    const href = pageHref("objects", { bucket, prefix });
+    const href = pageHref("objects", { bucket, prefix, ...more });
     return h("li", {}, h("a", { href, "aria-current": isHere ? "page" : undefined }, nameElement(shown)));
   });
   if (name !== "") items.push(h("li", {}, nameElement(name ?? "")));

@@ -1,21 +1,35 @@
 // Deletes many objects in batches, with progress and a stop button.
 import { ask } from "../api.js";
-import { openDialog, openForm } from "../dialog.js";
+import { openForm } from "../dialog.js";
 import { h } from "../dom.js";
 import { counted, number } from "../format.js";
-import { note, noteFailure } from "../notices.js";
+import { note } from "../notices.js";
+import { withProgress } from "./progress.js";
 
-/** @import { DeletedDocument } from "../../wire-types.ts" */
+/** @import { DeletedDocument, VersioningState } from "../../wire-types.ts" */
 /** @import { Entry } from "./listing.js" */
+/** @import { Progress } from "./progress.js" */
 
 const stepKeys = 500;
 
+/** What a delete means, by the versioning of the bucket. */
+export const deletionTexts = {
+  off: "This cannot be undone.",
+  on: "The versions are kept: a delete marker hides each object, and it can be restored.",
+  suspended:
+    "A delete marker hides each object. Versions written while versioning was on are kept; others are deleted for good.",
+};
+
 /**
- * @param {string} bucket
- * @param {readonly Entry[]} entries
- * @param {() => Promise<void>} done
+ * @typedef {object} DeletionOptions
+ * @property {string} bucket
+ * @property {readonly Entry[]} entries
+ * @property {VersioningState} versioning
+ * @property {() => Promise<void>} done
  */
-export function openDeletion(bucket, entries, done) {
+
+/** @param {DeletionOptions} options */
+export function openDeletion({ bucket, entries, versioning, done }) {
   const folders = entries.filter(({ folder }) => folder).length;
   const objects = entries.length - folders;
   const parts = [
@@ -27,7 +41,7 @@ export function openDeletion(bucket, entries, done) {
     danger: true,
     submit: "Delete",
     content: [
-      h("p", {}, "This cannot be undone."),
+      h("p", {}, deletionTexts[versioning]),
       h("ul", { class: "names" }, ...entries.slice(0, 5).map(({ name }) => h("li", { class: "mono" }, name))),
       entries.length > 5 ? h("p", { class: "quiet" }, `and ${number(entries.length - 5)} more`) : "",
     ],
@@ -38,20 +52,18 @@ export function openDeletion(bucket, entries, done) {
 }
 
 /**
- * Returns the number of deleted objects.
- *
  * @param {string} bucket
  * @param {readonly Entry[]} entries
  */
 async function deleteAll(bucket, entries) {
   const keys = entries.filter(({ folder }) => !folder).map(({ name }) => name);
   const prefixes = entries.filter(({ folder }) => folder).map(({ name }) => name);
-  await withProgress(async (progress) => {
-    for (let i = 0; i < keys.length && !progress.isStopped(); i += stepKeys) {
+  await runDeletion(async (deletion) => {
+    for (let i = 0; i < keys.length && !deletion.isStopped(); i += stepKeys) {
       const some = keys.slice(i, i + stepKeys);
-      progress.add(await step({ bucket, keys: some }));
+      deletion.add(await step({ bucket, keys: some }));
     }
-    for (const prefix of prefixes) await deleteUnder(bucket, prefix, progress);
+    for (const prefix of prefixes) await deleteUnder(bucket, prefix, deletion);
   });
 }
 
@@ -61,20 +73,20 @@ async function deleteAll(bucket, entries) {
  * @param {string} bucket
  */
 export async function emptyBucket(bucket) {
-  await withProgress((progress) => deleteUnder(bucket, "", progress));
+  await runDeletion((deletion) => deleteUnder(bucket, "", deletion));
 }
 
-/** @typedef {{ isStopped: () => boolean, add: (step: DeletedDocument) => void }} Progress */
+/** @typedef {Pick<Progress, "isStopped"> & { add: (step: DeletedDocument) => void }} Deletion */
 
 /**
  * @param {string} bucket
  * @param {string} prefix
- * @param {Progress} progress
+ * @param {Deletion} deletion
  */
-async function deleteUnder(bucket, prefix, progress) {
-  for (let isMore = true; isMore && !progress.isStopped(); ) {
+async function deleteUnder(bucket, prefix, deletion) {
+  for (let isMore = true; isMore && !deletion.isStopped(); ) {
     const done = await step({ bucket, prefix });
-    progress.add(done);
+    deletion.add(done);
     isMore = done.isMore;
   }
 }
@@ -87,41 +99,21 @@ function step(what) {
   return ask("/api/objects/delete", { method: "POST", json: what });
 }
 
-/** @param {(progress: Progress) => Promise<void>} work */
-async function withProgress(work) {
+/** @param {(deletion: Deletion) => Promise<void>} work */
+function runDeletion(work) {
   let deleted = 0;
-  let isStopped = false;
-  const statusText = h("p", { role: "status" }, "Deleting…");
-  const stop = () => {
-    isStopped = true;
-  };
-  const dialog = openDialog(
-    h(
-      "div",
-      {},
-      h("h2", { id: "dialog-title" }, "Deleting"),
-      statusText,
-      h("div", { class: "actions" }, h("button", { type: "button", onclick: stop }, "Stop")),
-    ),
-  );
-  dialog.addEventListener("cancel", (event) => {
-    event.preventDefault();
-    stop();
-  });
-  try {
+  let markers = 0;
+  return withProgress("Deleting", async ({ isStopped, setText }) => {
     await work({
-      isStopped: () => isStopped,
+      isStopped,
       add(done) {
         deleted += done.deleted;
-        statusText.textContent = `${counted(deleted, "object")} deleted so far.`;
+        markers += done.markers;
+        setText(`${counted(deleted, "object")} deleted so far.`);
       },
     });
-    note(
-      `Deleted ${counted(deleted, "object")}.${isStopped ? " Stopped; the other objects were not deleted." : ""}`,
-    );
-  } catch (error) {
-    noteFailure(error);
-  } finally {
-    dialog.close();
-  }
+    const written = markers === 0 ? "" : ` ${counted(markers, "delete marker")} written; versions are kept.`;
+    const stopped = isStopped() ? " Stopped; the other objects were not deleted." : "";
+    note(`Deleted ${counted(deleted, "object")}.${written}${stopped}`);
+  });
 }

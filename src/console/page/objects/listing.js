@@ -1,11 +1,12 @@
 // The loaded objects of a bucket. Pages are loaded on demand; the selection is stored by name.
 import { ask } from "../api.js";
 
-/** @import { ObjectRow, ObjectsDocument } from "../../wire-types.ts" */
+/** @import { DeletedObjectsDocument, DeletedRow, ObjectRow, ObjectsDocument, VersioningState } from "../../wire-types.ts" */
 
 /**
  * @typedef {{ name: string, folder: true }
- *   | { name: string, folder: false, row: ObjectRow }} Entry
+ *   | { name: string, folder: false, row: ObjectRow }
+ *   | { name: string, folder: false, deleted: number }} Entry
  */
 
 const pageEntries = 200;
@@ -15,6 +16,8 @@ const pageEntries = 200;
  * @property {string} bucket
  * @property {string} prefix
  * @property {"folders" | "flat"} view
+ * @property {number} [at] list the objects as of this time
+ * @property {boolean} [isDeleted] list the deleted objects
  */
 
 /** @param {AbortSignal} signal */
@@ -29,24 +32,25 @@ export function createListing(signal) {
   let request;
   /** @type {Promise<void> | undefined} */
   let loading;
+  /** @type {VersioningState} */
+  let versioning = "off";
   let round = 0;
 
   /** @param {ListingRequest} request */
-  async function load({ bucket, prefix, view }) {
+  async function load({ bucket, prefix, view, at, isDeleted }) {
     const ownRound = round;
     const delimiter = view === "folders" ? "/" : undefined;
-    /** @type {ObjectsDocument} */
-    const page = await ask("/api/objects", {
-      query: { bucket, prefix, delimiter, cursor, limit: pageEntries },
-      signal,
-    });
+    const query = { bucket, prefix, delimiter, cursor, limit: pageEntries, at };
+    /** @type {ObjectsDocument | DeletedObjectsDocument} */
+    const page = await ask(isDeleted === true ? "/api/objects/deleted" : "/api/objects", { query, signal });
     // Ignore the response: another listing was requested in the meantime.
     if (ownRound !== round) return;
     entries.push(
       ...page.prefixes.map((name) => ({ name, folder: /** @type {const} */ (true) })),
-      ...page.objects.map((row) => ({ name: row.key, folder: /** @type {const} */ (false), row })),
+      ...page.objects.map(toEntry),
     );
     cursor = page.cursor;
+    versioning = page.versioning;
   }
 
   return {
@@ -83,6 +87,9 @@ export function createListing(signal) {
     get hasMore() {
       return cursor !== undefined;
     },
+    get versioning() {
+      return versioning;
+    },
     selected,
     /** @param {number} index */
     toggle(index) {
@@ -107,4 +114,13 @@ export function createListing(signal) {
       if (!isAll) for (const entry of entries) selected.set(entry.name, entry);
     },
   };
+}
+
+/**
+ * @param {ObjectRow | DeletedRow} row
+ * @returns {Entry}
+ */
+function toEntry(row) {
+  if ("deleted" in row) return { name: row.key, folder: false, deleted: row.deleted };
+  return { name: row.key, folder: false, row };
 }

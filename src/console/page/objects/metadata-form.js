@@ -1,9 +1,9 @@
 // Form to change an object's HTTP metadata, custom metadata and storage class.
 import { ask } from "../api.js";
 import { openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { icons } from "../icons.js";
+import { h } from "../dom.js";
 import { note } from "../notices.js";
+import { createPairs } from "../pairs.js";
 
 /** @import { ObjectDocument } from "../../wire-types.ts" */
 
@@ -28,13 +28,7 @@ export function openMetadataForm(bucket, object, done) {
     const text = typeof value === "number" ? new Date(value).toISOString() : value;
     return { name, header, input: h("input", { id: `field-${name}`, value: text, autocomplete: "off" }) };
   });
-  const rows = h("div", { class: "pairs" });
-  const add = (name = "", value = "") => {
-    const row = pairRow(name, value);
-    rows.append(row);
-    return row;
-  };
-  for (const [name, value] of Object.entries(object.customMetadata)) add(name, value);
+  const custom = createPairs({ pairs: Object.entries(object.customMetadata) });
   const storageClass = h(
     "select",
     { id: "field-class" },
@@ -60,13 +54,8 @@ export function openMetadataForm(bucket, object, done) {
         h("div", {}, h("label", { for: "field-class" }, "Storage class"), storageClass),
       ),
       h("h3", {}, "Custom metadata"),
-      rows,
-      h(
-        "button",
-        { type: "button", onclick: () => add().querySelector("input")?.focus() },
-        icon(icons.add),
-        "Add",
-      ),
+      custom.rows,
+      custom.button,
     ],
     async run() {
       await ask("/api/object/metadata", {
@@ -74,7 +63,7 @@ export function openMetadataForm(bucket, object, done) {
         json: {
           ...{ bucket, key: object.key, etag: object.etag, storageClass: storageClass.value },
           httpMetadata: Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()])),
-          customMetadata: readPairs(rows),
+          customMetadata: Object.fromEntries(custom.read()),
         },
       });
       note("Saved the metadata.");
@@ -82,35 +71,4 @@ export function openMetadataForm(bucket, object, done) {
     },
   });
   dialog.classList.add("wide");
-}
-
-/**
- * @param {string} name
- * @param {string} value
- */
-function pairRow(name, value) {
-  const remove = () => row.remove();
-  const row = h(
-    "div",
-    { class: "pair" },
-    h("input", { "aria-label": "Name", placeholder: "name", value: name, autocomplete: "off" }),
-    h("input", { "aria-label": "Value", placeholder: "value", value, autocomplete: "off" }),
-    h(
-      "button",
-      { class: "tool", type: "button", "aria-label": "Remove", onclick: remove },
-      icon(icons.close),
-    ),
-  );
-  return row;
-}
-
-/** @param {HTMLElement} rows */
-function readPairs(rows) {
-  /** @type {[string, string][]} */
-  const pairs = [];
-  for (const row of rows.children) {
-    const [name, value] = row.querySelectorAll("input");
-    if (name !== undefined && value !== undefined && name.value !== "") pairs.push([name.value, value.value]);
-  }
-  return Object.fromEntries(pairs);
 }

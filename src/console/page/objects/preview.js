@@ -45,8 +45,8 @@ export function preview(bucket, object, signal) {
  * @param {AbortSignal} signal
  * @returns {Node}
  */
-function createContent(bucket, { key, etag, preview: kind, size }, signal) {
-  const src = address("/api/content", { bucket, key, etag, as: "preview" });
+function createContent(bucket, { key, version, preview: kind, size }, signal) {
+  const src = address("/api/content", { bucket, key, version, as: "preview" });
   const title = `Preview of ${key}`;
   switch (kind) {
     case "image":

@@ -3,6 +3,7 @@ import { h, icon } from "../dom.js";
 import { bytes, time } from "../format.js";
 import { icons } from "../icons.js";
 import { pageHref } from "../router.js";
+import { lockBadge } from "./lock-badge.js";
 
 /** @import { Entry } from "./listing.js" */
 
@@ -12,55 +13,77 @@ import { pageHref } from "../router.js";
  * @property {string} prefix common prefix of all names, which is not shown
  * @property {boolean} isSelected
  * @property {(range: boolean) => void} onToggle
+ * @property {() => void} onRestore restores a deleted object
+ * @property {boolean} isDeletedShown whether the list shows deleted objects
+ * @property {number | undefined} at time of the listing, if it is history
  */
 
 /**
  * @param {Entry} entry
  * @param {RowOptions} options
  */
-export function objectRow(entry, { bucket, prefix, isSelected, onToggle }) {
+export function objectRow(entry, { bucket, prefix, isSelected, onToggle, onRestore, at, isDeletedShown }) {
   const { name } = entry;
   const shown = name.slice(prefix.length) || name;
   const box = h("input", {
     type: "checkbox",
     tabindex: -1,
     "aria-label": `Select ${shown}`,
+    hidden: at !== undefined,
     /** @param {MouseEvent} event */
     onclick: (event) => onToggle(event.shiftKey),
   });
   box.checked = isSelected;
   const link = h(
     "a",
-    { href: entryHref(bucket, entry), tabindex: -1, title: name },
+    { href: entryHref(bucket, entry, { at, isDeleted: isDeletedShown }), tabindex: -1, title: name },
     h("bdi", {}, maskControls(shown)),
   );
-  const [size, storageClass, uploaded] = entry.folder
-    ? ["", "", ""]
-    : [bytes(entry.row.size), entry.row.storageClass, time(entry.row.uploaded)];
+  const isDeleted = "deleted" in entry;
+  const [size, storageClass, written] = cellTexts(entry);
   return h(
     "div",
     { class: "list-row", role: "row", "aria-selected": String(isSelected) },
     h("div", { role: "gridcell", class: "cell-box" }, box),
     h(
       "div",
-      { role: "gridcell", class: "cell-name" },
+      { role: "gridcell", class: isDeleted ? "cell-name deleted" : "cell-name" },
       icon(entry.folder ? icons.folder : icons.object),
       link,
+      "row" in entry ? lockBadge(entry.row.lock) : undefined,
+      isDeleted
+        ? h(
+            "button",
+            { type: "button", tabindex: -1, "aria-label": `Restore ${shown}`, onclick: onRestore },
+            "Restore",
+          )
+        : undefined,
     ),
     h("div", { role: "gridcell", class: "cell-size number" }, size),
     h("div", { role: "gridcell", class: "cell-class" }, storageClass),
-    h("div", { role: "gridcell", class: "cell-time" }, uploaded),
+    h("div", { role: "gridcell", class: "cell-time" }, written),
   );
+}
+
+/** @param {Entry} entry */
+function cellTexts(entry) {
+  if (entry.folder) return ["", "", ""];
+  if ("deleted" in entry) return ["Deleted", "", time(entry.deleted)];
+  const { size, storageClass, uploaded } = entry.row;
+  return [bytes(size), storageClass, time(uploaded)];
 }
 
 /**
  * @param {string} bucket
  * @param {Entry} entry
+ * @param {{ at?: number | undefined, isDeleted?: boolean }} history
  */
-export function entryHref(bucket, entry) {
+export function entryHref(bucket, entry, { at, isDeleted }) {
+  const history = { at: at === undefined ? undefined : String(at) };
+  const deleted = isDeleted === true ? "1" : undefined;
   return entry.folder
-    ? pageHref("objects", { bucket, prefix: entry.name })
-    : pageHref("object", { bucket, key: entry.name });
+    ? pageHref("objects", { bucket, prefix: entry.name, ...history, deleted })
+    : pageHref("object", { bucket, key: entry.name, ...history });
 }
 
 /**

@@ -88,6 +88,11 @@ function bucketRow({ name, created, storageClass }, refresh) {
         "div",
         { class: "row-tools" },
         h(
+          "a",
+          { class: "button", href: pageHref("rules", { bucket: name }), "aria-label": `Settings of ${name}` },
+          "Settings",
+        ),
+        h(
           "button",
           { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptyDialog(name, refresh) },
           "Empty",
@@ -175,7 +180,13 @@ function openDeletion(name, refresh) {
     name,
     title: `Delete bucket ${name}?`,
     submit: "Delete bucket",
-    content: [h("p", {}, "Only an empty bucket can be deleted. Its uploads in progress are aborted.")],
+    content: [
+      h(
+        "p",
+        {},
+        "Only a bucket without objects and versions can be deleted. Its uploads in progress are aborted.",
+      ),
+    ],
     async run() {
       await ask("/api/buckets", { method: "DELETE", query: { bucket: name } });
       note(`Deleted bucket ${name}.`);
@@ -194,7 +205,11 @@ function openEmptyDialog(name, refresh) {
     title: `Empty bucket ${name}?`,
     submit: "Delete all objects",
     content: [
-      h("p", {}, "This permanently deletes all objects in the bucket. The bucket and its rules stay."),
+      h(
+        "p",
+        {},
+        "This deletes all objects in the bucket: permanently, unless versioning is on and keeps their versions. The bucket and its settings stay.",
+      ),
     ],
     async run() {
       void emptyBucket(name).then(refresh).catch(noteFailure);

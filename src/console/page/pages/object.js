@@ -1,5 +1,6 @@
-// Page of one object: preview, metadata and actions.
-import { address, ask } from "../api.js";
+// Page of one object: preview, metadata, tags, versions and actions; also of a deleted object, and
+// of an object as of an earlier time.
+import { ApiError, address, ask } from "../api.js";
 import { copyText } from "../copy.js";
 import { openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
@@ -8,13 +9,17 @@ import { icons } from "../icons.js";
 import { noteFailure } from "../notices.js";
 import { breadcrumbs } from "../objects/breadcrumbs.js";
 import { openDeletion } from "../objects/deletion.js";
+import { parseAt } from "../objects/history-tools.js";
+import { lockBadge } from "../objects/lock-badge.js";
 import { httpFields, openMetadataForm } from "../objects/metadata-form.js";
 import { preview } from "../objects/preview.js";
 import { maskControls } from "../objects/row.js";
-import { go } from "../router.js";
+import { openTagsForm } from "../objects/tags-form.js";
+import { versionsSection } from "../objects/versions.js";
+import { go, pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
-/** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
+/** @import { LinkDocument, ObjectDocument, VersionsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -22,19 +27,35 @@ export async function render({ params, signal, setTitle }) {
   const bucket = params.get("bucket") ?? "";
   const key = params.get("key") ?? "";
   setTitle(key);
+  const at = parseAt(params);
   const content = h("div", { class: "object" });
+  const refreshSafely = () => void refresh().catch(noteFailure);
 
   async function refresh() {
-    /** @type {ObjectDocument} */
-    const object = await ask("/api/object", { query: { bucket, key }, signal });
-    const edit = () => openMetadataForm(bucket, object, () => void refresh().catch(noteFailure));
+    if (at !== undefined) content.replaceChildren(...(await historyContent(bucket, key, { at, signal })));
+    else await showCurrent();
+  }
+
+  async function showCurrent() {
+    const object = await findObject(bucket, key, signal);
+    /** @type {VersionsDocument} */
+    const page = await ask("/api/versions", { query: { bucket, key }, signal });
+    const versions = versionsSection({ bucket, key, page, signal, refresh });
+    if (object instanceof ApiError) {
+      if (page.versions.length === 0) throw object;
+      content.replaceChildren(...deletedContent(bucket, key, versions));
+      return;
+    }
+    const edit = () => openMetadataForm(bucket, object, refreshSafely);
+    const editTags = () => openTagsForm(bucket, object, refreshSafely);
     content.replaceChildren(
       h("div", { class: "page-head" }, breadcrumbs(bucket, key), ...actions(bucket, object, edit)),
       h(
         "div",
         { class: "object-parts" },
         h("section", { class: "card", "aria-label": "Preview" }, preview(bucket, object, signal)),
-        h("div", { class: "object-facts" }, ...facts(object)),
+        h("div", { class: "object-facts" }, ...facts(object, editTags)),
+        object.versioning === "off" ? undefined : versions,
       ),
     );
     addShortcuts(signal, [
@@ -48,34 +69,99 @@ export async function render({ params, signal, setTitle }) {
 }
 
 /**
+ * Returns the error instead of throwing it if the object does not exist: it may be deleted.
+ *
+ * @param {string} bucket
+ * @param {string} key
+ * @param {AbortSignal} signal
+ * @returns {Promise<ObjectDocument | ApiError>}
+ */
+async function findObject(bucket, key, signal) {
+  try {
+    return await ask("/api/object", { query: { bucket, key }, signal });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "NoSuchKey") return error;
+    throw error;
+  }
+}
+
+/**
+ * @param {string} bucket
+ * @param {string} key
+ * @param {HTMLElement} versions
+ */
+function deletedContent(bucket, key, versions) {
+  return [
+    h("div", { class: "page-head" }, breadcrumbs(bucket, key)),
+    h(
+      "div",
+      { class: "notice history", role: "note" },
+      h("span", {}, "This object is deleted. Restore a version to bring it back."),
+    ),
+    versions,
+  ];
+}
+
+/**
+ * @param {string} bucket
+ * @param {string} key
+ * @param {{ at: number, signal: AbortSignal }} options
+ */
+async function historyContent(bucket, key, { at, signal }) {
+  /** @type {ObjectDocument} */
+  const object = await ask("/api/object", { query: { bucket, key, at }, signal });
+  const isReadable = object.encryptionKeyMd5 === undefined;
+  return [
+    h(
+      "div",
+      { class: "page-head" },
+      breadcrumbs(bucket, key, { at: String(at) }),
+      isReadable ? downloadLink({ bucket, key, at }) : undefined,
+    ),
+    h(
+      "div",
+      { class: "notice history", role: "note" },
+      h("span", {}, "History: the object as of ", h("strong", {}, time(at)), ". It cannot be changed here."),
+      h("a", { class: "button", href: pageHref("object", { bucket, key }) }, "Back to now"),
+    ),
+    h(
+      "div",
+      { class: "object-parts" },
+      h("section", { class: "card", "aria-label": "Preview" }, preview(bucket, object, signal)),
+      h("div", { class: "object-facts" }, ...facts(object)),
+    ),
+  ];
+}
+
+/** @param {{ bucket: string, key: string, at?: number }} query */
+function downloadLink(query) {
+  return h(
+    "a",
+    { class: "button", href: address("/api/content", query), download: "" },
+    icon(icons.download),
+    "Download",
+  );
+}
+
+/**
  * @param {string} bucket
  * @param {ObjectDocument} object
  * @param {() => void} edit
  */
-function actions(bucket, { key, size, uploaded, etag, storageClass, url, encryptionKeyMd5 }, edit) {
+function actions(bucket, object, edit) {
+  const { key, url, encryptionKeyMd5, versioning } = object;
   const isReadable = encryptionKeyMd5 === undefined;
-  const row = { key, size, uploaded, etag, storageClass };
   const above = key.slice(0, key.lastIndexOf("/") + 1);
-  const left = async () => go("objects", { bucket, prefix: above });
+  const done = async () => go("objects", { bucket, prefix: above });
+  const remove = () =>
+    openDeletion({ bucket, entries: [{ name: key, folder: false, row: object }], versioning, done });
   return [
-    isReadable
-      ? h(
-          "a",
-          { class: "button", href: address("/api/content", { bucket, key }), download: "" },
-          icon(icons.download),
-          "Download",
-        )
-      : undefined,
+    isReadable ? downloadLink({ bucket, key }) : undefined,
     h("button", { type: "button", onclick: () => copyText(key, "key") }, icon(icons.copy), "Key"),
     h("button", { type: "button", onclick: () => copyText(url, "URL") }, icon(icons.copy), "URL"),
     h("button", { type: "button", onclick: () => openLink(bucket, key) }, icon(icons.copy), "Signed link"),
     isReadable ? h("button", { type: "button", onclick: edit }, "Edit metadata") : undefined,
-    h(
-      "button",
-      { type: "button", onclick: () => openDeletion(bucket, [{ name: key, folder: false, row }], left) },
-      icon(icons.remove),
-      "Delete",
-    ),
+    h("button", { type: "button", onclick: remove }, icon(icons.remove), "Delete"),
   ];
 }
 
@@ -116,10 +202,13 @@ function openLink(bucket, key) {
   });
 }
 
-/** @param {ObjectDocument} object */
-function facts(object) {
+/**
+ * @param {ObjectDocument} object
+ * @param {() => void} [editTags] missing: the tags cannot be edited
+ */
+function facts(object, editTags) {
   const { size, uploaded, version, etag, storageClass, parts, encryptionKeyMd5, checksumParts } = object;
-  /** @type {[string, string][]} */
+  /** @type {[string, string | Node][]} */
   const about = [
     ["Size", `${bytes(size)} (${number(size)} B)`],
     ["Uploaded", time(uploaded)],
@@ -129,6 +218,8 @@ function facts(object) {
   ];
   if (parts !== undefined) about.push(["Parts", number(parts)]);
   if (encryptionKeyMd5 !== undefined) about.push(["Encryption key MD5", encryptionKeyMd5]);
+  const badge = lockBadge(object.lock, "with end");
+  if (badge !== undefined) about.push(["Lock", badge]);
   const http = httpFields.flatMap(([name, header]) => {
     const value = object.httpMetadata[name];
     return value === undefined ? [] : [[header, typeof value === "number" ? time(value) : value]];
@@ -136,30 +227,34 @@ function facts(object) {
   const checksums = Object.entries(object.checksums);
   return [
     factCard("Object", about),
-    factCard("HTTP metadata", /** @type {[string, string][]} */ (http), "None."),
-    factCard("Custom metadata", Object.entries(object.customMetadata), "None."),
+    factCard("HTTP metadata", /** @type {[string, string][]} */ (http), { none: "None." }),
+    factCard("Custom metadata", Object.entries(object.customMetadata), { none: "None." }),
+    factCard("Tags", Object.entries(object.tags), {
+      none: "None.",
+      tool: editTags && h("button", { type: "button", "aria-label": "Edit tags", onclick: editTags }, "Edit"),
+    }),
     factCard(
       checksumParts === undefined ? "Checksums" : `Checksums of ${number(checksumParts)} parts`,
       checksums,
-      "None besides the etag.",
+      { none: "None besides the etag." },
     ),
   ];
 }
 
 /**
  * @param {string} title
- * @param {readonly (readonly [string, string])[]} pairs
- * @param {string} [none]
+ * @param {readonly (readonly [string, string | Node])[]} pairs
+ * @param {{ none?: string, tool?: Node | undefined }} [options]
  */
-function factCard(title, pairs, none = "") {
+function factCard(title, pairs, { none = "", tool } = {}) {
   const list = pairs.flatMap(([name, value]) => [
     h("dt", {}, maskControls(name)),
-    h("dd", {}, maskControls(value)),
+    h("dd", {}, typeof value === "string" ? maskControls(value) : value),
   ]);
   return h(
     "section",
     { class: "card fact-card" },
-    h("h2", {}, title),
+    h("div", { class: "page-head" }, h("h2", {}, title), tool),
     list.length === 0 ? h("p", { class: "quiet" }, none) : h("dl", {}, ...list),
   );
 }

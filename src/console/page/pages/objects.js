@@ -1,11 +1,14 @@
-// Page of a bucket's objects, by folder or flat: search by prefix, delete many, upload.
+// Page of a bucket's objects, by folder or flat: search by prefix, delete many, upload; also those
+// that are deleted, and those of an earlier time.
 import { h, icon } from "../dom.js";
 import { number } from "../format.js";
 import { icons } from "../icons.js";
 import { empty, isAbort, noteFailure } from "../notices.js";
 import { breadcrumbs } from "../objects/breadcrumbs.js";
 import { openDeletion } from "../objects/deletion.js";
+import { historyNotice, historyTools, parseAt } from "../objects/history-tools.js";
 import { createListing } from "../objects/listing.js";
+import { restoreDeleted } from "../objects/restoring.js";
 import { entryHref, maskControls, objectRow } from "../objects/row.js";
 import { go, pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
@@ -14,6 +17,7 @@ import { onStored } from "../upload/queue.js";
 import { unfinishedNotice } from "../upload/unfinished.js";
 import { virtualList } from "../virtual-list.js";
 
+/** @import { Entry } from "../objects/listing.js" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -27,6 +31,8 @@ export async function render({ params, signal, setTitle }) {
   setTitle(folder === "" ? bucket : `${bucket}/${folder}`);
   /** @type {"folders" | "flat"} */
   const view = params.get("view") === "flat" ? "flat" : "folders";
+  const at = parseAt(params);
+  const isDeleted = at === undefined && params.get("deleted") === "1";
   const listing = createListing(signal);
   let lastToggled = 0;
 
@@ -45,19 +51,21 @@ export async function render({ params, signal, setTitle }) {
   const list = virtualList({
     label: `Objects of ${bucket}`,
     drawRow(index) {
-      const entry = /** @type {import("../objects/listing.js").Entry} */ (listing.entries[index]);
+      const entry = /** @type {Entry} */ (listing.entries[index]);
       const isSelected = listing.selected.has(entry.name);
       /** @param {boolean} range */
       const onToggle = (range) => toggle(index, range);
-      return objectRow(entry, { bucket, prefix: folder, isSelected, onToggle });
+      const onRestore = () => void restore([entry]);
+      const history = { at, isDeletedShown: isDeleted };
+      return objectRow(entry, { bucket, prefix: folder, isSelected, onToggle, onRestore, ...history });
     },
     onOpen(index) {
       const entry = listing.entries[index];
-      if (entry !== undefined) location.hash = entryHref(bucket, entry);
+      if (entry !== undefined) location.hash = entryHref(bucket, entry, { at, isDeleted });
     },
     onToggle: toggle,
     onToggleAll() {
-      listing.toggleAll();
+      if (at === undefined) listing.toggleAll();
       updateStatus();
     },
     onNearEnd: () => void more(),
@@ -68,6 +76,7 @@ export async function render({ params, signal, setTitle }) {
    * @param {boolean} range
    */
   function toggle(index, range) {
+    if (at !== undefined) return;
     if (range) listing.selectRange(lastToggled, index);
     else listing.toggle(index);
     lastToggled = index;
@@ -83,7 +92,9 @@ export async function render({ params, signal, setTitle }) {
         ? []
         : [
             h("span", {}, `${number(selected.size)} selected`),
-            h("button", { type: "button", onclick: deleteSelected }, icon(icons.remove), "Delete"),
+            isDeleted
+              ? h("button", { type: "button", onclick: restoreSelected }, icon(icons.retry), "Restore")
+              : h("button", { type: "button", onclick: deleteSelected }, icon(icons.remove), "Delete"),
             h("button", { type: "button", onclick: clear }, "Clear"),
           ]),
     );
@@ -96,13 +107,24 @@ export async function render({ params, signal, setTitle }) {
   }
 
   function deleteSelected() {
-    if (listing.selected.size > 0) openDeletion(bucket, [...listing.selected.values()], refresh);
+    const { selected, versioning } = listing;
+    if (selected.size === 0 || isDeleted) return;
+    openDeletion({ bucket, entries: [...selected.values()], versioning, done: refresh });
+  }
+
+  const restoreSelected = () => void restore([...listing.selected.values()]);
+
+  /** @param {readonly Entry[]} entries */
+  async function restore(entries) {
+    await restoreDeleted(bucket, entries);
+    await refresh().catch(noteFailure);
   }
 
   async function more() {
     try {
       if (!(await listing.more())) return;
       list.setCount(listing.entries.length, "same");
+      updateEmptyArea();
       updateStatus();
     } catch (error) {
       if (!isAbort(error)) noteFailure(error);
@@ -110,13 +132,19 @@ export async function render({ params, signal, setTitle }) {
   }
 
   async function refresh() {
-    const prefix = folder + search.value;
-    await listing.begin({ bucket, prefix, view });
+    await listing.begin({ bucket, prefix: folder + search.value, view, isDeleted, ...(at && { at }) });
     lastToggled = 0;
     list.setCount(listing.entries.length, "other");
-    const isEmpty = listing.entries.length === 0;
-    emptyArea.replaceChildren(...(isEmpty ? [emptyState(bucket, prefix)] : []));
+    tools.hidden = listing.versioning === "off";
+    updateEmptyArea();
     updateStatus();
+  }
+
+  function updateEmptyArea() {
+    // A page of deleted objects can be empty although others follow.
+    const isEmpty = listing.entries.length === 0 && !listing.hasMore;
+    const state = isDeleted ? emptyDeletedState : at === undefined ? emptyState : emptyHistoryState;
+    emptyArea.replaceChildren(...(isEmpty ? [state(bucket, folder + search.value)] : []));
   }
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -129,32 +157,56 @@ export async function render({ params, signal, setTitle }) {
     }, 150);
   }
 
-  const routeParams = () => ({ bucket, prefix: folder, view: view === "flat" ? "flat" : undefined });
+  const historyParams = {
+    at: at === undefined ? undefined : String(at),
+    deleted: isDeleted ? "1" : undefined,
+  };
+  const routeParams = () => ({
+    ...{ bucket, prefix: folder, view: view === "flat" ? "flat" : undefined },
+    ...historyParams,
+  });
+  const tools = historyTools(routeParams());
   const target = { bucket, prefix: folder };
   const buttons = uploadButtons(target);
   const content = h(
     "div",
     { class: "objects" },
-    h("div", { class: "page-head" }, breadcrumbs(bucket, folder), ...buttons.elements),
-    unfinishedNotice(bucket),
+    h(
+      "div",
+      { class: "page-head" },
+      breadcrumbs(bucket, folder, historyParams),
+      ...(at === undefined ? buttons.elements : []),
+    ),
+    at === undefined ? unfinishedNotice(bucket) : historyNotice(routeParams(), at),
     h(
       "div",
       { class: "list-tools" },
       h("div", { class: "search" }, icon(icons.search), search),
       viewSwitch(routeParams(), view),
+      at === undefined ? tools : undefined,
       chosen,
       statusText,
     ),
-    h("div", { class: "card list-card" }, listHead(), list.element, emptyArea),
+    h(
+      "div",
+      { class: "card list-card" },
+      listHead(isDeleted ? "Deleted" : "Uploaded"),
+      list.element,
+      emptyArea,
+    ),
   );
-  acceptDrops(content, target, signal);
+  if (at === undefined) acceptDrops(content, target, signal);
   onStored(signal, (stored) => {
     if (stored === bucket) refresh().catch((error) => isAbort(error) || noteFailure(error));
   });
   addShortcuts(signal, [
     { key: "/", does: "Search by prefix", run: () => search.focus() },
-    { key: "u", does: "Upload files", run: buttons.pickFiles },
-    { key: "f", does: "Upload a folder", run: buttons.pickFolder },
+    ...(at === undefined
+      ? [
+          { key: "u", does: "Upload files", run: buttons.pickFiles },
+          { key: "f", does: "Upload a folder", run: buttons.pickFolder },
+        ]
+      : []),
     { key: "ArrowDown", does: "Move in the list; with Shift, select" },
     { key: " ", does: "Select" },
     { key: "Enter", does: "Open" },
@@ -191,7 +243,8 @@ function viewSwitch(routeParams, view) {
   );
 }
 
-function listHead() {
+/** @param {string} timeTitle */
+function listHead(timeTitle) {
   return h(
     "div",
     { class: "list-row list-head", "aria-hidden": "true" },
@@ -199,7 +252,7 @@ function listHead() {
     h("div", { class: "cell-name" }, "Name"),
     h("div", { class: "cell-size number" }, "Size"),
     h("div", { class: "cell-class" }, "Class"),
-    h("div", { class: "cell-time" }, "Uploaded"),
+    h("div", { class: "cell-time" }, timeTitle),
   );
 }
 
@@ -211,4 +264,12 @@ function emptyState(bucket, prefix) {
   return prefix === ""
     ? empty(`${bucket} is empty`, "Drop files or whole folders here, or use the buttons above.")
     : empty("No key starts with this prefix", h("span", { class: "mono" }, maskControls(prefix)));
+}
+
+function emptyDeletedState() {
+  return empty("No deleted objects", "Nothing was deleted here, or it was restored.");
+}
+
+function emptyHistoryState() {
+  return empty("No objects at this time", "Choose another time, or go back to now.");
 }

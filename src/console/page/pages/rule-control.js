@@ -1,5 +1,6 @@
 // Input for one field of a rule, with its help and error text.
 import { h } from "../dom.js";
+import { lockInput, noncurrentInput, tagsInput } from "../settings/rule-inputs.js";
 import { numberFrom, whenFrom, whenText } from "./rule-fields.js";
 
 /** @import { Field } from "./rule-fields.js" */
@@ -77,6 +78,9 @@ function createInput({ kind, label, choices = [] }, initial, { id, described }) 
     const value = () => boxes.filter(({ box }) => box.checked).map(({ choice }) => choice);
     return { input: boxes[0]?.box ?? element, element, value };
   }
+  if (kind === "tags") return tagsInput(initial, common);
+  if (kind === "noncurrent") return noncurrentInput(initial, common, label);
+  if (kind === "lock") return lockInput(initial, common);
   if (kind === "days or date") {
     const input = h("input", { ...common, value: whenText(initial), placeholder: "never" });
     return { input, element: input, value: () => whenFrom(input.value) };

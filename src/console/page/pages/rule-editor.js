@@ -5,17 +5,19 @@ import { icons } from "../icons.js";
 import { isAbort, note, noteFailure } from "../notices.js";
 import { createControl } from "./rule-control.js";
 
-/** @import { FlawsDocument } from "../../wire-types.ts" */
+/** @import { ChangedDocument, FlawsDocument } from "../../wire-types.ts" */
 /** @import { Field, Rule } from "./rule-fields.js" */
 
 /**
  * @typedef {object} EditorOptions
  * @property {string} bucket
- * @property {"lifecycle" | "cors"} kind
+ * @property {"lifecycle" | "cors" | "locks"} kind
  * @property {string} title
+ * @property {string} [heading] default: the title
  * @property {string} about
  * @property {string} none text that is shown if there are no rules
  * @property {readonly unknown[]} rules
+ * @property {string} seen mark of the loaded rules
  * @property {readonly Field[]} fields
  * @property {() => Rule} fresh
  * @property {AbortSignal} signal
@@ -27,7 +29,9 @@ const pauseMilliseconds = 200;
 let count = 0;
 
 /** @param {EditorOptions} options */
-export function openEditor({ bucket, kind, title, about, none, rules, fields, fresh, signal }) {
+export function openEditor(options) {
+  const { bucket, kind, title, heading = title, about, none, rules, fields, fresh, signal } = options;
+  let { seen } = options;
   /** @type {Card[]} */
   let cards = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -103,7 +107,14 @@ export function openEditor({ bucket, kind, title, about, none, rules, fields, fr
     event.preventDefault();
     clearTimeout(checkTimer);
     if (!(await check())) return;
-    await ask("/api/rules", { method: "PUT", query: { bucket, kind }, json: requestBody(), signal });
+    /** @type {ChangedDocument} */
+    const saved = await ask("/api/rules", {
+      method: "PUT",
+      query: { bucket, kind },
+      json: { ...requestBody(), seen },
+      signal,
+    });
+    seen = saved.seen;
     save.disabled = true;
     statusText.textContent = "";
     note(`Saved the ${title} rules of ${bucket}.`);
@@ -116,10 +127,10 @@ export function openEditor({ bucket, kind, title, about, none, rules, fields, fr
     {
       class: "card editor",
       novalidate: true,
-      "aria-label": title,
+      "aria-label": heading,
       onsubmit: (/** @type {Event} */ event) => void submit(event).catch(noteFailure),
     },
-    h("div", {}, h("h2", {}, title), h("p", { class: "quiet" }, about)),
+    h("div", {}, h("h2", {}, heading), h("p", { class: "quiet" }, about)),
     list,
     h("div", { class: "actions" }, statusText, add, save),
   );

@@ -1,4 +1,4 @@
-// Fields of lifecycle and CORS rules: labels, types of input, and conversion.
+// Fields of lifecycle, lock and CORS rules: labels, types of input, and conversion.
 
 /** @typedef {Record<string, unknown>} Rule a rule as JSON */
 
@@ -6,7 +6,7 @@
  * @typedef {object} Field
  * @property {string} name field name in the server's error messages
  * @property {string} label
- * @property {"text" | "number" | "days or date" | "lines" | "flag" | "choices"} kind
+ * @property {"text" | "number" | "days or date" | "lines" | "flag" | "choices" | "tags" | "noncurrent" | "lock"} kind
  * @property {string} [help]
  * @property {readonly string[]} [choices]
  */
@@ -21,6 +21,37 @@ export const lifecycleFields = [
   { name: "abortUploadsAfter", label: "Abort incomplete uploads after days", kind: "number" },
   { name: "largerThan", label: "Minimum size in bytes (exclusive)", kind: "number" },
   { name: "smallerThan", label: "Maximum size in bytes (exclusive)", kind: "number" },
+  {
+    name: "tags",
+    label: "Tags",
+    kind: "tags",
+    help: "One per line, such as team=blue. Only objects that have all of them.",
+  },
+  {
+    name: "expireNoncurrent",
+    label: "Delete noncurrent versions",
+    kind: "noncurrent",
+    help: "Days since a version was replaced, and how many of the newest to keep anyway.",
+  },
+  {
+    name: "transitionNoncurrent",
+    label: "Move noncurrent versions to infrequent access",
+    kind: "noncurrent",
+  },
+  {
+    name: "expireMarkers",
+    label: "Remove delete markers",
+    kind: "flag",
+    help: "Only markers of objects without any versions left.",
+  },
+];
+
+/** @type {readonly Field[]} */
+export const lockFields = [
+  { name: "id", label: "Name", kind: "text" },
+  { name: "isEnabled", label: "Enabled", kind: "flag" },
+  { name: "prefix", label: "Key prefix", kind: "text", help: "Leave empty for all keys." },
+  { name: "condition", label: "Locked", kind: "lock" },
 ];
 
 /** @type {readonly Field[]} */

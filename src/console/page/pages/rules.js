@@ -1,12 +1,14 @@
-// Page of a bucket's lifecycle and CORS rules.
+// Page of a bucket's settings: versioning, locks, lifecycle and CORS rules, and tags.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { emptyCard } from "../notices.js";
 import { go, pageHref } from "../router.js";
+import { bucketTagsForm } from "../settings/bucket-tags.js";
+import { protectionForms } from "../settings/protection.js";
 import { openEditor } from "./rule-editor.js";
-import { corsFields, lifecycleFields } from "./rule-fields.js";
+import { corsFields, lifecycleFields, lockFields } from "./rule-fields.js";
 
-/** @import { BucketsDocument, RulesDocument } from "../../wire-types.ts" */
+/** @import { BucketsDocument, RulesDocument, SettingsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */
@@ -16,9 +18,11 @@ export async function render({ params, signal, setTitle }) {
   const [first] = buckets;
   if (first === undefined) return emptyState();
   const bucket = params.get("bucket") ?? first.name;
-  setTitle(`Rules of ${bucket}`);
+  setTitle(`Settings of ${bucket}`);
   /** @type {RulesDocument} */
-  const { lifecycle, cors } = await ask("/api/rules", { query: { bucket }, signal });
+  const { lifecycle, cors, locks, seen } = await ask("/api/rules", { query: { bucket }, signal });
+  /** @type {SettingsDocument} */
+  const settings = await ask("/api/settings", { query: { bucket }, signal });
   const choice = h(
     "select",
     {
@@ -33,11 +37,28 @@ export async function render({ params, signal, setTitle }) {
     h(
       "div",
       { class: "page-head" },
-      h("h1", {}, "Rules"),
+      h("h1", {}, "Settings"),
       h("div", { class: "choice" }, h("label", { for: "rules-bucket" }, "Bucket"), choice),
     ),
+    protectionForms(bucket, settings, signal),
     openEditor({
-      ...{ bucket, kind: "lifecycle", rules: lifecycle, fields: lifecycleFields, signal },
+      ...{ bucket, kind: "locks", rules: locks, seen: seen.locks, fields: lockFields, signal },
+      title: "Lock",
+      heading: "Lock rules",
+      about:
+        "Keep objects from being removed, by prefix. Without versioning, a locked object cannot be replaced either.",
+      none: "No lock rules: objects can be replaced and deleted.",
+      fresh: () => ({ isEnabled: true, prefix: "", condition: { kind: "age", seconds: 30 * 86_400 } }),
+    }),
+    openEditor({
+      ...{
+        bucket,
+        kind: "lifecycle",
+        rules: lifecycle,
+        seen: seen.lifecycle,
+        fields: lifecycleFields,
+        signal,
+      },
       title: "Lifecycle",
       about:
         "Expire or transition objects and clean up incomplete uploads, by age. Days end at midnight UTC.",
@@ -45,12 +66,13 @@ export async function render({ params, signal, setTitle }) {
       fresh: () => ({ isEnabled: true, prefix: "", expire: { days: 30 } }),
     }),
     openEditor({
-      ...{ bucket, kind: "cors", rules: cors, fields: corsFields, signal },
+      ...{ bucket, kind: "cors", rules: cors, seen: seen.cors, fields: corsFields, signal },
       title: "CORS",
       about: "Which web pages can access this bucket from a browser. The first matching rule applies.",
       none: "No CORS rules: cross-origin requests are blocked.",
       fresh: () => ({ origins: ["https://example.com"], methods: ["GET"], headers: [], exposed: [] }),
     }),
+    bucketTagsForm(bucket, settings, signal),
   );
 }
 
@@ -58,7 +80,7 @@ function emptyState() {
   return h(
     "div",
     {},
-    h("div", { class: "page-head" }, h("h1", {}, "Rules")),
+    h("div", { class: "page-head" }, h("h1", {}, "Settings")),
     emptyCard(
       "There are no buckets yet",
       h("a", { href: pageHref("buckets") }, "Create a bucket"),

@@ -67,10 +67,10 @@ export function locksContract(implementation: Implementation): void {
         mode: "governance",
         until,
       });
-      const longer = { mode: "compliance", until: inSeconds(30) } as const;
+      const longer = { mode: "governance", until: inSeconds(30) } as const;
       assert.deepEqual((await bucket.setRetention("a", longer)).retention, longer);
       await rejectsWith({ code: 10003, action }, () => bucket.setRetention("a", null));
-      const shorter = { mode: "compliance", until } as const;
+      const shorter = { mode: "governance", until } as const;
       await rejectsWith({ code: 10003, action }, () => bucket.setRetention("a", shorter));
       await rejectsWith({ code: 10029, action }, () =>
         bucket.setRetention("a", { mode: "governance", until: new Date(0) }),

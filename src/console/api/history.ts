@@ -1,0 +1,63 @@
+// Routes for the history of a bucket: objects that are deleted, and a restore to a time.
+import type { Engine } from "../../engine/engine.ts";
+import { isDeleteMarker } from "../../model/version.ts";
+import { ConsoleError, json } from "../response.ts";
+import { maxTime, type Query, type Route } from "../route.ts";
+import type { DeletedObjectsDocument, DeletedRow, RestoredDocument } from "../wire-types.ts";
+import { requireBucket, versioningState } from "./setting-changes.ts";
+import { formatVersionCursor, parseVersionCursor } from "./versions.ts";
+
+/** Listings of versions in one request: a bucket may have few deleted objects among many. */
+const maxListings = 5;
+const pageRows = 200;
+
+export function historyRoutes(engine: Engine): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/objects/deleted",
+      async run({ query }) {
+        return json((await listDeleted(engine, query)) satisfies DeletedObjectsDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/objects/restore",
+      async run({ fields }) {
+        const given = await fields();
+        const time = given.number("time");
+        if (!Number.isInteger(time) || time < 0 || time > maxTime)
+          throw new ConsoleError(400, '"time" must be in milliseconds since 1970.');
+        const { restored, deleted, unchanged, cursor } = await engine.restorePage(given.text("bucket"), {
+          time,
+          prefix: given.optionalText("prefix"),
+          isDryRun: given.flag("isDryRun"),
+          cursor: given.optionalText("cursor"),
+        });
+        const counts = { restored: restored.length, deleted: deleted.length, unchanged, cursor };
+        return json(counts satisfies RestoredDocument);
+      },
+    },
+  ];
+}
+
+async function listDeleted(engine: Engine, query: Query): Promise<DeletedObjectsDocument> {
+  const bucket = await requireBucket(engine, query.text("bucket"));
+  const objects: DeletedRow[] = [];
+  const prefixes: string[] = [];
+  let after = parseVersionCursor(query.optional("cursor"));
+  for (let i = 0; i < maxListings; i++) {
+    const page = await engine.listVersions(bucket.name, {
+      prefix: query.text("prefix"),
+      delimiter: query.optional("delimiter"),
+      after,
+    });
+    prefixes.push(...page.prefixes);
+    for (const { version, isCurrent } of page.versions) {
+      if (isCurrent && isDeleteMarker(version)) objects.push({ key: version.key, deleted: version.uploaded });
+    }
+    after = page.next;
+    if (after === undefined || objects.length + prefixes.length >= pageRows) break;
+  }
+  return { prefixes, objects, versioning: versioningState(bucket), cursor: formatVersionCursor(after) };
+}

@@ -1,0 +1,96 @@
+// Routes for settings of a bucket that are not rules: versioning, Object Lock and tags.
+import type { Engine } from "../../engine/engine.ts";
+import type { Bucket, BucketSettings } from "../../model/bucket.ts";
+import type { ObjectLockSetting } from "../../model/lock.ts";
+import { checkTags, maxBucketTags } from "../../model/tags.ts";
+import { ConsoleError, json } from "../response.ts";
+import type { Call, Fields, Route } from "../route.ts";
+import type { SettingsDocument } from "../wire-types.ts";
+import { isPair } from "./rule-shapes.ts";
+import { changeSetting, markSetting, requireBucket, versioningState } from "./setting-changes.ts";
+
+const path = "/api/settings";
+const maxRetentionDays = 36_500;
+
+export function settingRoutes(engine: Engine): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path,
+      async run({ query }) {
+        return json(toSettingsDocument(await requireBucket(engine, query.text("bucket"))));
+      },
+    },
+    { method: "PUT", path, run: (call) => putSetting(engine, call) },
+  ];
+}
+
+function toSettingsDocument(bucket: Bucket): SettingsDocument {
+  const { versioning, objectLock, tags = [] } = bucket.settings;
+  const retention = objectLock?.defaultRetention;
+  return {
+    versioning: versioningState(bucket),
+    objectLock: {
+      isEnabled: objectLock !== undefined,
+      defaultRetention: retention === undefined ? null : { mode: retention.mode, days: retention.days },
+    },
+    tags,
+    seen: {
+      versioning: markSetting(versioning),
+      objectLock: markSetting(objectLock),
+      tags: markSetting(bucket.settings.tags),
+    },
+  };
+}
+
+async function putSetting(engine: Engine, { query, fields }: Call) {
+  const bucket = await requireBucket(engine, query.text("bucket"));
+  const given = await fields();
+  const change = { ...parseChange(query.text("kind"), given, bucket), seen: given.text("seen") };
+  return json(await changeSetting(engine, bucket, change));
+}
+
+function parseChange(kind: string, given: Fields, { settings }: Bucket) {
+  switch (kind) {
+    case "versioning":
+      return { name: "versioning", changes: { versioning: parseVersioning(given) } } as const;
+    case "objectLock": {
+      const objectLock = parseObjectLock(given);
+      // Object Lock needs versioning, so that enabling it turns versioning on.
+      const changes: BucketSettings =
+        settings.versioning === "on" ? { objectLock } : { objectLock, versioning: "on" };
+      return { name: "objectLock", changes } as const;
+    }
+    case "tags":
+      return { name: "tags", changes: { tags: parseTags(given) } } as const;
+    default:
+      throw new ConsoleError(400, '"kind" must be versioning, objectLock or tags.');
+  }
+}
+
+function parseVersioning(given: Fields): "on" | "suspended" {
+  const versioning = given.text("versioning");
+  if (versioning === "on" || versioning === "suspended") return versioning;
+  throw new ConsoleError(400, '"versioning" must be on or suspended.');
+}
+
+function parseObjectLock(given: Fields): ObjectLockSetting {
+  const retention = given.object("defaultRetention");
+  if (retention === undefined) return {};
+  const { mode, days } = retention;
+  if (mode !== "governance" && mode !== "compliance")
+    throw new ConsoleError(400, "The mode must be governance or compliance.");
+  const isPeriod =
+    typeof days === "number" && Number.isInteger(days) && days >= 1 && days <= maxRetentionDays;
+  if (!isPeriod) throw new ConsoleError(400, `Write a whole number of days, from 1 to ${maxRetentionDays}.`);
+  return { defaultRetention: { mode, days } };
+}
+
+function parseTags(given: Fields): BucketSettings["tags"] {
+  const tags = given.list("tags") ?? [];
+  if (!tags.every(isPair)) throw new ConsoleError(400, '"tags" must be pairs of strings.');
+  const byKey = new Map(tags);
+  if (byKey.size < tags.length) throw new ConsoleError(400, "Each tag must have a different name.");
+  checkTags(byKey, maxBucketTags);
+  return tags.length === 0 ? undefined : tags;
+}

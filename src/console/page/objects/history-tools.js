@@ -1,0 +1,91 @@
+// Tools of a versioned bucket's object list: show deleted objects, or the bucket as of a time.
+import { openForm } from "../dialog.js";
+import { h, icon } from "../dom.js";
+import { time } from "../format.js";
+import { icons } from "../icons.js";
+import { go, pageHref } from "../router.js";
+import { restoreFolder } from "./restoring.js";
+
+/** @typedef {Record<string, string | undefined>} RouteParams */
+
+/**
+ * Parses the time in the URL. Undefined if there is none.
+ *
+ * @param {URLSearchParams} params
+ */
+export function parseAt(params) {
+  const text = params.get("at") ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/**
+ * Hidden until the listing shows that the bucket is versioned.
+ *
+ * @param {RouteParams} params
+ */
+export function historyTools(params) {
+  const box = h("input", {
+    type: "checkbox",
+    checked: params.deleted !== undefined,
+    onchange: () => go("objects", { ...params, deleted: box.checked ? "1" : undefined }),
+  });
+  return h(
+    "div",
+    { class: "history-tools", hidden: true },
+    h("label", { class: "choice" }, box, "Show deleted"),
+    h("button", { type: "button", onclick: () => openTimeForm(params) }, icon(icons.history), "As of…"),
+  );
+}
+
+/**
+ * Marks the list as history.
+ *
+ * @param {RouteParams} params
+ * @param {number} at
+ */
+export function historyNotice(params, at) {
+  const { bucket = "", prefix = "" } = params;
+  const now = { ...params, at: undefined };
+  const restore = () => restoreFolder({ bucket, prefix, at }, () => go("objects", now));
+  return h(
+    "div",
+    { class: "notice history", role: "note" },
+    h("span", {}, "History: the objects as of ", h("strong", {}, time(at)), ". They cannot be changed here."),
+    h("button", { type: "button", onclick: () => openTimeForm(params) }, "Change time"),
+    h(
+      "button",
+      { type: "button", onclick: () => void restore() },
+      prefix === "" ? "Restore bucket to this time" : "Restore folder to this time",
+    ),
+    h("a", { class: "button", href: pageHref("objects", now) }, "Back to now"),
+  );
+}
+
+/** @param {RouteParams} params */
+function openTimeForm(params) {
+  const now = Date.now();
+  const chosen = params.at === undefined ? now : Number(params.at);
+  const input = h("input", {
+    ...{ id: "history-time", type: "datetime-local", step: 1, required: true },
+    ...{ value: localText(chosen), max: localText(now) },
+  });
+  openForm({
+    title: "Show the objects as of a time",
+    submit: "Show",
+    content: [h("label", { for: "history-time" }, "Date and time"), input],
+    async run() {
+      const { prefix, bucket, view } = params;
+      const at = Math.min(new Date(input.value).getTime(), Date.now());
+      go("objects", { bucket, prefix, view, at: String(at) });
+    },
+  });
+}
+
+/**
+ * The value of a datetime-local input, in the time zone of the browser.
+ *
+ * @param {number} at
+ */
+function localText(at) {
+  return time(at).replace(" ", "T");
+}

@@ -1,0 +1,112 @@
+// The console's API on a store in memory, with a signed-in client and the recorded audit entries.
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import type { AuditEntry } from "../../../src/audit/audit-log.ts";
+import { contentRoutes } from "../../../src/console/api/content.ts";
+import { historyRoutes } from "../../../src/console/api/history.ts";
+import { singleObjectRoutes } from "../../../src/console/api/object.ts";
+import { objectRoutes } from "../../../src/console/api/objects.ts";
+import { createLinks } from "../../../src/console/api/presigned-links.ts";
+import { ruleRoutes } from "../../../src/console/api/rules.ts";
+import { signInRoute } from "../../../src/console/api/session.ts";
+import { settingRoutes } from "../../../src/console/api/settings.ts";
+import { versionRoutes } from "../../../src/console/api/versions.ts";
+import { createSessions } from "../../../src/console/auth/sessions.ts";
+import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
+import { createTokens, newToken } from "../../../src/console/auth/tokens.ts";
+import { createHandler } from "../../../src/console/handler.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import { listen } from "../../../src/http/server/listen.ts";
+import { openEngine } from "../../../src/open.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface Question {
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly json?: unknown;
+}
+
+export interface ApiScene {
+  readonly engine: Engine;
+  /** The audited actions, with the name of the bucket. */
+  readonly audited: string[];
+  ask(name: string, question?: Question): Promise<Answer>;
+  /** Asserts that the request succeeds, and returns its JSON. */
+  get<T>(name: string, question?: Question): Promise<T>;
+  /** Asserts that the request fails with the status, and returns the message. */
+  refused(status: number, name: string, question?: Question): Promise<string>;
+}
+
+/** Opens a store with the bucket "bucket". */
+export async function apiScene(t: TestContext): Promise<ApiScene> {
+  const { engine, documents } = await openEngine("memory:");
+  await engine.createBucket("bucket");
+  const now = Date.now;
+  const own = newToken();
+  const sessions = createSessions({
+    ...{ documents, tokens: createTokens(documents, now), ownToken: own.hash, now },
+  });
+  const s3 = { endpoint: "http://127.0.0.1:9000", accessKeyId: "STORE", secretAccessKey: "secret" };
+  const audited: string[] = [];
+  const handler = createHandler({
+    files: () => undefined,
+    sessions,
+    routes: [
+      ...objectRoutes(engine, now),
+      ...historyRoutes(engine),
+      ...versionRoutes(engine, now),
+      ...singleObjectRoutes(engine, createLinks(s3, now), now),
+      ...contentRoutes(engine),
+      ...ruleRoutes(engine),
+      ...settingRoutes(engine),
+    ],
+    openRoutes: [signInRoute(sessions, createAttempts(now))],
+    policy: "",
+    hostNames: [],
+    log: (line) => assert.fail(line),
+    monitoring: () => undefined,
+    recordAudit: async ({ act, subject }: Omit<AuditEntry, "time">) => {
+      if (subject !== undefined) audited.push(`${act} ${subject}`);
+    },
+    now,
+  });
+  const server = await listen(handler, { host: "127.0.0.1", port: 0 });
+  t.after(async () => {
+    await server.drain();
+    await engine.close();
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const headers = { "x-store-console": "1", "content-type": "application/json" };
+  const body = JSON.stringify({ token: own.token });
+  const signedIn = await fetch(`${url}/api/session`, { method: "POST", headers, body });
+  const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+
+  async function ask(name: string, { query = {}, json }: Question = {}): Promise<Answer> {
+    const [method, path] = name.split(" ") as [string, string];
+    const search = new URLSearchParams(
+      Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
+    );
+    const init = { method, headers: { ...headers, cookie, connection: "close" } };
+    const response = await fetch(
+      `${url}${path}?${search}`,
+      json === undefined ? init : { ...init, body: JSON.stringify(json) },
+    );
+    return { status: response.status, text: await response.text() };
+  }
+  return {
+    ...{ engine, audited, ask },
+    async get<T>(name: string, question?: Question) {
+      const { status, text } = await ask(name, question);
+      assert.ok(status < 300, `${name}: ${status} ${text}`);
+      return (text === "" ? undefined : JSON.parse(text)) as T;
+    },
+    async refused(wanted, name, question) {
+      const { status, text } = await ask(name, question);
+      assert.equal(status, wanted, text);
+      return (JSON.parse(text) as { error: { message: string } }).error.message;
+    },
+  };
+}
