@@ -129,7 +129,7 @@ test("object list --at lists the objects that existed at the time, with their ea
 test("object list --at notes that a bucket without versioning has no earlier versions", async (t) => {
   const shell = await openShellWithBucket(t);
   await put(shell, "photos/cat", "first");
-  const { stdout, stderr } = await shell.run(["object", "list", "photos", "--at", "1s"]);
+  const { stdout, stderr } = await shell.run(["object", "list", "photos", "--at", "1d"]);
   assert.equal(stdout, "");
   assert.match(stderr, /has no versions: objects that were replaced or deleted since are not listed/);
 });
