@@ -16,6 +16,7 @@ import {
   segmentBlobSize,
 } from "../../../src/local/disk/layout.ts";
 import { existenceKey } from "../../../src/local/index/existence-index.ts";
+import { parseSharedCount } from "../../../src/local/index/shared-count.ts";
 import { limits } from "../../../src/model/limits.ts";
 
 /** Matches blob ids in a text: bucket, folder and number. */
@@ -123,12 +124,15 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   const files = readdirSync(paths.blobs).flatMap((folder) =>
     readdirSync(join(paths.blobs, folder)).map((file) => blobId({ bucketId, folder, file })),
   );
-  const manifests = column("SELECT parts FROM manifests WHERE id IN (SELECT manifest FROM objects)");
-  const named = [
-    ...column("SELECT blob FROM objects WHERE blob IS NOT NULL"),
+  const versions =
+    "(SELECT inline, blob, manifest FROM objects UNION ALL SELECT inline, blob, manifest FROM history)";
+  const manifests = column(`SELECT parts FROM manifests WHERE id IN (SELECT manifest FROM ${versions})`);
+  const references = [
+    ...column(`SELECT blob FROM ${versions} WHERE blob IS NOT NULL`),
     ...column("SELECT blob FROM parts"),
     ...manifests.flatMap((text) => String(text).match(blobIds) ?? []),
-  ];
+  ].map(String);
+  const named = [...new Set(references)];
   const isShared = (id: unknown) => isInSegment(String(id));
   assert.deepEqual(
     files.sort(),
@@ -144,21 +148,41 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   );
   assert.deepEqual(
     column("SELECT id FROM bodies"),
-    column("SELECT inline FROM objects WHERE inline <> 0"),
-    "every inline body belongs to an object",
+    column(`SELECT inline FROM ${versions} WHERE inline <> 0`),
+    "every inline body belongs to one version",
   );
   assert.deepEqual(
     column("SELECT id FROM manifests"),
-    column("SELECT manifest FROM objects WHERE manifest IS NOT NULL"),
-    "every manifest belongs to an object",
+    column(`SELECT manifest FROM ${versions} WHERE manifest IS NOT NULL`),
+    "every manifest belongs to one version",
   );
   assert.deepEqual(
-    query(paths.database, "SELECT objects, bytes FROM bucket"),
-    query(paths.database, "SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects"),
-    "the totals match the objects",
+    query(paths.database, "SELECT objects, bytes, noncurrent, noncurrent_bytes FROM bucket"),
+    query(
+      paths.database,
+      "SELECT * FROM (SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects), " +
+        "(SELECT count(*) AS noncurrent, coalesce(sum(size), 0) AS noncurrent_bytes FROM history)",
+    ),
+    "the totals match the objects and the history",
+  );
+  const shared = named.flatMap((id) => {
+    const count = references.filter((other) => other === id).length;
+    return count === 1 ? [] : [[id, count - 1] as const];
+  });
+  assert.deepEqual(
+    query(paths.database, "SELECT blob, count FROM shared ORDER BY blob").map(({ blob, count }) => [
+      String(blob),
+      parseSharedCount(String(blob), count),
+    ]),
+    shared.sort(([a], [b]) => (a < b ? -1 : 1)),
+    "the counts of shared blobs match their references",
   );
   const witnessed = [
     ...query(paths.database, "SELECT key FROM objects").map(({ key }) => existenceKey.object(bytesIn(key))),
+    ...query(paths.database, "SELECT key, version FROM history").map(({ key, version }) =>
+      existenceKey.version(bytesIn(key), String(version)),
+    ),
+    ...shared.map(([id]) => existenceKey.shared(id)),
     ...query(paths.database, "SELECT key, id FROM uploads").map(({ key, id }) =>
       existenceKey.upload(bytesIn(key), String(id)),
     ),
@@ -171,7 +195,7 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
   assert.deepEqual(
     places.map((place) => Buffer.from(place).toString("hex")),
     witnessed.map((place) => place.toString("hex")).sort(),
-    "the existence index names exactly the existing objects, uploads, parts and blobs",
+    "the existence index names exactly the existing objects, versions, uploads, parts and blobs",
   );
 }
 
