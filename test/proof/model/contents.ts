@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { bytesOf, digestOf } from "../../support/bodies.ts";
 import type { Answer, Body, Operation, ReadOptions } from "./operation.ts";
 import { bodyValue } from "./s3.ts";
-import type { ReadVersion } from "./version-operation.ts";
+import type { ReadVersion } from "./versions/operation.ts";
 
 export interface Contents {
   /** Records the bodies of puts; throws if a get returned other bytes. */

@@ -10,13 +10,13 @@ import { buildFaultLibrary } from "./fault-library.ts";
 import { failSync, failWrite, fillDisk, flipBit, kill } from "./faults.ts";
 import type { AnyWanted } from "./resolve.ts";
 import { createSubject, type Subject } from "./subject.ts";
-import { anyKey, wantedDelete, wantedRead, wantedRest, wantedWrite } from "./wanted.ts";
 import {
   wantedVersionDelete,
   wantedVersionRead,
   wantedVersionSetting,
   wantedVersionWrite,
-} from "./wanted-versions.ts";
+} from "./versions/wanted.ts";
+import { anyKey, wantedDelete, wantedRead, wantedRest, wantedWrite } from "./wanted.ts";
 import { createWorld } from "./world.ts";
 
 export const model: Proof = {
@@ -151,28 +151,30 @@ interface Draws {
   readonly write: fc.Arbitrary<AnyWanted>;
   readonly delete: fc.Arbitrary<AnyWanted>;
   readonly rest: fc.Arbitrary<AnyWanted>;
+  readonly restWeight: number;
   /** Which version a flipped bit hits. */
   readonly back: fc.Arbitrary<number | null>;
 }
 
 function draws(isVersioned: boolean): Draws {
   const plain = { read: wantedRead, write: wantedWrite, delete: wantedDelete, rest: wantedRest };
-  if (!isVersioned) return { ...plain, back: fc.constant(null) };
+  if (!isVersioned) return { ...plain, restWeight: 40, back: fc.constant(null) };
   const half = (one: fc.Arbitrary<AnyWanted>, other: fc.Arbitrary<AnyWanted>) => fc.oneof(one, other);
   return {
     read: half(wantedRead, wantedVersionRead),
     write: half(wantedWrite, wantedVersionWrite),
     delete: half(wantedDelete, wantedVersionDelete),
-    rest: half(wantedRest, wantedVersionSetting),
+    rest: fc.oneof({ weight: 1, arbitrary: wantedRest }, { weight: 2, arbitrary: wantedVersionSetting }),
+    restWeight: 100,
     back: fc.nat(12),
   };
 }
 
-function plainCommands({ read, write, rest }: Draws) {
+function plainCommands({ read, write, rest, restWeight }: Draws) {
   return [
     { weight: 380, arbitrary: write.map(ask) },
     { weight: 500, arbitrary: read.map(ask) },
-    { weight: 40, arbitrary: rest.map(ask) },
+    { weight: restWeight, arbitrary: rest.map(ask) },
     { weight: 20, arbitrary: fc.nat(day).map(advance) },
     { weight: 8, arbitrary: fc.nat(8 * day).map(advance) },
   ];

@@ -1,7 +1,7 @@
 // The operations of the model tests as plain data, applied to the model and, in another process, to
 // the store on disk.
 import type { ObjectLock } from "../../../src/model/lock.ts";
-import type { TagPairs, VersionOperation } from "./version-operation.ts";
+import type { TagPairs, VersionOperation } from "./versions/operation.ts";
 
 export const bucketName = "modelled";
 

@@ -15,9 +15,9 @@ import {
   type ReadOptions,
   type WriteOptions,
 } from "./operation.ts";
-import { customerKeyOf, performVersions, toTags, versionSnapshot } from "./perform-versions.ts";
 import { bodyValue, callS3 } from "./s3.ts";
 import type { Side } from "./side.ts";
+import { customerKeyOf, performVersions, toTags, versionSnapshot } from "./versions/perform.ts";
 
 export async function perform(side: Side, operation: Operation): Promise<Answer> {
   try {

@@ -4,8 +4,9 @@ import type { ObjectRecord } from "../../../src/model/object.ts";
 import { bytesOf } from "../../support/bodies.ts";
 import { customerKeys, type Operation, type UploadName } from "./operation.ts";
 import { resolveS3 } from "./resolve-s3.ts";
-import { resolveVersions } from "./resolve-versions.ts";
 import { bodyValue } from "./s3.ts";
+import { resolveVersions } from "./versions/resolve.ts";
+import { isOnVersions, type WantedVersionCommand } from "./versions/wanted.ts";
 import type {
   Secret,
   Wanted,
@@ -17,7 +18,6 @@ import type {
   WantedUpload,
   WantedWrite,
 } from "./wanted.ts";
-import { isOnVersions, type WantedVersionCommand } from "./wanted-versions.ts";
 import type { KnownUpload, World } from "./world.ts";
 
 /** A drawn command of any kind. */

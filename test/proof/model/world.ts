@@ -5,9 +5,9 @@ import type { ListedVersion } from "../../../src/engine/records.ts";
 import type { VersionPosition } from "../../../src/model/listing.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { createContents } from "./contents.ts";
-import { createLocks } from "./locks.ts";
 import { type Answer, bucketName, type Operation, type Task } from "./operation.ts";
 import { createModel } from "./side.ts";
+import { createLocks } from "./versions/locks.ts";
 
 export interface KnownUpload {
   readonly key: string;

@@ -1,16 +1,16 @@
 // Performs an operation on versions, locks and tags on one side of the model tests. Scripts have no
 // such operations, so it calls the engine.
-import { encodeVersion } from "../../../src/engine/codec/version-codec.ts";
-import type { DescribeOutcome, Engine, GetOutcome } from "../../../src/engine/engine.ts";
-import type { ListedVersion } from "../../../src/engine/records.ts";
-import type { VersionDeletion } from "../../../src/engine/versions/versions.ts";
-import { settingNames } from "../../../src/model/bucket.ts";
-import { isDeleteMarker } from "../../../src/model/version.ts";
-import { bytesOf, digestOf } from "../../support/bodies.ts";
-import { collect } from "../../support/bytes.ts";
-import { bucketName } from "./operation.ts";
-import { keyOf } from "./resolve.ts";
-import { bodyValue } from "./s3.ts";
+import { encodeVersion } from "../../../../src/engine/codec/version-codec.ts";
+import type { DescribeOutcome, Engine, GetOutcome } from "../../../../src/engine/engine.ts";
+import type { ListedVersion } from "../../../../src/engine/records.ts";
+import type { VersionDeletion } from "../../../../src/engine/versions/versions.ts";
+import { settingNames } from "../../../../src/model/bucket.ts";
+import { isDeleteMarker } from "../../../../src/model/version.ts";
+import { bytesOf, digestOf } from "../../../support/bodies.ts";
+import { collect } from "../../../support/bytes.ts";
+import { bucketName } from "../operation.ts";
+import { keyOf } from "../resolve.ts";
+import { bodyValue } from "../s3.ts";
 import type {
   ListAt,
   ListVersions,
@@ -18,7 +18,7 @@ import type {
   ReadVersion,
   TagPairs,
   VersionOperation,
-} from "./version-operation.ts";
+} from "./operation.ts";
 
 export async function performVersions(engine: Engine, operation: VersionOperation): Promise<unknown> {
   switch (operation.do) {

@@ -1,7 +1,7 @@
 // Random commands on versions, locks and tags before they are resolved. They name versions and times
 // by their relation to the current state.
 import fc from "fast-check";
-import type { RetentionMode } from "../../../src/model/lock.ts";
+import type { RetentionMode } from "../../../../src/model/lock.ts";
 import {
   anyKey,
   body,
@@ -11,7 +11,7 @@ import {
   secret,
   type WantedBody,
   type WantedRange,
-} from "./wanted.ts";
+} from "../wanted.ts";
 
 export interface WantedVersion {
   readonly key: string;

@@ -1,11 +1,11 @@
 // An independent check of locks: a version that is locked at the time of an operation still exists
 // after it. Does not use the engine's rules, which could be wrong on both sides.
-import type { Engine } from "../../../src/engine/engine.ts";
-import type { LockRule } from "../../../src/model/lock.ts";
-import type { ObjectRecord } from "../../../src/model/object.ts";
-import { isDeleteMarker } from "../../../src/model/version.ts";
-import { bucketName, isRead, type Task } from "./operation.ts";
-import { everyVersion } from "./perform-versions.ts";
+import type { Engine } from "../../../../src/engine/engine.ts";
+import type { LockRule } from "../../../../src/model/lock.ts";
+import type { ObjectRecord } from "../../../../src/model/object.ts";
+import { isDeleteMarker } from "../../../../src/model/version.ts";
+import { bucketName, isRead, type Task } from "../operation.ts";
+import { everyVersion } from "./perform.ts";
 
 export interface Locks {
   /** Called after the task. Throws if a version that was locked at its time is gone. */

@@ -1,11 +1,12 @@
 // Turns a drawn command on versions into an operation with existing versions, times and positions.
-import type { LifecycleRule } from "../../../src/model/lifecycle.ts";
-import type { VersionPosition } from "../../../src/model/listing.ts";
-import type { LockRule, ObjectLock, Retention } from "../../../src/model/lock.ts";
-import { isDeleteMarker } from "../../../src/model/version.ts";
-import { customerKeys, type Operation } from "./operation.ts";
-import { givenKey, keyOf, rangeOptions } from "./resolve.ts";
-import type { NamedVersion, TagPairs } from "./version-operation.ts";
+import type { LifecycleRule } from "../../../../src/model/lifecycle.ts";
+import type { VersionPosition } from "../../../../src/model/listing.ts";
+import type { LockRule, ObjectLock, Retention } from "../../../../src/model/lock.ts";
+import { isDeleteMarker } from "../../../../src/model/version.ts";
+import { customerKeys, type Operation } from "../operation.ts";
+import { givenKey, keyOf, rangeOptions } from "../resolve.ts";
+import type { World } from "../world.ts";
+import type { NamedVersion, TagPairs } from "./operation.ts";
 import type {
   WantedLock,
   WantedLockRule,
@@ -13,8 +14,7 @@ import type {
   WantedTime,
   WantedVersion,
   WantedVersionCommand,
-} from "./wanted-versions.ts";
-import type { World } from "./world.ts";
+} from "./wanted.ts";
 
 export async function resolveVersions(world: World, wanted: WantedVersionCommand): Promise<Operation> {
   switch (wanted.do) {
