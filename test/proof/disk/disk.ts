@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { openStore } from "../../../src/index.ts";
 import { buildDiskLibrary } from "../../support/disk/disk-library.ts";
 import { mountSmallDisk, type SmallDisk } from "../../support/disk/small-disk.ts";
+import { prepareVersions, versionedBucket } from "../../support/kill/version-journal.ts";
 import { createLedger, type Ledger } from "../../support/kill/write-journal.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import { type Budget, type Figures, NotTested, type Proof } from "../proof.ts";
@@ -16,7 +17,7 @@ import { assertMeaning, createObserver } from "./observer.ts";
 import { type DiskProcess, startDiskProcess } from "./process.ts";
 import type { Life } from "./writer.ts";
 
-const buckets = ["load-one", "load-two"];
+const buckets = ["load-one", versionedBucket];
 /** Rounds per directory. After every `livesOfProcess` rounds, the process is killed, not closed. */
 const livesOfDirectory = 20;
 const livesOfProcess = 15;
@@ -102,6 +103,7 @@ async function beginDirectory(scene: Scene, life: number): Promise<void> {
   const store = await openStore(scene.directory);
   for (const name of buckets) await store.createBucket(name);
   await store.close();
+  await prepareVersions(scene.directory);
 }
 
 interface Lived {

@@ -8,6 +8,7 @@ import { createClient } from "../../support/kill/client.ts";
 import type { WriterTask } from "../../support/kill/object-writer.ts";
 import { createTurns } from "../../support/kill/operations.ts";
 import { say } from "../../support/kill/run-until-killed.ts";
+import { versionedBucket } from "../../support/kill/version-journal.ts";
 import { createRandom } from "../../support/random.ts";
 
 export interface Life extends WriterTask {
@@ -53,7 +54,8 @@ async function perform(command: Command): Promise<void> {
       await Promise.all(createTurns(store!, life, life.clients).map(takeTurns));
       return;
     case "delete":
-      for (const name of life.buckets) await deleteHalf(name);
+      // In a versioned bucket, deletes write delete markers, for which a full disk has no space.
+      for (const name of life.buckets) if (name !== versionedBucket) await deleteHalf(name);
       await attempt("deleting", () => store!.sweep());
       return;
     case "probe":

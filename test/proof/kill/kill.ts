@@ -8,12 +8,13 @@ import { openStore } from "../../../src/index.ts";
 import { assertNothingLeftOver, countUploads } from "../../support/disk/on-disk.ts";
 import type { Report, WriterTask } from "../../support/kill/object-writer.ts";
 import { runUntilKilled } from "../../support/kill/run-until-killed.ts";
+import { prepareVersions, versionedBucket } from "../../support/kill/version-journal.ts";
 import { createLedger, type Ledger } from "../../support/kill/write-journal.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import type { Budget, Proof } from "../proof.ts";
 import { chooseInstant } from "./instants.ts";
 
-const buckets = ["load-one", "load-two", "load-three"];
+const buckets = ["load-one", "load-two", versionedBucket];
 /** Number of concurrent directories: one is verified while the other is under load. */
 const lanes = 2;
 /** Kills per directory; then a new directory starts from its first write. */
@@ -78,6 +79,7 @@ async function liveAndDie(random: Random, counts: Counts, more: () => boolean, {
     const store = await openStore(directory);
     for (const name of buckets) await store.createBucket(name);
     await store.close();
+    await prepareVersions(directory);
     const ledger = createLedger(buckets);
     for (let round = 0; round < killsOfDirectory && more(); round++) {
       await killOnce({ directory, ledger, random, round, counts });

@@ -2,9 +2,8 @@
 // equal. Commands are plain data, so that a failure can print them.
 import type { AsyncCommand } from "fast-check";
 import type { Answer, Operation, Task } from "./operation.ts";
-import { resolve } from "./resolve.ts";
+import { type AnyWanted, resolve } from "./resolve.ts";
 import type { Subject } from "./subject.ts";
-import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
 export type Command = AsyncCommand<World, Subject>;
@@ -21,7 +20,7 @@ export function command(shown: object, run: (world: World, subject: Subject) => 
   return { check: () => true, run, toString: () => JSON.stringify(shown) };
 }
 
-export function ask(wanted: Wanted): Command {
+export function ask(wanted: AnyWanted): Command {
   return command(wanted, async (world, subject) => {
     await both(world, subject, await resolve(world, wanted));
   });
@@ -60,7 +59,7 @@ const refusals: Readonly<Record<number, string>> = {
   10044: "InsufficientStorage",
 };
 
-export async function tasksFor(world: World, wanted: readonly Wanted[]): Promise<Task[]> {
+export async function tasksFor(world: World, wanted: readonly AnyWanted[]): Promise<Task[]> {
   const tasks: Task[] = [];
   for (const one of wanted) tasks.push(world.task(await resolve(world, one)));
   return tasks;

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { bytesOf, digestOf } from "../../support/bodies.ts";
 import type { Answer, Body, Operation, ReadOptions } from "./operation.ts";
 import { bodyValue } from "./s3.ts";
+import type { ReadVersion } from "./versions/operation.ts";
 
 export interface Contents {
   /** Records the bodies of puts; throws if a get returned other bytes. */
@@ -46,7 +47,8 @@ export function createContents(): Contents {
 
   return {
     watch(operation, answer) {
-      if (operation.do === "put" || operation.do === "upload part") noteBody(operation.body, answer);
+      if (operation.do === "put" || operation.do === "upload part" || operation.do === "put version")
+        noteBody(operation.body, answer);
       if (operation.do === "complete") noteParts(inOrder(operation.parts));
       if (operation.do === "s3") {
         if (operation.method === "PUT" && typeof operation.body === "object")
@@ -106,6 +108,7 @@ function readOf(operation: Operation, answer: Answer): Read | undefined {
     const isSealed = operation.options.ssecKey !== undefined;
     return { etag: object.etag, size: size!, digest: digest!, isSealed, slice: sliceOf(operation.options) };
   }
+  if (operation.do === "read version") return versionRead(operation, answer);
   if (operation.do !== "s3" || operation.method !== "GET" || operation.query !== undefined) return undefined;
   const { headers, body } = JSON.parse(answer) as {
     headers: [string, string][];
@@ -116,6 +119,13 @@ function readOf(operation: Operation, answer: Answer): Read | undefined {
   const rangeHeader = operation.headers?.range;
   const isSealed = operation.headers?.["x-amz-server-side-encryption-customer-key"] !== undefined;
   return { etag, ...body, isSealed, slice: sliceOf(rangeHeader === undefined ? {} : { rangeHeader }) };
+}
+
+function versionRead({ range, ssecKey }: ReadVersion, answer: Answer): Read | undefined {
+  const { etag, size, digest } = (JSON.parse(answer) ?? {}) as Partial<Read>;
+  if (etag === undefined) return undefined;
+  const slice = sliceOf(range === undefined ? {} : { range });
+  return { etag, size: size!, digest: digest!, isSealed: ssecKey !== undefined, slice };
 }
 
 function sliceOf({ range, rangeHeader }: ReadOptions): (bytes: Buffer) => Buffer {

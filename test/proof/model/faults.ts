@@ -3,9 +3,8 @@ import { both, type Command, type Counts, command, count, refusalOf, tasksFor } 
 import { type Doubtful, settle } from "./doubt.ts";
 import type { Answer, Operation } from "./operation.ts";
 import type { Flip } from "./questions.ts";
-import { resolve } from "./resolve.ts";
+import { type AnyWanted, resolve } from "./resolve.ts";
 import { assertSame, Death, type Subject } from "./subject.ts";
-import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
 function fault(shown: object, run: (world: World, subject: Subject) => Promise<void>): Command {
@@ -17,7 +16,7 @@ function fault(shown: object, run: (world: World, subject: Subject) => Promise<v
 
 export interface WantedKill {
   /** Writes in flight at the same time. */
-  readonly writes: readonly Wanted[];
+  readonly writes: readonly AnyWanted[];
   /** The process is killed before this change to the disk, counted from 1. */
   readonly step: number;
   /** Whether to run a sweep if the process survives the writes; the kill may then hit the sweep. */
@@ -65,7 +64,7 @@ async function killRecovery(subject: Subject, step: number, counts: Counts): Pro
 }
 
 export interface WantedFailure {
-  readonly writes: readonly Wanted[];
+  readonly writes: readonly AnyWanted[];
   readonly step: number;
   /** How the store is restarted. */
   readonly by: "close" | "kill";
@@ -81,7 +80,7 @@ export function failSync(wanted: WantedFailure, counts: Counts): Command {
     subject.faults.disarm();
     if (hasFired) {
       count(counts, "failed syncs");
-      const probe: Wanted[] = [...rest, plainPut];
+      const probe: AnyWanted[] = [...rest, plainPut];
       for (const one of probe) await assertFenced(world, subject, one);
     }
     await restart(subject, wanted.by);
@@ -112,8 +111,8 @@ async function restart(subject: Subject, by: "close" | "kill"): Promise<void> {
 async function untilRefused(
   world: World,
   subject: Subject,
-  writes: readonly Wanted[],
-): Promise<[refused: Doubtful[], rest: readonly Wanted[]]> {
+  writes: readonly AnyWanted[],
+): Promise<[refused: Doubtful[], rest: readonly AnyWanted[]]> {
   for (const [i, one] of writes.entries()) {
     const task = world.task(await resolve(world, one));
     const actual = await subject.perform(task);
@@ -125,7 +124,7 @@ async function untilRefused(
   return [[], []];
 }
 
-const plainPut: Wanted = {
+const plainPut: AnyWanted = {
   do: "put",
   face: "binding",
   key: "a",
@@ -139,15 +138,25 @@ const plainPut: Wanted = {
   payload: "signed",
 };
 
-async function assertFenced(world: World, subject: Subject, wanted: Wanted): Promise<void> {
+async function assertFenced(world: World, subject: Subject, wanted: AnyWanted): Promise<void> {
   const task = world.task(await resolve(world, wanted));
   const actual = await subject.perform(task);
   const refusal = refusalOf(actual);
   if (refusal === "ServiceUnavailable") return;
-  if (await isRepetition(world, task.operation)) return;
+  if (changesNothing(actual) || (await isRepetition(world, task.operation))) return;
   // An invalid request is refused before the disk is used.
   if (refusal !== undefined || /"error":/.test(actual) || actual === "null") return;
   throw new Error(`Acknowledged after a failed sync: ${JSON.stringify(task.operation)}: ${actual}`);
+}
+
+/** Whether no version was deleted or restored: then nothing is written. */
+function changesNothing(answer: Answer): boolean {
+  const told = JSON.parse(answer) as
+    | { outcome?: string }[]
+    | { restored?: string[]; deleted?: string[] }
+    | null;
+  if (Array.isArray(told)) return told.every(({ outcome }) => outcome === "missing" || outcome === "locked");
+  return told?.restored?.length === 0 && told.deleted?.length === 0;
 }
 
 /** Whether the operation repeats the completion of an upload, which writes nothing. */
@@ -158,7 +167,7 @@ async function isRepetition(world: World, operation: Operation): Promise<boolean
 }
 
 /** Fills the disk: writes succeed or are refused for space; deletes, aborts and reads succeed. */
-export function fillDisk(wanted: readonly Wanted[], counts: Counts): Command {
+export function fillDisk(wanted: readonly AnyWanted[], counts: Counts): Command {
   return fault({ do: "fill disk", wanted }, async (world, subject) => {
     if (!subject.disk.canFill) return;
     subject.disk.fill();
@@ -166,7 +175,7 @@ export function fillDisk(wanted: readonly Wanted[], counts: Counts): Command {
       for (const one of wanted) {
         const task = world.task(await resolve(world, one));
         const actual = await subject.perform(task);
-        const mayBeRefused = one.do !== "delete" && one.do !== "abort";
+        const mayBeRefused = !(await freesSpace(world, one));
         if (mayBeRefused && refusalOf(actual) === "InsufficientStorage") count(counts, "refused for space");
         else assertSame(task.operation, actual, await world.apply(task));
       }
@@ -178,9 +187,15 @@ export function fillDisk(wanted: readonly Wanted[], counts: Counts): Command {
   });
 }
 
+/** A delete that writes a delete marker needs space. */
+async function freesSpace(world: World, wanted: AnyWanted): Promise<boolean> {
+  if (wanted.do === "delete") return !(await world.isVersioned());
+  return wanted.do === "abort" || wanted.do === "delete versions";
+}
+
 export interface WantedFlip {
   readonly flip: Flip;
-  readonly reads: readonly Wanted[];
+  readonly reads: readonly AnyWanted[];
 }
 
 /** Flips a bit: every read must be correct or fail, and a verification must report the object. */

@@ -8,7 +8,14 @@ import type { Budget, Figures, Proof } from "../proof.ts";
 import { advance, ask, audit, both, type Command, type Counts, count, reopen } from "./commands.ts";
 import { buildFaultLibrary } from "./fault-library.ts";
 import { failSync, failWrite, fillDisk, flipBit, kill } from "./faults.ts";
+import type { AnyWanted } from "./resolve.ts";
 import { createSubject, type Subject } from "./subject.ts";
+import {
+  wantedVersionDelete,
+  wantedVersionRead,
+  wantedVersionSetting,
+  wantedVersionWrite,
+} from "./versions/wanted.ts";
 import { anyKey, wantedDelete, wantedRead, wantedRest, wantedWrite } from "./wanted.ts";
 import { createWorld } from "./world.ts";
 
@@ -23,6 +30,8 @@ export const model: Proof = {
 const lanes = 3;
 /** One run in this many is rough: the process dies and restarts, which is slow. */
 const roughEvery = 12;
+/** One run in this many may turn versioning on. */
+const versionedEvery = 2;
 /** Commands per run. Emptying a store costs about 20 commands; a long log is slow to replay. */
 const mostCommands = { steady: 500, rough: 150 } as const;
 
@@ -55,7 +64,9 @@ async function runModel(budget: Budget): Promise<Figures> {
         // Each run has its own seed. If this seed is passed as --seed, the run is repeated first.
         const seed = (budget.seed + nextRun++) % 2 ** 31;
         const isRough = seed % roughEvery === 0;
-        await runCommands({ seed, isRough, subjects: isRough ? rough : steady, counts });
+        const isVersioned = (seed + Math.floor(seed / roughEvery)) % versionedEvery === 0;
+        count(counts, isVersioned ? "runs with versions" : "runs without versions");
+        await runCommands({ seed, isRough, isVersioned, subjects: isRough ? rough : steady, counts });
       }
     } finally {
       isOver = true;
@@ -95,14 +106,15 @@ function keepSubject(library: string | undefined): Subjects {
 interface Run {
   readonly seed: number;
   readonly isRough: boolean;
+  readonly isVersioned: boolean;
   readonly subjects: Subjects;
   readonly counts: Counts;
 }
 
-async function runCommands({ seed, isRough, subjects, counts }: Run): Promise<void> {
+async function runCommands({ seed, isRough, isVersioned, subjects, counts }: Run): Promise<void> {
   let isShrinking = false;
   const property = fc.asyncProperty(
-    fc.commands([isRough ? roughCommand(counts) : steadyCommand(counts)], {
+    fc.commands([(isRough ? roughCommand : steadyCommand)(draws(isVersioned), counts)], {
       maxCommands: mostCommands[isRough ? "rough" : "steady"],
       size: "max",
     }),
@@ -133,49 +145,75 @@ async function runCommands({ seed, isRough, subjects, counts }: Run): Promise<vo
 
 const day = 24 * 3600 * 1000;
 
-function plainCommands() {
+/** The commands of a run by their kind. */
+interface Draws {
+  readonly read: fc.Arbitrary<AnyWanted>;
+  readonly write: fc.Arbitrary<AnyWanted>;
+  readonly delete: fc.Arbitrary<AnyWanted>;
+  readonly rest: fc.Arbitrary<AnyWanted>;
+  readonly restWeight: number;
+  /** Which version a flipped bit hits. */
+  readonly back: fc.Arbitrary<number | null>;
+}
+
+function draws(isVersioned: boolean): Draws {
+  const plain = { read: wantedRead, write: wantedWrite, delete: wantedDelete, rest: wantedRest };
+  if (!isVersioned) return { ...plain, restWeight: 40, back: fc.constant(null) };
+  const half = (one: fc.Arbitrary<AnyWanted>, other: fc.Arbitrary<AnyWanted>) => fc.oneof(one, other);
+  return {
+    read: half(wantedRead, wantedVersionRead),
+    write: half(wantedWrite, wantedVersionWrite),
+    delete: half(wantedDelete, wantedVersionDelete),
+    rest: fc.oneof({ weight: 1, arbitrary: wantedRest }, { weight: 2, arbitrary: wantedVersionSetting }),
+    restWeight: 100,
+    back: fc.nat(12),
+  };
+}
+
+function plainCommands({ read, write, rest, restWeight }: Draws) {
   return [
-    { weight: 380, arbitrary: wantedWrite.map(ask) },
-    { weight: 500, arbitrary: wantedRead.map(ask) },
-    { weight: 40, arbitrary: wantedRest.map(ask) },
+    { weight: 380, arbitrary: write.map(ask) },
+    { weight: 500, arbitrary: read.map(ask) },
+    { weight: restWeight, arbitrary: rest.map(ask) },
     { weight: 20, arbitrary: fc.nat(day).map(advance) },
     { weight: 8, arbitrary: fc.nat(8 * day).map(advance) },
   ];
 }
 
-function steadyCommand(counts: Counts): fc.Arbitrary<Command> {
+function steadyCommand(drawn: Draws, counts: Counts): fc.Arbitrary<Command> {
   const flip = fc.record({
     flip: fc.record({
       key: anyKey,
       of: fc.constantFrom<("body" | "record")[]>("body", "body", "record"),
+      back: drawn.back,
       part: fc.nat(3),
       offset: fc.nat(6000),
       bit: fc.nat(7),
     }),
-    reads: fc.array(wantedRead, { minLength: 1, maxLength: 4 }),
+    reads: fc.array(drawn.read, { minLength: 1, maxLength: 4 }),
   });
-  const whenFull = fc.array(fc.oneof(wantedDelete, wantedWrite, wantedRead), { minLength: 4, maxLength: 10 });
+  const whenFull = fc.array(fc.oneof(drawn.delete, drawn.write, drawn.read), { minLength: 4, maxLength: 10 });
   return fc.oneof(
-    ...plainCommands(),
+    ...plainCommands(drawn),
     { weight: 10, arbitrary: flip.map((wanted) => flipBit(wanted, counts)) },
     { weight: 2, arbitrary: whenFull.map((wanted) => fillDisk(wanted, counts)) },
   );
 }
 
-function roughCommand(counts: Counts): fc.Arbitrary<Command> {
+function roughCommand(drawn: Draws, counts: Counts): fc.Arbitrary<Command> {
   const failure = fc.record({
-    writes: fc.array(wantedWrite, { minLength: 1, maxLength: 4 }),
+    writes: fc.array(drawn.write, { minLength: 1, maxLength: 4 }),
     step: fc.integer({ min: 1, max: 8 }),
     by: fc.constantFrom<("close" | "kill")[]>("close", "close", "close", "kill"),
   });
   const death = fc.record({
-    writes: fc.array(wantedWrite, { minLength: 1, maxLength: 3 }),
+    writes: fc.array(drawn.write, { minLength: 1, maxLength: 3 }),
     step: fc.integer({ min: 1, max: 20 }),
     sweeps: fc.boolean(),
     again: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 12 })),
   });
   return fc.oneof(
-    ...plainCommands(),
+    ...plainCommands(drawn),
     { weight: 15, arbitrary: fc.constant(reopen) },
     { weight: 15, arbitrary: failure.map((wanted) => failWrite(wanted, counts)) },
     { weight: 15, arbitrary: failure.map((wanted) => failSync(wanted, counts)) },

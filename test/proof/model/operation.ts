@@ -1,5 +1,7 @@
 // The operations of the model tests as plain data, applied to the model and, in another process, to
 // the store on disk.
+import type { ObjectLock } from "../../../src/model/lock.ts";
+import type { TagPairs, VersionOperation } from "./versions/operation.ts";
 
 export const bucketName = "modelled";
 
@@ -79,7 +81,13 @@ export type Operation =
   | { readonly do: "put"; readonly key: string; readonly body: Body; readonly options: WriteOptions }
   | { readonly do: "delete"; readonly keys: string | readonly string[] }
   | { readonly do: "list"; readonly options: ListOptions }
-  | { readonly do: "create upload"; readonly key: string; readonly options: WriteOptions }
+  | {
+      readonly do: "create upload";
+      readonly key: string;
+      readonly options: WriteOptions;
+      /** Tags and lock of the object, which scripts cannot set. */
+      readonly extras?: { readonly tags: TagPairs; readonly lock: ObjectLock | null };
+    }
   | {
       readonly do: "upload part";
       readonly upload: UploadName;
@@ -92,7 +100,23 @@ export type Operation =
   | { readonly do: "sweep" }
   /** Returns all visible contents of the bucket. */
   | { readonly do: "snapshot" }
+  | VersionOperation
   | S3Call;
+
+const reads: readonly Operation["do"][] = [
+  "head",
+  "get",
+  "list",
+  "snapshot",
+  "read version",
+  "list at",
+  "list versions",
+];
+
+export function isRead(operation: Operation): boolean {
+  if (operation.do === "s3") return operation.method === "GET" || operation.method === "HEAD";
+  return reads.includes(operation.do);
+}
 
 /** An operation with its time and randomness, so that both sides create equal IDs and dates. */
 export interface Task {

@@ -17,6 +17,7 @@ import {
 } from "./operation.ts";
 import { bodyValue, callS3 } from "./s3.ts";
 import type { Side } from "./side.ts";
+import { customerKeyOf, performVersions, toTags, versionSnapshot } from "./versions/perform.ts";
 
 export async function perform(side: Side, operation: Operation): Promise<Answer> {
   try {
@@ -46,6 +47,7 @@ async function outcome(side: Side, operation: Operation): Promise<unknown> {
       return { ...page, objects: objects.map(told) };
     }
     case "create upload": {
+      if (operation.extras !== undefined) return createUpload(side, operation);
       const { key, uploadId } = await bucket.createMultipartUpload(
         operation.key,
         scriptOptions(operation.options),
@@ -69,7 +71,22 @@ async function outcome(side: Side, operation: Operation): Promise<unknown> {
       return snapshot(side);
     case "s3":
       return callS3(side.s3, operation);
+    default:
+      return performVersions(side.engine, operation);
   }
+}
+
+/** Creates an upload with tags and a lock. */
+async function createUpload(
+  { engine }: Side,
+  { key, options, extras }: Extract<Operation, { do: "create upload" }>,
+): Promise<unknown> {
+  const { id } = await engine.createUpload(bucketName, key, {
+    tags: toTags(extras!.tags),
+    lock: extras!.lock ?? undefined,
+    customerKey: customerKeyOf(options.ssecKey),
+  });
+  return { key, uploadId: id };
 }
 
 function resumed(bucket: StoreBucket, { key, id }: { readonly key: string; readonly id: string }) {
@@ -133,7 +150,8 @@ async function snapshot({ engine, bucket }: Side): Promise<unknown> {
     const { parts } = await engine.listParts(bucketName, { key, id });
     uploads.push({ key, id, created, due, parts: parts.map(partShown) });
   }
-  return { totals: await engine.totals(bucketName), objects, uploads };
+  const totals = await engine.totals(bucketName);
+  return { totals, objects, uploads, history: await versionSnapshot(engine) };
 }
 
 function partShown({ blob: _, checksums = {}, ...part }: PartRecord): unknown {

@@ -37,6 +37,8 @@ export function answerDigest(answer: Answer): string {
 export interface Flip {
   readonly key: string;
   readonly of: "body" | "record";
+  /** Hits a version of the key, counted back from the newest; null: the current object. */
+  readonly back: number | null;
   /** Index of the part, modulo the number of parts; `offset` is modulo the size. */
   readonly part: number;
   readonly offset: number;

@@ -5,6 +5,8 @@ import { bytesOf } from "../../support/bodies.ts";
 import { customerKeys, type Operation, type UploadName } from "./operation.ts";
 import { resolveS3 } from "./resolve-s3.ts";
 import { bodyValue } from "./s3.ts";
+import { resolveVersions } from "./versions/resolve.ts";
+import { isOnVersions, type WantedVersionCommand } from "./versions/wanted.ts";
 import type {
   Secret,
   Wanted,
@@ -18,8 +20,12 @@ import type {
 } from "./wanted.ts";
 import type { KnownUpload, World } from "./world.ts";
 
-export async function resolve(world: World, drawn: Wanted): Promise<Operation> {
+/** A drawn command of any kind. */
+export type AnyWanted = Wanted | WantedVersionCommand;
+
+export async function resolve(world: World, drawn: AnyWanted): Promise<Operation> {
   if (drawn.do === "sweep") return { do: "sweep" };
+  if (isOnVersions(drawn)) return resolveVersions(world, drawn);
   const wanted = await withKeyThatIsThere(world, drawn);
   const isForS3 =
     wanted.do === "lifecycle" ||
@@ -139,7 +145,12 @@ async function readOptions(world: World, wanted: WantedRead) {
   };
 }
 
-function rangeOptions(range: WantedRange | null) {
+interface RangeOptions {
+  readonly range?: Readonly<Record<string, number>>;
+  readonly rangeHeader?: string;
+}
+
+export function rangeOptions(range: WantedRange | null): RangeOptions {
   if (range === null) return {};
   const { form, kind, at, length } = range;
   if (form === "header") return { rangeHeader: rangeHeader(range) };

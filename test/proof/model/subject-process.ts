@@ -1,6 +1,9 @@
 // The process that opens the modelled store: performs operations and can be killed at any time.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { bindBucket } from "../../../src/binding/bind.ts";
 import { openLocal } from "../../../src/local/open.ts";
+import { isDeleteMarker } from "../../../src/model/version.ts";
 import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts";
 import { createDamage } from "./damage.ts";
 import { bucketName } from "./operation.ts";
@@ -60,15 +63,43 @@ async function answer(question: Question): Promise<unknown> {
 async function empty(now: number): Promise<void> {
   const { engine, perform } = side!;
   const sweep = (at: number) => perform({ operation: { do: "sweep" }, now: at, draw: "" });
-  await engine.changeSettings(bucketName, { lifecycle: undefined });
+  await engine.changeSettings(bucketName, { lifecycle: undefined, lockRules: undefined });
   const bucket = bindBucket(engine, bucketName);
   const { objects } = await bucket.list();
   if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
   // Uploads in flight expire after a week, and ended uploads are removed after another week.
   await sweep(now + week);
   await sweep(now + 2 * week);
+  const { settings } = (await engine.bucket(bucketName))!;
+  if (settings.versioning !== undefined) await emptyVersions(now, sweep);
   const left = blobFiles(directory).map(({ id }) => id);
   if (left.length > 0) throw new Error(`Blobs of an empty bucket: ${left.join(", ")}`);
+}
+
+/** Ends all locks, deletes all versions, and creates the bucket again, without versions. */
+async function emptyVersions(now: number, sweep: (at: number) => Promise<unknown>): Promise<void> {
+  const { engine } = side!;
+  const { versions } = await engine.listVersions(bucketName);
+  for (const { version } of versions) {
+    if (isDeleteMarker(version) || version.lock?.legalHold === undefined) continue;
+    await engine.setLegalHold(bucketName, version.key, false, { version: version.version });
+  }
+  // Every retention ends within days.
+  await sweep(now + 8 * week);
+  const targets = versions.map(({ version: { key, version } }) => ({ key, version }));
+  if (targets.length > 0) await engine.deleteVersions(bucketName, targets);
+  await sweep(now + 8 * week);
+  await engine.deleteBucket(bucketName);
+  await engine.createBucket(bucketName);
+  // The files of the deleted bucket take space until its statements are garbage-collected.
+  await engine.close();
+  collectGarbage();
+  await open();
+}
+
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
 }
 
 process.on("message", ({ id, question }: { id: number; question: Question }) => {

@@ -109,10 +109,10 @@ export type Wanted =
 const keys = ["a", "a/", "a/b", "a/b/c", "a/b/d", "ab", "b", "dir/x y+z", "dir/é", "z\u{1f600}", "z\uffee"];
 const key = fc.constantFrom(...keys);
 const face = fc.constantFrom<Face[]>("binding", "binding", "s3");
-const secret = often<Secret>("right", fc.constantFrom<Secret[]>("none", "wrong"));
+export const secret = often<Secret>("right", fc.constantFrom<Secret[]>("none", "wrong"));
 
 /** Draws the usual value with probability `weight` / (`weight` + 1), otherwise another value. */
-function often<T>(usual: T, others: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> {
+export function often<T>(usual: T, others: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
 }
 
@@ -129,7 +129,7 @@ const condition: fc.Arbitrary<WantedCondition | null> = often<WantedCondition | 
 
 const edges = [0, 1, 31, 32, 33, 47, 48, 49, 63, 64, 65, 96, 128, 255, 256, 257, 300, 513];
 
-const range: fc.Arbitrary<WantedRange | null> = often<WantedRange | null>(
+export const range: fc.Arbitrary<WantedRange | null> = often<WantedRange | null>(
   null,
   fc.record<WantedRange>({
     form: fc.constantFrom("object", "header"),
@@ -146,7 +146,7 @@ const as = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<WantedBody["as"][]>("stream", "broken") },
   { weight: 10, arbitrary: fc.constant<WantedBody["as"]>("blob") },
 );
-const body: fc.Arbitrary<WantedBody> = fc.record({
+export const body: fc.Arbitrary<WantedBody> = fc.record({
   size: often(20, fc.constantFrom(...edges, 1000, 5000), 1),
   name: fc.nat(9),
   as,

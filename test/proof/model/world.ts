@@ -1,9 +1,13 @@
 // State of a model test: the model, the clock, and uploads and cursors that commands refer to. The
 // log of all tasks lets the model be rebuilt with or without writes that a crash left in doubt.
+import type { VersionOptions } from "../../../src/engine/engine.ts";
+import type { ListedVersion } from "../../../src/engine/records.ts";
+import type { VersionPosition } from "../../../src/model/listing.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { createContents } from "./contents.ts";
 import { type Answer, bucketName, type Operation, type Task } from "./operation.ts";
-import { createModel, type Side } from "./side.ts";
+import { createModel } from "./side.ts";
+import { createLocks } from "./versions/locks.ts";
 
 export interface KnownUpload {
   readonly key: string;
@@ -19,9 +23,17 @@ export interface World {
   /** All uploads ever created, the newest last. */
   readonly uploads: readonly KnownUpload[];
   readonly cursor: string | undefined;
+  /** Position after the last page of versions that did not end the listing. */
+  readonly versionCursor: VersionPosition | undefined;
   object(key: string): Promise<ObjectRecord | undefined>;
+  /** Returns the object that a read of a version or as of a time finds. */
+  read(key: string, options: VersionOptions): Promise<ObjectRecord | undefined>;
   /** Returns this key, or the next key that has an object. */
   keyThatIsThere(key: string): Promise<string>;
+  /** Returns the versions of this key, newest first; if it has none, of the next key that has any. */
+  versions(key: string): Promise<readonly ListedVersion[]>;
+  /** Whether deletes write delete markers. */
+  isVersioned(): Promise<boolean>;
   /** Returns the IDs of the uploads in flight. */
   activeUploads(): Promise<ReadonlySet<string>>;
   advance(milliseconds: number): void;
@@ -49,13 +61,18 @@ export async function createWorld(name: string): Promise<World> {
   let now = start;
   let drawn = 0;
   let cursor: string | undefined;
+  let versionCursor: VersionPosition | undefined;
+  let locks = createLocks();
   const log: Task[] = [];
   const uploads: KnownUpload[] = [];
   const contents = createContents();
 
   function note({ operation }: Task, answer: Answer): void {
     contents.watch(operation, answer);
-    if (operation.do === "list") cursor = (JSON.parse(answer) as { cursor?: string }).cursor ?? cursor;
+    if (operation.do === "list versions")
+      versionCursor = (JSON.parse(answer) as { next?: VersionPosition }).next ?? versionCursor;
+    if (operation.do === "list" || operation.do === "list at")
+      cursor = (JSON.parse(answer) as { cursor?: string }).cursor ?? cursor;
     const made = madeUpload(operation, answer);
     if (made !== undefined) uploads.push(made);
     const part = madePart(operation, answer);
@@ -66,15 +83,32 @@ export async function createWorld(name: string): Promise<World> {
     const answer = await model.perform(task);
     log.push(task);
     note(task, answer);
+    await locks.watch(model.engine, task);
     return answer;
   }
 
-  async function replayed(tasks: readonly Task[]): Promise<{ side: Side; answers: Answer[] }> {
+  async function replayed(tasks: readonly Task[]) {
     const side = await createModel(start);
     for (const task of log) await side.perform(task);
+    const watching = locks.copy();
     const answers: Answer[] = [];
-    for (const task of tasks) answers.push(await side.perform(task));
-    return { side, answers };
+    for (const task of tasks) {
+      answers.push(await side.perform(task));
+      await watching.watch(side.engine, task);
+    }
+    return { side, answers, watching };
+  }
+
+  async function versions(key: string): Promise<readonly ListedVersion[]> {
+    const { engine } = model;
+    const after = { kind: "key", value: key } as const;
+    for (const options of [{ prefix: key }, { after }, {}]) {
+      const found = (await engine.listVersions(bucketName, options)).versions;
+      const wanted = "prefix" in options ? key : found[0]?.version.key;
+      const ofKey = found.filter(({ version }) => version.key === wanted);
+      if (ofKey.length > 0) return ofKey;
+    }
+    return [];
   }
 
   return {
@@ -85,7 +119,15 @@ export async function createWorld(name: string): Promise<World> {
     get cursor() {
       return cursor;
     },
+    get versionCursor() {
+      return versionCursor;
+    },
+    versions,
+    async isVersioned() {
+      return (await model.engine.bucket(bucketName))!.settings.versioning !== undefined;
+    },
     object: (key) => model.engine.head(bucketName, key),
+    read: (key, options) => model.engine.head(bucketName, key, options),
     async keyThatIsThere(key) {
       if ((await model.engine.head(bucketName, key)) !== undefined) return key;
       const { objects } = await model.engine.list(bucketName, { startAfter: key, limit: 1 });
@@ -105,7 +147,7 @@ export async function createWorld(name: string): Promise<World> {
     },
     apply,
     async fork(tasks) {
-      const { side, answers } = await replayed(tasks);
+      const { side, answers, watching } = await replayed(tasks);
       return {
         answers,
         look: (operation) => side.perform({ operation, now, draw: "" }),
@@ -114,6 +156,7 @@ export async function createWorld(name: string): Promise<World> {
           log.push(...tasks);
           await model.engine.close();
           model = side;
+          locks = watching;
         },
         drop: () => side.engine.close(),
       };

@@ -11,12 +11,13 @@ import { content, createBucketLedger, names } from "../../support/kill/bucket-jo
 import type { MakerReport, MakerTask } from "../../support/kill/bucket-writer.ts";
 import type { Report, WriterTask } from "../../support/kill/object-writer.ts";
 import { type Killing, runUntilCut } from "../../support/kill/run-until-killed.ts";
+import { prepareVersions, versionedBucket } from "../../support/kill/version-journal.ts";
 import { createLedger } from "../../support/kill/write-journal.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
 import { installTools, makeDisk, type PowerDisk } from "./disk.ts";
 
-const buckets = ["load-one", "load-two"];
+const buckets = ["load-one", versionedBucket];
 
 /** The load during the cut. "new": in a new directory, whose parent folders must be synced too. */
 const scenarios = ["load", "buckets", "new load", "load", "new buckets"] as const;
@@ -133,6 +134,7 @@ async function prepareBuckets(directory: string): Promise<void> {
   const store = await openStore(directory);
   for (const name of buckets) await store.createBucket(name);
   await store.close();
+  await prepareVersions(directory);
 }
 
 interface Done {

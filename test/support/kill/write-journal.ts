@@ -8,6 +8,7 @@ import { assertBytes } from "../bytes.ts";
 import { assertNothingLeftOver } from "../disk/on-disk.ts";
 import { createCutUploads } from "./cut-uploads.ts";
 import type { Report, WriteReport } from "./object-writer.ts";
+import { coverValue, createVersionLedger, lockedValues, versionedBucket } from "./version-journal.ts";
 
 /** A write that may be the last write of its key. */
 interface Write {
@@ -25,7 +26,7 @@ export interface Ledger {
   learn(report: Report): number;
   /** Records a report read after the cut: its write may or may not have taken effect. */
   learnInDoubt(report: Report): void;
-  /** Opens the directory, compares it with the reports, closes it; returns the object count. */
+  /** Opens the directory, compares it with the reports; returns the number of objects and versions. */
   assertRecovered(directory: string): Promise<number>;
 }
 
@@ -33,9 +34,14 @@ export function createLedger(buckets: readonly string[]): Ledger {
   const known = new Map<string, Write[]>();
   const batches = new Map<number, WriteReport>();
   const uploads = createCutUploads();
+  const versions = buckets.includes(versionedBucket) ? createVersionLedger() : undefined;
+  if (versions !== undefined)
+    for (const { key } of lockedValues)
+      known.set(placeOf(versionedBucket, key), [{ ...nothing(), value: coverValue }]);
 
   function learnWrite(report: WriteReport): number {
     const { said, id, bucket, keys, value } = report;
+    if (bucket === versionedBucket) versions?.learn(report);
     if (keys.length > 1 && said === "trying") batches.set(id, report);
     else batches.delete(id);
     for (const key of keys) {
@@ -94,8 +100,10 @@ export function createLedger(buckets: readonly string[]): Ledger {
       let objects = 0;
       try {
         objects = await assertObjects(store);
+        objects += (await versions?.assertRecovered(directory)) ?? 0;
         for (const { bucket, key, value } of await uploads.end(store)) {
           known.set(placeOf(bucket, key), [{ ...nothing(), value }]);
+          if (bucket === versionedBucket) versions?.add(key, value);
         }
         await store.sweep();
       } finally {
