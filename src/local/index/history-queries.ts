@@ -47,16 +47,20 @@ export function createHistoryQueries(database: Database): HistoryQueries {
     return { record, body: toBody(record, row) };
   }
 
-  /** Throws if the existence index has a version of the key that was not found: its row was lost. */
-  function throwIfLost(key: string, bytes: Uint8Array): void {
+  /**
+   * Throws if the existence index has a version of the key that was not found: its row was lost. With
+   * "null", also if the key has a null version, which its own index did not find.
+   */
+  function throwIfLost(key: string, bytes: Uint8Array, wanted: "any" | "null" = "any"): void {
     if (sql.existence.get(existenceKey.object(bytes)) !== undefined && sql.object.get(bytes) === undefined)
       throw lostError(`the record of "${key}"`);
     for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
       const entry = parseExistenceKey(indexKey);
       const isOther = entry?.kind === "version" && Buffer.compare(entry.key, bytes) !== 0;
       if (isOther) continue;
-      if (entry?.kind !== "version" || sql.exists.get(entry.version, bytes) === undefined)
-        throw lostError(`a version of "${key}"`);
+      const row = entry?.kind === "version" ? sql.exists.get(entry.version, bytes) : undefined;
+      if (row === undefined) throw lostError(`a version of "${key}"`);
+      if (wanted === "null" && row[0] === 0) throw lostError(`the null version of "${key}"`);
     }
   }
 
@@ -74,7 +78,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         const row = findInHistory(bytes, id);
         if (row !== undefined) return toStoredVersion(row);
         if (id === nullVersion || sql.existence.get(existenceKey.version(bytes, id)) !== undefined)
-          throwIfLost(key, bytes);
+          throwIfLost(key, bytes, id === nullVersion ? "null" : "any");
         else if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
           throw lostError(`the record of "${key}"`);
         return undefined;
@@ -170,7 +174,7 @@ function prepareStatements(database: Database) {
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
     at: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
-    exists: sql("SELECT 1 FROM history WHERE version = ? AND key = ?"),
+    exists: sql<[versioned: number]>("SELECT versioned FROM history WHERE version = ? AND key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
     indexed: sql<[indexKey: Uint8Array]>("SELECT place FROM witness WHERE place >= ? AND place < ?"),
   };
