@@ -33,6 +33,7 @@ type HistoryBodyRow = readonly [
   since: number,
   until: number,
   size: number,
+  untilChecksum: string,
 ];
 
 export function createHistoryQueries(database: Database): HistoryQueries {
@@ -61,6 +62,14 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       const row = entry?.kind === "version" ? sql.exists.get(entry.version, bytes) : undefined;
       if (row === undefined) throw lostError(`a version of "${key}"`);
       if (wanted === "null" && row[0] === 0) throw lostError(`the null version of "${key}"`);
+    }
+  }
+
+  /** Throws if a version after this entry existed at the time: the index did not find it. */
+  function checkNewer(key: string, entry: number, time: number): void {
+    for (const row of sql.newer.all(keyBytes(key), entry)) {
+      if (toStoredVersion(row).version.uploaded <= time)
+        throw damagedError(`the index of the versions of "${key}"`);
     }
   }
 
@@ -105,9 +114,12 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         const row = sql.at.get(bytes, time);
         if (row === undefined) {
           throwIfLost(key, bytes);
+          checkNewer(key, 0, time);
           return undefined;
         }
         const { version, body } = toStoredVersion(row);
+        if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
+        if (row[12] <= time) checkNewer(key, row[7], time);
         return isDeleteMarker(version) ? undefined : { record: version, body: body! };
       });
     },
@@ -130,8 +142,23 @@ export function createHistoryQueries(database: Database): HistoryQueries {
 }
 
 function toStoredVersion(row: HistoryBodyRow): StoredVersion {
-  const [record, blob, stored, inline, , , manifest, entry, key, version, versioned, since, until, size] =
-    row;
+  const [
+    record,
+    blob,
+    stored,
+    inline,
+    ,
+    ,
+    manifest,
+    entry,
+    key,
+    version,
+    versioned,
+    since,
+    until,
+    size,
+    until_checksum,
+  ] = row;
   const columns = {
     entry,
     key,
@@ -139,6 +166,7 @@ function toStoredVersion(row: HistoryBodyRow): StoredVersion {
     versioned,
     since,
     until,
+    until_checksum,
     size,
     inline,
     blob,
@@ -162,7 +190,7 @@ function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   const joins = "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest";
   const select =
-    "SELECT record, blob, stored, inline, bytes, parts, manifest, entry, key, version, versioned, since, until, size " +
+    "SELECT record, blob, stored, inline, bytes, parts, manifest, entry, key, version, versioned, since, until, size, until_checksum " +
     `FROM history ${joins}`;
   return {
     object: sql<BodyRow>(
@@ -173,6 +201,7 @@ function prepareStatements(database: Database) {
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
     at: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
+    newer: sql<HistoryBodyRow>(`${select} WHERE key = ? AND entry > ?`),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
     exists: sql<[versioned: number]>("SELECT versioned FROM history WHERE version = ? AND key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),

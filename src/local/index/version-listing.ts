@@ -16,6 +16,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
 import { blobContext, damagedError, verifyText } from "./checksum.ts";
 import { inSnapshot } from "./existence-index.ts";
+import { untilChecksum } from "./history-row.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
 
@@ -26,7 +27,15 @@ export interface VersionListing {
 
 type ObjectRow = readonly [record: string, blob: string | null, stored: number | null, key: Uint8Array];
 /** `body` is null for a delete marker. */
-type HistoryRow = readonly [...ObjectRow, body: unknown, since: number, until: number, entry: number];
+type HistoryRow = readonly [
+  ...ObjectRow,
+  body: unknown,
+  since: number,
+  until: number,
+  entry: number,
+  version: string,
+  untilChecksum: string,
+];
 
 export function createVersionListing(database: Database): VersionListing {
   const sql = prepareStatements(database);
@@ -41,12 +50,22 @@ export function createVersionListing(database: Database): VersionListing {
         const record = object && toObject(object);
         if (record !== undefined && record.uploaded <= time) yield record;
         else if (history[0] !== undefined) {
-          const version = toVersion(history[0]);
+          const { version, until } = toListed(history[0]);
+          if (version.uploaded > time || until <= time) checkNewer(history[0], time);
           if (!isDeleteMarker(version)) yield version;
         }
         from = keyAfter(key);
       }
       if (last === undefined) return;
+    }
+  }
+
+  /** Throws if a version that is newer than the row existed at the time: the index is damaged. */
+  function checkNewer(row: HistoryRow, time: number): void {
+    for (const newer of [row, ...sql.newer.all(row[3], row[7])]) {
+      const { key, uploaded } = toVersion(newer);
+      if (newer === row ? uploaded > time : uploaded <= time)
+        throw damagedError(`the index of the versions of "${key}"`);
     }
   }
 
@@ -170,13 +189,16 @@ function checkKey(version: Version, key: Uint8Array): void {
 }
 
 function toListed(row: HistoryRow): ListedVersion {
+  const version = toVersion(row);
   const until = row[6];
-  return { version: toVersion(row), isCurrent: until === Number.POSITIVE_INFINITY, until };
+  if (untilChecksum(version.version, until) !== row[9]) throw damagedError(`a version of "${version.key}"`);
+  return { version, isCurrent: until === Number.POSITIVE_INFINITY, until };
 }
 
 function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
-  const columns = "record, blob, stored, key, coalesce(inline, blob, manifest), since, until, entry";
+  const columns =
+    "record, blob, stored, key, coalesce(inline, blob, manifest), since, until, entry, version, until_checksum";
   const range = "WHERE key >= ? AND key < ?";
   return {
     objects: sql<ObjectRow>(`SELECT record, blob, stored, key FROM objects ${range} ORDER BY key LIMIT ?`),
@@ -184,6 +206,7 @@ function prepareStatements(database: Database) {
     historyOfKey: sql<HistoryRow>(
       `SELECT ${columns} FROM history WHERE key = ? AND entry < ? ORDER BY entry DESC LIMIT ?`,
     ),
+    newer: sql<HistoryRow>(`SELECT ${columns} FROM history WHERE key = ? AND entry > ?`),
     // The inner query reads only the index, in key order.
     historyAt: sql<HistoryRow>(
       `SELECT ${columns} FROM (SELECT max(entry) AS newest FROM history ${range} AND since <= ? ` +
