@@ -67,8 +67,14 @@ export function createHistoryQueries(database: Database): HistoryQueries {
 
   /** Throws if a version after this entry existed at the time: the index did not find it. */
   function checkNewer(key: string, entry: number, time: number): void {
-    for (const row of sql.newer.all(keyBytes(key), entry)) {
-      if (toStoredVersion(row).version.uploaded <= time)
+    const bytes = keyBytes(key);
+    // Found by their ids, because damage in one place can hide several versions in the index of keys.
+    for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
+      const indexed = parseExistenceKey(indexKey);
+      if (indexed?.kind !== "version" || Buffer.compare(indexed.key, bytes) !== 0) continue;
+      const row = sql.byVersion.get(indexed.version, bytes);
+      if (row === undefined) throw lostError(`a version of "${key}"`);
+      if (row[7] > entry && toStoredVersion(row).version.uploaded <= time)
         throw damagedError(`the index of the versions of "${key}"`);
     }
   }
@@ -201,7 +207,6 @@ function prepareStatements(database: Database) {
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
     at: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
-    newer: sql<HistoryBodyRow>(`${select} WHERE key = ? AND entry > ?`),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
     exists: sql<[versioned: number]>("SELECT versioned FROM history WHERE version = ? AND key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
