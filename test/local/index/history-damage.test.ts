@@ -28,10 +28,8 @@ test("a damaged time at which a version was replaced is reported, and lifecycle 
     await assert.rejects(engine.sweep(), /damaged/);
     assert.equal(opened.prepare("SELECT count(*) AS n FROM history").get()?.n, 1);
     opened.close();
-    assert.deepEqual(
-      (await engine.verify()).damages.map(({ key }) => key),
-      ["key"],
-    );
+    const { damages } = await engine.verify();
+    assert.deepEqual([...new Set(damages.map(({ key }) => key))], ["key"]);
   } finally {
     await engine.close();
     await rm(directory, { recursive: true, force: true });
