@@ -117,6 +117,8 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       return inSnapshot(database, () => {
         const newest = current(key, bytes);
         if (newest !== undefined && newest.record.uploaded <= time) return newest;
+        if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
+          throw lostError(`the record of "${key}"`);
         const row = sql.at.get(bytes, time);
         if (row === undefined) {
           throwIfLost(key, bytes);
