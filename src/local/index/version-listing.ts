@@ -51,7 +51,7 @@ export function createVersionListing(database: Database): VersionListing {
         if (record !== undefined && record.uploaded <= time) yield record;
         else if (history[0] !== undefined) {
           const { version, until } = toListed(history[0]);
-          if (version.uploaded > time || until <= time) checkNewer(history[0], time);
+          if (version.uploaded > time || until <= time) checkNewer(history[0], time, object);
           if (!isDeleteMarker(version)) yield version;
         }
         from = keyAfter(key);
@@ -61,8 +61,12 @@ export function createVersionListing(database: Database): VersionListing {
   }
 
   /** Throws if a version that is newer than the row existed at the time: the index is damaged. */
-  function checkNewer(row: HistoryRow, time: number): void {
-    for (const newer of [row, ...sql.newer.all(row[3], row[7])]) {
+  function checkNewer(row: HistoryRow, time: number, object: ObjectRow | undefined): void {
+    const rows = [row, ...sql.newer.all(row[3], row[7])];
+    // Without a current object, the newest version is a current delete marker.
+    if (object === undefined && !rows.some((one) => one[6] === Number.POSITIVE_INFINITY))
+      throw damagedError("the newest version of a key");
+    for (const newer of rows) {
       const { key, uploaded } = toVersion(newer);
       if (newer === row ? uploaded > time : uploaded <= time)
         throw damagedError(`the index of the versions of "${key}"`);
