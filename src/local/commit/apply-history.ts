@@ -6,7 +6,7 @@ import type { Version } from "../../model/version.ts";
 import { existenceKey } from "../index/existence-index.ts";
 import type { Database } from "../index/sqlite.ts";
 import { verifyText } from "../rows/checksum.ts";
-import { isMarkerRow, readHistoryRow, recordText } from "../rows/history-row.ts";
+import { isMarkerRow, readHistoryRow, recordText, untilChecksum } from "../rows/history-row.ts";
 import { isSoundRow, type ObjectRow } from "../rows/object-row.ts";
 import type { Bodies, FoundObject } from "./apply-bodies.ts";
 import { type NewObject, type ObjectRows, rebindChecksum, restatedRecord } from "./apply-objects.ts";
@@ -43,7 +43,7 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
   function insert(key: Uint8Array, version: Version, row: ObjectRow, until: number): void {
     const { size, inline, blob, stored, manifest, record } = row;
     const versioned = version.isVersioned === true ? 1 : 0;
-    const times = [version.uploaded, until] as const;
+    const times = [version.uploaded, until, untilChecksum(version.version, until)] as const;
     history.insert.run(
       ...[key, version.version, versioned, ...times, size, inline, blob, stored, manifest, record],
     );
@@ -73,7 +73,8 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
   }
 
   function setUntil(row: FoundHistoryRow | undefined, until: number): void {
-    if (row !== undefined && isMarkerRow(row)) history.setUntil.run(until, row.entry);
+    if (row !== undefined && isMarkerRow(row))
+      history.setUntil.run(until, untilChecksum(row.version, until), row.entry);
   }
 
   /**

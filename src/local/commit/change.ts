@@ -104,8 +104,9 @@ export function wireChange(change: Change): WireChange {
     checks: (change.checks ?? []).map(wireCheck),
     mutations,
     protection: wireProtection(change.protection),
-    // The event of a delete takes less space than the delete frees, so it counts as freeing space.
-    onlyFreesSpace: change.mutations.every((mutation) => freesSpace(mutation) || isDeleteEvent(mutation)),
+    // The event of a delete takes less space than the delete frees, so it counts as freeing space. All
+    // other events come with a mutation that takes space.
+    onlyFreesSpace: change.mutations.every((mutation) => freesSpace(mutation) || isEvent(mutation)),
   };
 }
 
@@ -129,8 +130,8 @@ function freeingChange(mutation: WireMutation): WireChange {
   return { checks: [], mutations: [mutation], protection: undefined, onlyFreesSpace: true };
 }
 
-function isDeleteEvent(mutation: Mutation): boolean {
-  return mutation.kind === "append event" && mutation.ifExists !== undefined;
+function isEvent({ kind }: Mutation): boolean {
+  return kind === "append event";
 }
 
 export function ackEventsChange(entries: readonly number[]): WireChange {

@@ -6,7 +6,7 @@ import type { HistoryRow } from "../rows/history-row.ts";
 export type FoundHistoryRow = HistoryRow & { readonly bytes: unknown };
 
 const select =
-  "SELECT entry, key, version, versioned, since, until, size, inline, blob, stored, manifest, record, bytes " +
+  "SELECT entry, key, version, versioned, since, until, until_checksum, size, inline, blob, stored, manifest, record, bytes " +
   "FROM history LEFT JOIN bodies ON bodies.id = inline";
 
 export function prepareHistoryStatements(database: Database) {
@@ -17,11 +17,11 @@ export function prepareHistoryStatements(database: Database) {
     newest: sql<FoundHistoryRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
     withBlob: sql<FoundHistoryRow>(`${select} WHERE blob = ? AND key = ?`),
     insert: sql(
-      "INSERT INTO history (key, version, versioned, since, until, size, inline, blob, stored, manifest, record) " +
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO history (key, version, versioned, since, until, until_checksum, size, inline, blob, stored, manifest, record) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     delete: sql("DELETE FROM history WHERE entry = ?"),
-    setUntil: sql("UPDATE history SET until = ? WHERE entry = ?"),
+    setUntil: sql("UPDATE history SET until = ?, until_checksum = ? WHERE entry = ?"),
     restate: sql("UPDATE history SET record = ?, since = ? WHERE entry = ?"),
     moveBody: sql("UPDATE history SET blob = ?, record = ? WHERE entry = ?"),
   };

@@ -36,6 +36,7 @@ type HistoryBodyRow = readonly [
   since: number,
   until: number,
   size: number,
+  untilChecksum: string,
 ];
 
 export function createHistoryQueries(database: Database): HistoryQueries {
@@ -46,17 +47,55 @@ export function createHistoryQueries(database: Database): HistoryQueries {
     return row && toCurrent(key, row, Number.POSITIVE_INFINITY);
   }
 
-  /** Throws if the existence index has a version of the key that was not found: its row was lost. */
-  function throwIfLost(key: string, bytes: Uint8Array): void {
+  /**
+   * Throws if the existence index has a version of the key that was not found: its row was lost. With
+   * "null", also if the key has a null version, which its own index did not find.
+   */
+  function throwIfLost(key: string, bytes: Uint8Array, wanted: "any" | "null" = "any"): void {
     if (sql.existence.get(existenceKey.object(bytes)) !== undefined && sql.object.get(bytes) === undefined)
       throw lostError(`the record of "${key}"`);
     for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
       const entry = parseExistenceKey(indexKey);
       const isOther = entry?.kind === "version" && Buffer.compare(entry.key, bytes) !== 0;
       if (isOther) continue;
-      if (entry?.kind !== "version" || sql.exists.get(entry.version, bytes) === undefined)
-        throw lostError(`a version of "${key}"`);
+      const row = entry?.kind === "version" ? sql.exists.get(entry.version, bytes) : undefined;
+      if (row === undefined) throw lostError(`a version of "${key}"`);
+      if (wanted === "null" && row[0] === 0) throw lostError(`the null version of "${key}"`);
     }
+  }
+
+  /** Throws if a version after this entry existed at the time: the index did not find it. */
+  function checkNewer(key: string, entry: number, time: number): void {
+    const bytes = keyBytes(key);
+    // Found by their ids, because damage in one place can hide several versions in the index of keys.
+    for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
+      const indexed = parseExistenceKey(indexKey);
+      if (indexed?.kind !== "version" || Buffer.compare(indexed.key, bytes) !== 0) continue;
+      const row = sql.byVersion.get(indexed.version, bytes);
+      if (row === undefined) throw lostError(`a version of "${key}"`);
+      if (row[7] > entry && toStoredVersion(row).version.uploaded <= time)
+        throw damagedError(`the index of the versions of "${key}"`);
+    }
+  }
+
+  /** Like `objectAt`, and detects a lost row and a damaged index of times. */
+  function objectAtChecked(key: string, bytes: Uint8Array, time: number): ObjectWithBody | undefined {
+    return inSnapshot(database, () => {
+      const newest = current(key, bytes);
+      if (newest !== undefined && newest.record.uploaded <= time) return newest;
+      if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
+        throw lostError(`the record of "${key}"`);
+      const row = sql.at.all(bytes, bytes, time).find(([, , , , , , , entry]) => entry !== currentEntry);
+      if (row === undefined) {
+        throwIfLost(key, bytes);
+        checkNewer(key, 0, time);
+        return undefined;
+      }
+      const { version, body } = toStoredVersion(row);
+      if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
+      if (row[12] <= time) checkNewer(key, row[7], time);
+      return isDeleteMarker(version) ? undefined : { record: version, body: body! };
+    });
   }
 
   function findInHistory(bytes: Uint8Array, id: string): HistoryBodyRow | undefined {
@@ -73,7 +112,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         const row = findInHistory(bytes, id);
         if (row !== undefined) return toStoredVersion(row);
         if (id === nullVersion || sql.existence.get(existenceKey.version(bytes, id)) !== undefined)
-          throwIfLost(key, bytes);
+          throwIfLost(key, bytes, id === nullVersion ? "null" : "any");
         else if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
           throw lostError(`the record of "${key}"`);
         return undefined;
@@ -94,18 +133,15 @@ export function createHistoryQueries(database: Database): HistoryQueries {
     },
     objectAt(key, time) {
       const bytes = keyBytes(key);
-      // One statement reads both tables in one snapshot.
-      for (const row of sql.at.all(bytes, bytes, time)) {
-        if (row[7] === currentEntry) {
-          const newest = toCurrent(key, row, time);
-          if (newest !== undefined) return newest;
-          continue;
-        }
-        const { version, body } = toStoredVersion(row);
-        return isDeleteMarker(version) ? undefined : { record: version, body: body! };
-      }
-      inSnapshot(database, () => throwIfLost(key, bytes));
-      return undefined;
+      // One statement reads both tables in one snapshot. Anything unusual is read again and checked.
+      const [first, second] = sql.at.all(bytes, bytes, time);
+      if (first?.[7] !== currentEntry) return objectAtChecked(key, bytes, time);
+      const newest = toCurrent(key, first, time);
+      if (newest !== undefined) return newest;
+      if (second === undefined || second[12] <= time) return objectAtChecked(key, bytes, time);
+      const { version, body } = toStoredVersion(second);
+      if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
+      return isDeleteMarker(version) ? undefined : { record: version, body: body! };
     },
     historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
     inspectEntry(entry) {
@@ -141,8 +177,23 @@ function toCurrent(key: string, row: BodyRow | HistoryBodyRow, time: number): Ob
 }
 
 function toStoredVersion(row: HistoryBodyRow): StoredVersion {
-  const [record, blob, stored, inline, , , manifest, entry, key, version, versioned, since, until, size] =
-    row;
+  const [
+    record,
+    blob,
+    stored,
+    inline,
+    ,
+    ,
+    manifest,
+    entry,
+    key,
+    version,
+    versioned,
+    since,
+    until,
+    size,
+    until_checksum,
+  ] = row;
   const columns = {
     entry,
     key,
@@ -150,6 +201,7 @@ function toStoredVersion(row: HistoryBodyRow): StoredVersion {
     versioned,
     since,
     until,
+    until_checksum,
     size,
     inline,
     blob,
@@ -173,7 +225,7 @@ function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   const joins = "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest";
   const select =
-    "SELECT record, blob, stored, inline, bytes, parts, manifest, entry, key, version, versioned, since, until, size " +
+    "SELECT record, blob, stored, inline, bytes, parts, manifest, entry, key, version, versioned, since, until, size, until_checksum " +
     `FROM history ${joins}`;
   return {
     object: sql<BodyRow>(
@@ -184,13 +236,13 @@ function prepareStatements(database: Database) {
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
     at: sql<HistoryBodyRow>(
-      `SELECT record, blob, stored, inline, bytes, parts, manifest, ${currentEntry}, key, version, 0, 0, 0, size ` +
+      `SELECT record, blob, stored, inline, bytes, parts, manifest, ${currentEntry}, key, version, 0, 0, 0, size, '' ` +
         `FROM objects ${joins} WHERE key = ? UNION ALL ` +
         `SELECT * FROM (${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1)`,
     ),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
     shared: sql("SELECT 1 FROM shared WHERE blob = ?"),
-    exists: sql("SELECT 1 FROM history WHERE version = ? AND key = ?"),
+    exists: sql<[versioned: number]>("SELECT versioned FROM history WHERE version = ? AND key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
     indexed: sql<[indexKey: Uint8Array]>("SELECT place FROM witness WHERE place >= ? AND place < ?"),
   };

@@ -35,6 +35,7 @@ export const historyTables = `
     versioned INTEGER NOT NULL,
     since REAL NOT NULL,
     until REAL NOT NULL,
+    until_checksum TEXT NOT NULL,
     size INTEGER NOT NULL,
     inline INTEGER,
     blob TEXT,
@@ -84,7 +85,8 @@ export function noSetting(name: string): string {
 //   The key is that of the object whose whole body the blob was at that commit.
 // buried: the garbage queue, bodies without a record whose bytes are still to be removed.
 // history: the versions that are not current, and all delete markers, which have no body. `since` and
-//   `until` are the times at which the version and its successor were written.
+//   `until` are the times at which the version and its successor were written. Records do not have
+//   `until`, so it has a checksum of its own.
 // shared: blobs that several versions of a key have as their body or as a part of it, with the
 //   number of references beyond the first.
 // outbox: events for notification rules that are still to be delivered.

@@ -15,6 +15,7 @@ import {
 import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
 import { damagedError, verifyText } from "../rows/checksum.ts";
+import { untilChecksum } from "../rows/history-row.ts";
 import { isLater } from "../rows/object-row.ts";
 import { inSnapshot } from "./existence-index.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
@@ -27,7 +28,8 @@ export interface VersionListing {
 
 /** The context is that of the record's checksum. It is null for a delete marker. */
 type ListedRow = readonly [record: string, context: string | null, key: ListedKey];
-type HistoryRow = readonly [...ListedRow, until: number, entry: number];
+type PastRow = readonly [...ListedRow, until: number, entry: number];
+type HistoryRow = readonly [...PastRow, untilChecksum: string];
 /** A key as text, which the driver reads three times faster than bytes but cuts off at NUL. */
 type ListedKey = string | Uint8Array;
 
@@ -55,7 +57,7 @@ export function createVersionListing(database: Database): VersionListing {
       const past = sql.historyAt.all(from, end, time, limit);
       const last = lastWholeKey(lastKey(objects, limit), lastKey(past, limit));
       for (const { object, history } of mergeByKey(objects, past, from, last)) {
-        const record = (object && toObjectAt(object, time)) ?? (history[0] && toVersionAt(history[0], time));
+        const record = (object && toObjectAt(object, time)) ?? toVersionAt(history[0], time, object);
         if (record !== undefined) yield record;
         else scan.skipped++;
       }
@@ -65,6 +67,31 @@ export function createVersionListing(database: Database): VersionListing {
         return;
       }
       from = keyAfter(keyBytes(last));
+    }
+  }
+
+  /** Returns the object that the history has for the time. Undefined if it is a delete marker. */
+  function toVersionAt(
+    row: PastRow | undefined,
+    time: number,
+    object: ListedRow | undefined,
+  ): ObjectRecord | undefined {
+    if (row === undefined) return undefined;
+    const version = toVersion(row);
+    if (version.uploaded > time || row[3] <= time) checkNewer(row, time, object);
+    return isDeleteMarker(version) ? undefined : version;
+  }
+
+  /** Throws if a version that is newer than the row existed at the time: the index is damaged. */
+  function checkNewer(row: PastRow, time: number, object: ListedRow | undefined): void {
+    const rows = [row, ...sql.newer.all(keyBytes(keyText(row[2])), row[4])];
+    // Without a current object, the newest version is a current delete marker.
+    if (object === undefined && !rows.some((one) => one[3] === Number.POSITIVE_INFINITY))
+      throw damagedError("the newest version of a key");
+    for (const newer of rows) {
+      const { key, uploaded } = toVersion(newer);
+      if (newer === row ? uploaded > time : uploaded <= time)
+        throw damagedError(`the index of the versions of "${key}"`);
     }
   }
 
@@ -130,7 +157,7 @@ export function createVersionListing(database: Database): VersionListing {
 }
 
 /** Returns the last key of a full batch. Undefined if the batch reached the end of the range. */
-function lastKey(rows: readonly (ListedRow | HistoryRow)[], limit: number): string | undefined {
+function lastKey(rows: readonly (ListedRow | PastRow | HistoryRow)[], limit: number): string | undefined {
   return rows.length < limit || rows.length === 0 ? undefined : keyText(rows.at(-1)![2]);
 }
 
@@ -150,7 +177,7 @@ interface KeyRows<Row> {
 }
 
 /** Yields the rows of each key from `from` up to and including `last`, in key order. */
-function* mergeByKey<Row extends ListedRow | HistoryRow>(
+function* mergeByKey<Row extends PastRow | HistoryRow>(
   objects: readonly ListedRow[],
   past: readonly Row[],
   from: Uint8Array,
@@ -177,7 +204,7 @@ function* mergeByKey<Row extends ListedRow | HistoryRow>(
 }
 
 /** Orders two rows by key. A missing row sorts last. */
-function compareRows(a: ListedRow | undefined, b: ListedRow | HistoryRow | undefined): number {
+function compareRows(a: ListedRow | undefined, b: PastRow | HistoryRow | undefined): number {
   if (a === undefined) return 1;
   return b === undefined ? -1 : compareKeys(keyText(a[2]), keyText(b[2]));
 }
@@ -198,14 +225,7 @@ function toObjectAt([text, context, key]: ListedRow, time: number): ObjectRecord
   return record.uploaded <= time ? record : undefined;
 }
 
-/** Returns the object that the history has for the time. Undefined if it is a delete marker. */
-function toVersionAt(row: ListedRow, time: number): ObjectRecord | undefined {
-  const version = toVersion(row);
-  if (version.uploaded > time) throw damagedError(`the time of a version of "${version.key}"`);
-  return isDeleteMarker(version) ? undefined : version;
-}
-
-function toVersion([text, context, key]: ListedRow | HistoryRow): Version {
+function toVersion([text, context, key]: PastRow | HistoryRow): Version {
   const checked = verifyText(text, "a listed version", context ?? "");
   const version = decodeVersion(checked, context === null);
   checkKey(version, key);
@@ -217,8 +237,10 @@ function checkKey(version: Version, key: ListedKey): void {
 }
 
 function toListed(row: HistoryRow): ListedVersion {
+  const version = toVersion(row);
   const until = row[3];
-  return { version: toVersion(row), isCurrent: until === Number.POSITIVE_INFINITY, until };
+  if (untilChecksum(version.version, until) !== row[5]) throw damagedError(`a version of "${version.key}"`);
+  return { version, isCurrent: until === Number.POSITIVE_INFINITY, until };
 }
 
 function prepareStatements(database: Database) {
@@ -228,7 +250,7 @@ function prepareStatements(database: Database) {
   const context = "blob || ' ' || stored";
   const noBlob = "CASE WHEN inline IS NULL AND manifest IS NULL THEN NULL ELSE '' END";
   const pastColumns = `record, coalesce(${context}, ${noBlob}), ${key}`;
-  const columns = `${pastColumns}, until, entry`;
+  const columns = `${pastColumns}, until, entry, until_checksum`;
   const range = "WHERE key >= ? AND key < ?";
   return {
     objects: sql<ListedRow>(
@@ -238,9 +260,10 @@ function prepareStatements(database: Database) {
     historyOfKey: sql<HistoryRow>(
       `SELECT ${columns} FROM history WHERE key = ? AND entry < ? ORDER BY entry DESC LIMIT ?`,
     ),
+    newer: sql<HistoryRow>(`SELECT ${columns} FROM history WHERE key = ? AND entry > ?`),
     // The inner query reads only the index, in key order.
-    historyAt: sql<ListedRow>(
-      `SELECT ${pastColumns} FROM (SELECT max(entry) AS newest FROM history ${range} AND since <= ? ` +
+    historyAt: sql<PastRow>(
+      `SELECT ${pastColumns}, until, entry FROM (SELECT max(entry) AS newest FROM history ${range} AND since <= ? ` +
         "GROUP BY key LIMIT ?) CROSS JOIN history ON entry = newest",
     ),
     entry: sql<[entry: number]>("SELECT entry FROM history WHERE version = ? AND key = ?"),

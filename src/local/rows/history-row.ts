@@ -2,7 +2,7 @@
 import { decodeVersion } from "../../engine/codec/version-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import { isDeleteMarker, type Version } from "../../model/version.ts";
-import { blobContext, damagedError, verifyText } from "./checksum.ts";
+import { blobContext, damagedError, verifyText, withTextChecksum } from "./checksum.ts";
 import type { ObjectRow } from "./object-row.ts";
 
 export interface HistoryRow extends ObjectRow {
@@ -12,6 +12,12 @@ export interface HistoryRow extends ObjectRow {
   readonly versioned: number;
   readonly since: number;
   readonly until: number;
+  readonly until_checksum: string;
+}
+
+/** Returns the checksum of a version's `until`: a wrong time could make lifecycle rules remove it. */
+export function untilChecksum(version: string, until: number): string {
+  return withTextChecksum("", `${version} ${until}`);
 }
 
 /** A delete marker has no body; even an empty body has a location. */
@@ -32,6 +38,7 @@ export function decodeHistoryRow(row: HistoryRow): Version {
     version.version === row.version &&
     (isDeleteMarker(version) ? 0 : version.size) === row.size &&
     version.uploaded === row.since &&
+    untilChecksum(row.version, row.until) === row.until_checksum &&
     (version.isVersioned === true ? 1 : 0) === row.versioned &&
     Buffer.compare(keyBytes(version.key), row.key) === 0;
   if (!isSame) throw damagedError(what);

@@ -12,12 +12,14 @@ import { readLogs } from "./log.ts";
 import { findTornPage } from "./pages.ts";
 import { readAll } from "./reader.ts";
 import { s3ProcessCount, startS3Beside } from "./s3.ts";
+import { checkVersions, turnVersioningOn } from "./versions.ts";
 import { runRound, startWorkers, type Workers } from "./workers.ts";
 
 /** Number of processes that open the directory, in addition to two processes of the S3 API. */
 const processes = 3;
 const clientsOfProcess = 16;
-const bucket = "shared";
+/** The rounds alternate between a bucket without versions and one with versions. */
+const buckets = ["shared", "shared-versions"] as const;
 /** Keys per round: about 400 operations per key; more operations would make the search slow. */
 const keysOfRound = 48;
 const shareOfProcess = 5000;
@@ -33,8 +35,9 @@ export const linearizable: Proof = {
     const data = join(directory, "data");
     try {
       const store = await openStore(data);
-      await store.createBucket(bucket);
+      for (const bucket of buckets) await store.createBucket(bucket);
       await store.close();
+      await turnVersioningOn(data, buckets[1]);
       const figures = await recordAndCheck(budget, directory, data);
       const after = await openStore(data);
       await after.sweep();
@@ -56,6 +59,7 @@ function noCounts() {
     unknown: 0,
     pages: 0,
     keys: 0,
+    versions: 0,
   };
 }
 
@@ -66,7 +70,7 @@ async function recordAndCheck(budget: Budget, directory: string, data: string) {
   const s3 = await startS3Beside(data);
   let workers: Workers | undefined;
   try {
-    const task = { directory: data, bucket, clients: clientsOfProcess, zero: String(zero) };
+    const task = { directory: data, buckets, clients: clientsOfProcess, zero: String(zero) };
     workers = await startWorkers(processes, task, s3);
     for (let round = 0; budget.more(counts.operations); round++) {
       await oneRound(workers, { round, random, directory, data, zero, counts });
@@ -78,7 +82,7 @@ async function recordAndCheck(budget: Budget, directory: string, data: string) {
     await workers?.end();
     await s3.end();
   }
-  const { operations, clients, processes: all, kills, unknown, pages, keys } = counts;
+  const { operations, clients, processes: all, kills, unknown, pages, keys, versions } = counts;
   return {
     operations,
     clients,
@@ -87,6 +91,7 @@ async function recordAndCheck(budget: Budget, directory: string, data: string) {
     "unknown outcomes": unknown,
     pages,
     keys,
+    versions,
     violations: 0,
   };
 }
@@ -104,10 +109,11 @@ async function oneRound(
   workers: Workers,
   { round, random, directory, data, zero, counts }: Round,
 ): Promise<void> {
+  const bucket = buckets[round % buckets.length]!;
   const prefix = `round ${round}/`;
   const keys = Array.from({ length: keysOfRound }, (_, i) => `${prefix}${String(i).padStart(3, "0")}`);
   const logs = join(directory, "logs");
-  const plan = { logs, prefix, keys, share: shareOfProcess, shareOfS3, round, random };
+  const plan = { bucket, logs, prefix, keys, share: shareOfProcess, shareOfS3, round, random };
   const { paths, kills } = await runRound(workers, plan);
   const last = join(logs, "last");
   await readAll({ data, bucket, prefix, keys, log: last, zero });
@@ -121,6 +127,7 @@ async function oneRound(
   }
   const torn = findTornPage(pages, operations);
   if (torn !== undefined) throw new Error(torn);
+  if (bucket === buckets[1]) counts.versions += await checkVersions(data, bucket, prefix, operations);
   counts.operations += count;
   counts.unknown += unknown;
   counts.pages += pages.length;

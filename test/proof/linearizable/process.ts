@@ -9,7 +9,7 @@ import { bindingTarget, type Target } from "./target.ts";
 
 export interface ProcessTask {
   readonly directory: string;
-  readonly bucket: string;
+  readonly buckets: readonly string[];
   readonly clients: number;
   /** Start of the shared clock, in nanoseconds. */
   readonly zero: string;
@@ -18,6 +18,7 @@ export interface ProcessTask {
 }
 
 export interface RoundTask {
+  readonly bucket: string;
   readonly log: string;
   readonly seed: number;
   /** Prefix that makes the names of this process's values unique. */
@@ -37,14 +38,16 @@ const task = JSON.parse(process.argv[2]!) as ProcessTask;
 const zero = BigInt(task.zero);
 // hrtime is monotonic and common to all processes of the machine.
 const now = () => Number(process.hrtime.bigint() - zero);
-const target = await openTarget(task);
+const targets = await openTargets(task);
 
-async function openTarget({ directory, bucket, s3 }: ProcessTask): Promise<Target> {
-  if (s3 !== undefined) return s3Target(s3, bucket);
-  return bindingTarget((await openStore(directory)).bucket(bucket));
+async function openTargets({ directory, buckets, s3 }: ProcessTask): Promise<Map<string, Target>> {
+  if (s3 !== undefined) return new Map(buckets.map((bucket) => [bucket, s3Target(s3, bucket)]));
+  const store = await openStore(directory);
+  return new Map(buckets.map((bucket) => [bucket, bindingTarget(store.bucket(bucket))]));
 }
 
-async function runRound({ log: path, seed, name, prefix, keys, done, share, tellAt }: RoundTask) {
+async function runRound({ bucket, log: path, seed, name, prefix, keys, done, share, tellAt }: RoundTask) {
+  const target = targets.get(bucket)!;
   const log = openLog(path);
   let names = 0;
   const newName = (shape: string) => `${shape} ${name}.${names++}`;

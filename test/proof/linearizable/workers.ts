@@ -43,6 +43,7 @@ export async function startWorkers(count: number, task: ProcessTask, s3: S3Besid
 }
 
 export interface RoundPlan {
+  readonly bucket: string;
   /** Folder of the log files. */
   readonly logs: string;
   readonly prefix: string;
@@ -73,8 +74,18 @@ export async function runRound(
     const name = `${round}.${index}.${paths.length}`;
     const log = join(logs, name);
     paths.push(log);
-    const { prefix, keys } = plan;
-    return { log, seed: random.below(2 ** 31), name, prefix, keys, done, share: shareOf(index), tellAt };
+    const { bucket, prefix, keys } = plan;
+    return {
+      bucket,
+      log,
+      seed: random.below(2 ** 31),
+      name,
+      prefix,
+      keys,
+      done,
+      share: shareOf(index),
+      tellAt,
+    };
   }
 
   async function takePart(index: number): Promise<void> {

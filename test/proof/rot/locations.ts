@@ -1,6 +1,7 @@
 // Chooses where bits are flipped: anywhere, and more often in places that chance would hardly hit.
 import { basename } from "node:path";
 import type { Random } from "../../support/random.ts";
+import { historyKeys } from "./history.ts";
 import { deleted, kept } from "./store.ts";
 
 export interface Spot {
@@ -70,10 +71,20 @@ function* rows(path: string, bytes: Buffer): Generator<[kind: string, span: Span
   }
   for (const key of deleted)
     for (const span of occurrences(path, bytes, key, key.length)) yield ["deleted keys", span];
+  for (const key of historyKeys) {
+    for (const span of occurrences(path, bytes, key, key.length + 60)) yield ["keys of versions", span];
+    for (const span of occurrences(path, bytes, `[1,"${key}"`, key.length + 300))
+      yield ["records of versions", span];
+  }
+  for (const { index } of bytes.toString("latin1").matchAll(blobIds))
+    yield ["blob ids", { path, start: Math.max(0, index - 12), length: Math.min(70, bytes.length - index) }];
+  for (const span of occurrences(path, bytes, '"on"', 300)) yield ["settings", span];
   for (const span of occurrences(path, bytes, "[1,[[1,", 150)) yield ["lists of parts", span];
   for (const span of occurrences(path, bytes, "in flight/", 250)) yield ["uploads", span];
   for (const span of occurrences(path, bytes, "CREATE TABLE", 200)) yield ["schema", span];
 }
+
+const blobIds = /[0-9a-f]{16}\.[0-9a-f]{16}\.\d+/g;
 
 function occurrences(path: string, bytes: Buffer, text: string | Buffer, length: number): Span[] {
   const spans: Span[] = [];

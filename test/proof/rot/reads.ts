@@ -4,12 +4,18 @@ import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Documents } from "../../../src/engine/records.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
+import type { Version } from "../../../src/model/version.ts";
 import { collect } from "../../support/bytes.ts";
 import type { Random } from "../../support/random.ts";
+import { assertComplete, historyQuestions, listHistory } from "./history.ts";
 import { bucket, deleted, emptyBucket, type Kept, kept } from "./store.ts";
 
-/** All answers before the damage, as text to compare. */
-export type Answers = ReadonlyMap<string, string>;
+/** What is read before the damage. */
+export interface Answers {
+  /** All answers, as text to compare. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly versions: readonly Version[];
+}
 
 export interface Readings {
   /** Keys whose reads failed. */
@@ -21,20 +27,23 @@ export interface Readings {
 }
 
 export async function readAnswers(engine: Engine, documents: Documents): Promise<Answers> {
-  const answers = new Map<string, string>();
-  for (const { name, ask } of questions(engine, documents)) answers.set(name, asText(await ask()));
-  return answers;
+  const texts = new Map<string, string>();
+  const listed = await listHistory(engine);
+  assertComplete(listed);
+  const versions = listed.map(({ version }) => version);
+  for (const { name, ask } of questions(engine, documents, versions)) texts.set(name, asText(await ask()));
+  return { texts, versions };
 }
 
 export async function readDamaged(
   { engine, documents }: { engine: Engine; documents: Documents },
-  answers: Answers,
+  { texts: answers, versions }: Answers,
   random: Random,
 ): Promise<Readings> {
   const failed = new Set<string>();
   const short: string[] = [];
   let failures = 0;
-  for (const { name, key, isList, ask } of questions(engine, documents)) {
+  for (const { name, key, isList, ask } of questions(engine, documents, versions)) {
     const answer = await loudly(name, ask);
     if (answer === undefined) {
       failures++;
@@ -60,7 +69,7 @@ export async function readDamaged(
   return { failed, failures, short };
 }
 
-interface Question {
+export interface Question {
   readonly name: string;
   readonly key?: string;
   /** Whether an incomplete answer is allowed. */
@@ -68,7 +77,8 @@ interface Question {
   ask(): Promise<unknown>;
 }
 
-function* questions(engine: Engine, documents: Documents): Generator<Question> {
+function* questions(engine: Engine, documents: Documents, versions: readonly Version[]): Generator<Question> {
+  yield* historyQuestions(engine, versions);
   for (const { key } of kept) yield { name: `head of "${key}"`, key, ask: () => engine.head(bucket, key) };
   for (const key of [...deleted, "never there"]) {
     yield { name: `head of "${key}", which is not there,`, ask: () => engine.head(bucket, key) };
@@ -152,6 +162,7 @@ function asText(value: unknown): string {
   return (
     JSON.stringify(value, (_, held: unknown) => {
       if (held instanceof Map) return [...held];
+      if (held === Number.POSITIVE_INFINITY) return "never";
       return held instanceof Uint8Array ? Buffer.from(held).toString("hex") : held;
     }) ?? "none"
   );

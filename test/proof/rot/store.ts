@@ -10,6 +10,7 @@ import { bucketPaths, dataLayout, randomName } from "../../../src/local/disk/lay
 import { openLocal } from "../../../src/local/open.ts";
 import { bytesOf, KiB } from "../../support/bodies.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
+import { fillHistory } from "./history.ts";
 
 export const bucket = "rotten";
 export const emptyBucket = "settled";
@@ -47,19 +48,23 @@ export const deleted: readonly string[] = [0, 1, 2, 3, 4, 5].map((i) => `inline/
 
 const documents = ["first", "second", "third"].map((name) => ({ name, text: `the text of ${name}` }));
 
-export async function openRot(directory: string): Promise<{ engine: Engine; documents: Documents }> {
+export async function openRot(
+  directory: string,
+  now = () => time,
+): Promise<{ engine: Engine; documents: Documents }> {
   const sizes = {
     blockBytes: 256,
     folderFiles: 16,
     segments: { bodyBytes: KiB, fileBytes: 4 * KiB },
   };
   const { records, blobs } = await openLocal(directory, sizes);
-  const engine = createEngine({ records, blobs, now: () => time, inlineBytes: 256, blockBytes: 256 });
+  const engine = createEngine({ records, blobs, now, inlineBytes: 256, blockBytes: 256 });
   return { engine, documents: records.documents };
 }
 
 export async function fillStore(directory: string): Promise<void> {
-  const { engine, documents: store } = await openRot(directory);
+  let passed = 0;
+  const { engine, documents: store } = await openRot(directory, () => time + passed);
   await engine.createBucket(emptyBucket, { storageClass: "InfrequentAccess" });
   await engine.createBucket(bucket);
   await engine.changeSettings(emptyBucket, { cors: [{ origins: ["*"], methods: ["GET"] }] as never });
@@ -71,6 +76,10 @@ export async function fillStore(directory: string): Promise<void> {
   }
   await engine.delete(bucket, deleted);
   for (const key of ["in flight/one", "in flight/two"]) await beginUpload(engine, key);
+  await fillHistory(engine, () => {
+    passed += 1000;
+    return time + passed;
+  });
   for (const { name, text } of documents) await store.put("proof", name, text, undefined);
   await engine.sweep();
   await engine.close();

@@ -164,7 +164,8 @@ function assertVersions(key: string, found: readonly FoundVersion[], attempts: r
   let latestBegun = -1;
   for (const one of found) {
     const same = left.get(one.digest) ?? [];
-    assert.ok(same.length > 0, `"${key}" has a version that no write made, or made once only`);
+    const told = () => JSON.stringify({ one, found, attempts });
+    assert.ok(same.length > 0, `"${key}" has a version that no write made, or made once only: ${told()}`);
     // Of writes that cannot be told apart, acknowledged ones come first.
     const attempt = same.find(({ isAcknowledged }) => isAcknowledged) ?? same[0]!;
     same.splice(same.indexOf(attempt), 1);

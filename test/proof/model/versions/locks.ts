@@ -26,7 +26,7 @@ export function createLocks(known: Known = nothing): Locks {
   return {
     async watch(engine, task) {
       if (isRead(task.operation)) return;
-      const now = await look(engine);
+      const now = await look(engine, last === nothing ? "if versioned" : "all");
       for (const [name, version] of last.versions) {
         if (now.versions.has(name) || !isKept(version, last.rules, task)) continue;
         throw new Error(
@@ -40,9 +40,9 @@ export function createLocks(known: Known = nothing): Locks {
   };
 }
 
-async function look(engine: Engine): Promise<Known> {
+async function look(engine: Engine, which: "all" | "if versioned"): Promise<Known> {
   const { versioning, lockRules = [] } = (await engine.bucket(bucketName))!.settings;
-  if (versioning === undefined && lockRules.length === 0) return nothing;
+  if (which !== "all" && versioning === undefined && lockRules.length === 0) return nothing;
   const versions = new Map<string, ObjectRecord>();
   for await (const { version } of everyVersion(engine)) {
     if (!isDeleteMarker(version)) versions.set(`${version.key} ${version.version}`, version);

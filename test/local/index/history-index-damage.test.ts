@@ -1,0 +1,45 @@
+// Damage in the columns of the history that records do not cover.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { createEngine } from "../../../src/engine/create.ts";
+import { wireChange } from "../../../src/local/commit/change.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
+import { openLocal } from "../../../src/local/open.ts";
+import { bucketIds } from "../../support/disk/on-disk.ts";
+
+test("a damaged time at which a version was replaced is reported, and lifecycle rules keep the version", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "store-history-"));
+  const { records, blobs } = await openLocal(directory);
+  const engine = createEngine({ records, blobs });
+  try {
+    await engine.createBucket("bucket");
+    const lifecycle = [{ id: "r", isEnabled: true, prefix: "", expireNoncurrent: { days: 1 } }];
+    await engine.changeSettings("bucket", { versioning: "on", lifecycle });
+    await engine.put("bucket", "key", Buffer.from("old"));
+    await engine.put("bucket", "key", Buffer.from("new"));
+    const { database } = bucketPaths(dataLayout(directory), bucketIds(directory).get("bucket")!);
+    const opened = new DatabaseSync(database, { timeout: 5000 });
+    opened.exec("UPDATE history SET until = 0");
+    await assert.rejects(engine.listVersions("bucket"), /damaged/);
+    await assert.rejects(engine.sweep(), /damaged/);
+    assert.equal(opened.prepare("SELECT count(*) AS n FROM history").get()?.n, 1);
+    opened.close();
+    const { damages } = await engine.verify();
+    assert.deepEqual([...new Set(damages.map(({ key }) => key))], ["key"]);
+  } finally {
+    await engine.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("the removal of a version and its event may use the space reserve of a full disk", () => {
+  const removal = { kind: "delete version", key: "key", version: "v" } as const;
+  const event = { kind: "append event", rule: "r", event: "removed" } as const;
+  assert.equal(wireChange({ mutations: [removal, event] }).onlyFreesSpace, true);
+  const marker = { isDeleteMarker: true, key: "key", version: "w", uploaded: 1 } as const;
+  assert.equal(wireChange({ mutations: [{ kind: "put marker", marker }, event] }).onlyFreesSpace, false);
+});
