@@ -1,6 +1,6 @@
 // The Records port on SQLite, one database per bucket: reads on the serving thread, commits on the
 // writer thread.
-import type { Records } from "../engine/records.ts";
+import type { Finding, Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
@@ -17,6 +17,7 @@ import { createLocalDocuments } from "./documents.ts";
 import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
 import type { RegisteredBucket } from "./index/bucket-registry.ts";
 import type { Queries } from "./index/object-queries.ts";
+import { toDamageError } from "./index/sqlite.ts";
 import { checkBucket } from "./integrity/check-bucket.ts";
 import { checkRegistry } from "./integrity/check-registry.ts";
 import { damagedError } from "./rows/checksum.ts";
@@ -53,6 +54,19 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       return buckets.read(name, (queries) => queries.entryKey(entry), never);
     } catch {
       return "";
+    }
+  }
+
+  /** Damage may also break the check itself: that is a finding too. */
+  function* checkBucketSafely(name: string, depth: "records" | "pages"): Generator<Finding> {
+    try {
+      yield* checkBucket(
+        (read) => buckets.read(name, (queries, { database }) => read(queries, database), never),
+        depth,
+      );
+    } catch (error) {
+      if (error instanceof StoreError && error.reason === "NoSuchBucket") throw error;
+      yield { what: toDamageError(error, `the records of bucket "${name}"`).detail };
     }
   }
 
@@ -158,11 +172,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     },
     async *checkIntegrity(name, depth) {
       if (name === undefined) yield* checkRegistry(layout, buckets.registry);
-      else
-        yield* checkBucket(
-          (read) => buckets.read(name, (queries, { database }) => read(queries, database), never),
-          depth,
-        );
+      else yield* checkBucketSafely(name, depth);
     },
     async referencesBlob(name, blob) {
       return buckets.read(name, (queries) => queries.referencesBlob(blob), never);

@@ -128,17 +128,16 @@ function lookUp(entry: ExistenceEntry): [sql: string, ...values: (string | numbe
 }
 
 function lostFinding(entry: ExistenceEntry): Finding {
-  const text = (key: Uint8Array) => Buffer.from(key).toString();
   const what = (thing: string) => `The stored data is damaged: ${thing} is missing from the index.`;
   switch (entry.kind) {
     case "object":
-      return { key: text(entry.key), what: what(`the record of "${text(entry.key)}"`) };
+      return { key: keyText(entry.key), what: what(`the record of "${keyText(entry.key)}"`) };
     case "version":
-      return { key: text(entry.key), what: what(`version "${entry.version}" of "${text(entry.key)}"`) };
+      return { key: keyText(entry.key), what: what(`version "${entry.version}" of "${keyText(entry.key)}"`) };
     case "shared":
       return { what: what(`the number of references of blob ${entry.id}`) };
     case "upload":
-      return { key: text(entry.key), what: what(`upload "${entry.id}"`) };
+      return { key: keyText(entry.key), what: what(`upload "${entry.id}"`) };
     case "part":
       return { what: what(`part ${entry.number} of upload "${entry.uploadId}"`) };
     case "blob":
@@ -163,6 +162,11 @@ interface Table {
   describe(row: Row): Finding;
 }
 
+/** A damaged key may be of any type. */
+function keyText(key: unknown): string {
+  return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
+}
+
 function describeUnindexed(thing: string): string {
   return `The stored data is damaged: ${thing} is missing from the existence index.`;
 }
@@ -175,8 +179,8 @@ const history: Table = {
   indexKey: ({ key, version }) => existenceKey.version(key as Uint8Array, String(version)),
   verify: (queries, { entry }) => queries.inspectEntry(Number(entry)),
   describe: ({ key, version }) => ({
-    key: Buffer.from(key as Uint8Array).toString(),
-    what: describeUnindexed(`version "${version}" of "${Buffer.from(key as Uint8Array).toString()}"`),
+    key: keyText(key),
+    what: describeUnindexed(`version "${version}" of "${keyText(key)}"`),
   }),
 };
 
@@ -195,9 +199,9 @@ const uploads: Table = {
   key: ["key", "id"],
   first: [new Uint8Array(), ""],
   indexKey: ({ key, id }) => existenceKey.upload(key as Uint8Array, String(id)),
-  verify: (queries, { key, id }) => queries.upload(Buffer.from(key as Uint8Array).toString(), String(id)),
+  verify: (queries, { key, id }) => queries.upload(keyText(key), String(id)),
   describe: ({ key, id }) => ({
-    key: Buffer.from(key as Uint8Array).toString(),
+    key: keyText(key),
     what: describeUnindexed(`upload "${id}"`),
   }),
 };
