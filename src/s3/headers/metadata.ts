@@ -14,6 +14,7 @@ const refusedHeaders = [
   /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
   /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
   /^x-amz-grant-/,
+  /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/,
 ];
 
 export function checkRefusedHeaders(request: S3Request): void {
