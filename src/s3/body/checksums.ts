@@ -80,7 +80,13 @@ function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
   const text = request.header("x-amz-trailer");
   if (text === undefined) return undefined;
   const names = text.split(",").map((name) => name.trim().toLowerCase());
-  return s3Algorithms.find((algorithm) => names.includes(checksumHeader(algorithm)));
+  const found = s3Algorithms.find((algorithm) => names.includes(checksumHeader(algorithm)));
+  if (found === undefined && names.some((name) => name.startsWith("x-amz-checksum-"))) {
+    throw new S3Error("InvalidRequest", {
+      message: "The value specified in the x-amz-trailer header is not supported",
+    });
+  }
+  return found;
 }
 
 /** Verifies the checksums of a document that was read completely. */

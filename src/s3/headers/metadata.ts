@@ -15,24 +15,29 @@ const refusedHeaders = [
   /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
   /^x-amz-grant-/,
 ];
+const unsupportedChecksum = /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/;
 
 export function checkRefusedHeaders(request: S3Request): void {
   const { rawHeaders } = request.http;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase();
-    if (isRefused(name)) throw new S3Error("NotImplemented", { details: { Header: name } });
-  }
+  for (let i = 0; i < rawHeaders.length; i += 2) checkRefused(rawHeaders[i]!.toLowerCase(), "Header");
 }
 
 /** Fields of a form stand for headers. */
 export function checkRefusedFields(names: Iterable<string>): void {
-  for (const name of names) {
-    if (isRefused(name)) throw new S3Error("NotImplemented", { details: { Field: name } });
-  }
+  for (const name of names) checkRefused(name, "Field");
 }
 
-function isRefused(name: string): boolean {
-  return name.startsWith("x-amz-") && refusedHeaders.some((pattern) => pattern.test(name));
+function checkRefused(name: string, place: "Header" | "Field"): void {
+  if (!name.startsWith("x-amz-")) return;
+  if (refusedHeaders.some((pattern) => pattern.test(name))) {
+    throw new S3Error("NotImplemented", { details: { [place]: name } });
+  }
+  if (unsupportedChecksum.test(name)) {
+    throw new S3Error("InvalidRequest", {
+      message: "The algorithm type you specified in x-amz-checksum- header is invalid.",
+      details: { [place]: name },
+    });
+  }
 }
 
 export function readMetadata(request: S3Request): GivenMetadata {

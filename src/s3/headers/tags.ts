@@ -15,7 +15,7 @@ export function readTagHeader(request: S3Request): Tags | undefined {
     const at = pair.indexOf("=");
     const [name, value] = at === -1 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)];
     const key = decodeTag(name);
-    if (tags.has(key)) throw invalidHeader();
+    if (key === "" || tags.has(key)) throw invalidHeader();
     tags.set(key, decodeTag(value));
   }
   return checked(tags);

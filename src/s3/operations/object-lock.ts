@@ -77,9 +77,8 @@ export async function getObjectRetention(call: Call): Promise<S3Response> {
 export async function putObjectRetention(call: Call): Promise<S3Response> {
   const { engine, operation, bucket } = call;
   const bypassGovernance = readBypass(call);
-  const document = await readDocument(call, "Retention");
+  const retention = readRetention(await readDocument(call, "Retention"));
   requireObjectLock(call);
-  const retention = readRetention(document);
   const { version } = await findObject(call);
   const target = { version, bypassGovernance };
   const record = await engine.setRetention(operation.bucket, operation.key, retention, target);
@@ -108,9 +107,9 @@ export async function getObjectLegalHold(call: Call): Promise<S3Response> {
 export async function putObjectLegalHold(call: Call): Promise<S3Response> {
   const { engine, operation, bucket, caller } = call;
   const document = await readDocument(call, "LegalHold");
-  requireObjectLock(call);
   const status = childText(document, "Status")?.trim();
   if (status !== "ON" && status !== "OFF") throw new S3Error("MalformedXML");
+  requireObjectLock(call);
   if (status === "OFF" && bucket !== undefined && !canAccess(caller, bucket, "admin")) {
     throw new S3Error("AccessDenied", {
       message: "Access Denied: releasing a legal hold needs the admin right on the bucket.",

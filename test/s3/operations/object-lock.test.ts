@@ -71,6 +71,9 @@ test("Object Lock can be enabled only with versioning on, and locks are refused 
   assertRefused(await retain(scene, retention("GOVERNANCE", inDays(1))), [400, "InvalidRequest"]);
   const hold = withMd5("<LegalHold><Status>ON</Status></LegalHold>");
   assertRefused(await request("PUT", "a", { query: "legal-hold", ...hold }), [400, "InvalidRequest"]);
+  const odd = withMd5("<LegalHold><Status>odd</Status></LegalHold>");
+  assertRefused(await request("PUT", "a", { query: "legal-hold", ...odd }), [400, "MalformedXML"]);
+  assertRefused(await retain(scene, retention("odd", inDays(1))), [400, "MalformedXML"]);
   const headers = { "x-amz-object-lock-legal-hold": "ON" };
   assertRefused(await request("PUT", "b", withMd5("x", headers)), [400, "InvalidRequest"]);
   assert.equal((await enable()).status, 200);

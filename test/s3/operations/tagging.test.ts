@@ -82,6 +82,8 @@ test("tags beyond the limits of S3 are refused, and change nothing", async (t) =
   const header = (value: string) => request("PUT", "b", { body: "x", headers: { "x-amz-tagging": value } });
   assertRefused(await header("k=1&k=2"), [400, "InvalidArgument"]);
   assertRefused(await header("k=%zz"), [400, "InvalidArgument"]);
+  for (const nameless of ["=", "=1", "k=1&=2"])
+    assertRefused(await header(nameless), [400, "InvalidArgument"]);
   assertRefused(
     await header(
       many(11)
