@@ -226,7 +226,12 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       }
       // List only referenced blobs of segments: compaction reclaims the other bytes.
       for (const segment of filesIn(segments)) {
-        for (const { id } of buckets.open(bucket).queries.blobsIn(bucketId, segment)) yield id;
+        const blobs = buckets.read(
+          bucket,
+          (queries) => queries.blobsIn(bucketId, segment),
+          () => false,
+        );
+        for (const { id } of blobs) yield id;
       }
     },
 
