@@ -27,15 +27,15 @@ export function checkRefusedFields(names: Iterable<string>): void {
   for (const name of names) checkRefused(name, "Field");
 }
 
-function checkRefused(name: string, place: "Header" | "Field"): void {
+function checkRefused(name: string, subject: "Header" | "Field"): void {
   if (!name.startsWith("x-amz-")) return;
   if (refusedHeaders.some((pattern) => pattern.test(name))) {
-    throw new S3Error("NotImplemented", { details: { [place]: name } });
+    throw new S3Error("NotImplemented", { details: { [subject]: name } });
   }
   if (unsupportedChecksum.test(name)) {
     throw new S3Error("InvalidRequest", {
       message: "The algorithm type you specified in x-amz-checksum- header is invalid.",
-      details: { [place]: name },
+      details: { [subject]: name },
     });
   }
 }
