@@ -33,7 +33,9 @@ interface Workshop {
 }
 
 async function openWorkshop(t: TestContext): Promise<Workshop> {
-  const folder = await realpath(await temporaryDirectory(t));
+  // In a folder of its own, so that a test sees what is written beside it.
+  const folder = join(await realpath(await temporaryDirectory(t)), "folder");
+  await mkdir(folder);
   const { engine } = await openEngine("memory:");
   t.after(() => engine.close());
   await engine.createBucket("photos");
