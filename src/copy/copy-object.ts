@@ -13,7 +13,7 @@ import { type CopyContext, isDamage, readBlob, SourceFault } from "./context.ts"
 
 /** The key in the target, as the copy was decided for it. */
 export interface TargetState {
-  /** Version of the current object. Undefined if there is no such object. */
+  /** Version of the current object. Undefined if the key has no object. */
   readonly version: string | undefined;
   readonly protection: Protection;
 }

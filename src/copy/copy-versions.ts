@@ -50,7 +50,7 @@ async function syncKey(
   const matching = firstOther === -1 ? kept : kept.slice(0, firstOther);
   const stale = existing.filter((version) => !matching.includes(version));
   for (const version of stale) {
-    // A version that is copied again behind others is not lost, so its lock is no obstacle.
+    // A version that is copied again after others is not lost, so its lock does not matter.
     if (!ids.has(version.version)) refuseIfLocked(context, bucket, version, protection);
   }
   for (const version of stale) await removeUnchecked(context, bucket, version, protection);

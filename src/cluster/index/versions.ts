@@ -50,7 +50,7 @@ const inspectBatchSize = 500;
 
 type VersionReads = Pick<Records, "version" | "newestVersion" | "objectAt" | "versions" | "inspectHistory">;
 
-/** `readMatches` returns the matching rows of a bucket, and rejects if there is no bucket. */
+/** `readMatches` returns the matching rows of a bucket, and rejects if the bucket does not exist. */
 export function createVersionReads(
   readMatches: (bucket: string, ...read: Parameters<ReadRows>) => ReturnType<ReadRows>,
 ): VersionReads {

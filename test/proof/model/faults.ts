@@ -151,12 +151,12 @@ async function assertFenced(world: World, subject: Subject, wanted: AnyWanted): 
 
 /** Whether no version was deleted or restored: then nothing is written. */
 function changesNothing(answer: Answer): boolean {
-  const told = JSON.parse(answer) as
+  const parsed = JSON.parse(answer) as
     | { outcome?: string }[]
     | { restored?: string[]; deleted?: string[] }
     | null;
-  if (Array.isArray(told)) return told.every(({ outcome }) => outcome === "missing" || outcome === "locked");
-  return told?.restored?.length === 0 && told.deleted?.length === 0;
+  if (Array.isArray(parsed)) return parsed.every(({ outcome }) => outcome === "missing" || outcome === "locked");
+  return parsed?.restored?.length === 0 && parsed.deleted?.length === 0;
 }
 
 /** Whether the operation repeats the completion of an upload, which writes nothing. */
