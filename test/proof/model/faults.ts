@@ -155,7 +155,8 @@ function changesNothing(answer: Answer): boolean {
     | { outcome?: string }[]
     | { restored?: string[]; deleted?: string[] }
     | null;
-  if (Array.isArray(parsed)) return parsed.every(({ outcome }) => outcome === "missing" || outcome === "locked");
+  if (Array.isArray(parsed))
+    return parsed.every(({ outcome }) => outcome === "missing" || outcome === "locked");
   return parsed?.restored?.length === 0 && parsed.deleted?.length === 0;
 }
 
