@@ -67,9 +67,11 @@ async function prepare(
   const engine = createEngine({ records, blobs });
   await engine.createBucket(bucket);
   await engine.changeSettings(bucket, { versioning: "on" });
-  for (let version = 0; version < perKey; version++) {
-    context.progress(`version ${version + 1} of ${perKey} of ${keys.toLocaleString("en")} keys`);
-    for (let first = 0; first < keys; first += page) {
+  // All versions of a page of keys at once: neighbours in the index are written together.
+  for (let first = 0; first < keys; first += page) {
+    if (first % 100_000 === 0)
+      context.progress(`${perKey} versions of keys from ${first.toLocaleString("en")}`);
+    for (let version = 0; version < perKey; version++) {
       await putVersions(records, first, Math.min(page, keys - first), version);
     }
   }

@@ -22,12 +22,13 @@ import { syncDirectory } from "./disk/fsync-directory.ts";
 import { blobId, blobPath, bucketPaths, isInSegment, type Layout, parseBlobId } from "./disk/layout.ts";
 import { createLru } from "./disk/lru.ts";
 import type { LocalMetrics } from "./disk/metrics.ts";
-import { clearStaleLocks, isProcessAlive, type ProcessLock } from "./disk/process-lock.ts";
+import { clearStaleLocks, hasStaleLock, isProcessAlive, type ProcessLock } from "./disk/process-lock.ts";
 import { clearPartial, createReserve } from "./disk/space-reserve.ts";
 import type { WriteStop } from "./disk/write-stop.ts";
 import type { Buckets } from "./index/bucket-handles.ts";
 import { createPins } from "./recovery/pins.ts";
 import { filesIn, recoverBucket } from "./recovery/recover.ts";
+import { settleBucketLog } from "./recovery/settle-log.ts";
 import { clearTrash } from "./recovery/trash.ts";
 
 export interface LocalBlobsOptions {
@@ -108,6 +109,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     const isGone = memoize(
       (name: string) => name !== processLock.name && !isProcessAlive(layout.processes, name),
     );
+    const hasCrash = hasStaleLock(layout.processes);
     let removed = 0;
     for (const { name, id } of buckets.all("sound")) {
       // Called only for buckets with markers of a dead process, so other buckets are not opened.
@@ -120,6 +122,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         bucketId: id,
         paths,
         isGone,
+        settleLog: () => settleBucketLog(paths.database),
+        hasCrash,
         referencesBlob,
         hasBlobsIn,
         ownProcess,

@@ -10,12 +10,13 @@ import { createWriter } from "./commit/group-commit.ts";
 import { createAuditFile } from "./disk/audit-file.ts";
 import { dataLayout, type Layout } from "./disk/layout.ts";
 import { createLocalMetrics } from "./disk/metrics.ts";
-import { acquireProcessLock } from "./disk/process-lock.ts";
+import { acquireProcessLock, hasStaleLock } from "./disk/process-lock.ts";
 import { createWriteStop } from "./disk/write-stop.ts";
 import { createBuckets } from "./index/bucket-handles.ts";
 import { clearUnregistered, prepareDirectory } from "./index/bucket-registry.ts";
 import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./index/sqlite.ts";
 import { createLocalRecords } from "./records.ts";
+import { settleLog } from "./recovery/settle-log.ts";
 
 /** @internal `sizes` and `busyTimeout` let tests reach limits with few bytes and in little time. */
 export async function openLocal(
@@ -58,13 +59,18 @@ export async function openLocal(
   };
 }
 
+function prepare(layout: Layout): void {
+  prepareDirectory(layout);
+  if (hasStaleLock(layout.processes)) settleLog(layout.registry);
+}
+
 /** Prepares the directory. If the disk is full, releases the reserve for the database logs. */
 function prepareOnFullDisk(layout: Layout): void {
   try {
-    prepareDirectory(layout);
+    prepare(layout);
   } catch (error) {
     if (sqliteCode(error) !== sqliteFull || !existsSync(layout.reserve)) throw error;
     rmSync(layout.reserve, { force: true });
-    prepareDirectory(layout);
+    prepare(layout);
   }
 }

@@ -52,6 +52,12 @@ export function isProcessAlive(directory: string, name: string): boolean {
   return !tryLock(path, () => {});
 }
 
+/** Whether a process has crashed whose lock file was not removed yet. */
+export function hasStaleLock(directory: string): boolean {
+  const files = readdirSync(directory).filter((file) => file.endsWith(suffix));
+  return files.some((file) => tryLock(join(directory, file), () => {}));
+}
+
 /** Removes the lock files of crashed processes and returns their number. */
 export function clearStaleLocks(directory: string): number {
   let removed = 0;

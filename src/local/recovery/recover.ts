@@ -12,6 +12,10 @@ export interface RecoveryOptions {
   readonly bucketId: string;
   readonly paths: BucketPaths;
   readonly isGone: (processName: string) => boolean;
+  /** Called before the first query if a process may have left a commit in doubt. */
+  readonly settleLog: () => void;
+  /** Whether a process has crashed, perhaps without a marker in this bucket. */
+  readonly hasCrash: boolean;
   readonly referencesBlob: (id: string) => boolean;
   readonly hasBlobsIn: (segment: string) => boolean;
   /** The name of this process. */
@@ -28,9 +32,10 @@ export function recoverBucket(options: RecoveryOptions): number {
   const { bucketId, paths, isGone, referencesBlob, hasBlobsIn } = options;
   let removed = 0;
   try {
-    for (const marker of filesIn(paths.open)) {
-      const [folder = "", processName = ""] = marker.split(".");
-      if (!isGone(processName)) continue;
+    const markers = filesIn(paths.open).filter((marker) => isGone(marker.split(".")[1] ?? ""));
+    if (options.hasCrash || markers.length > 0) options.settleLog();
+    for (const marker of markers) {
+      const [folder = ""] = marker.split(".");
       removed += removeOrphans(join(paths.blobs, folder), (file) =>
         referencesBlob(blobId({ bucketId, folder, file })),
       );
