@@ -1,6 +1,5 @@
 // Opens a store: creates an engine for a data directory, "memory:" or the two URLs of a cluster.
 // Only the adapter of that location is loaded.
-import { randomBytes } from "node:crypto";
 import type { AuditLog } from "./audit/audit-log.ts";
 import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
@@ -90,8 +89,7 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
     metrics,
     openUploads: options.openUploads,
   });
-  const auditLog =
-    ports.auditLog ?? createDocumentAuditLog(records.documents, () => randomBytes(8).toString("hex"));
+  const auditLog = ports.auditLog ?? createDocumentAuditLog(records.documents);
   return { engine, documents: records.documents, commitForOthers, auditLog };
 }
 

@@ -14,7 +14,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["node:crypto", "@node-rs/crc32"],
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
-  audit: ["engine/records.ts"],
+  audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
   secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],

@@ -1,5 +1,7 @@
 // The audit log: who made which administrative change to a store, when, and from where. It never
 // contains secrets.
+import type { ChainFields } from "./chain.ts";
+import type { ChainReport } from "./verify-chain.ts";
 
 export const auditActions = [
   "create bucket",
@@ -104,15 +106,24 @@ export function createAuditRecorder(
   };
 }
 
-/** Stores audit entries. */
+/** Stores audit entries in a hash chain. */
 export interface AuditLog {
   /** The entry is durable when the promise resolves. */
   record(entry: AuditEntry): Promise<void>;
   /** Yields entries in recorded order, after the position at which an earlier read ended. */
   read(after?: string): AsyncIterable<LoggedEntry>;
+  /** Verifies the chain. The hashes in `expected`, noted earlier, must be in it. */
+  verify(expected?: readonly string[]): Promise<ChainReport>;
+  /** Limits the size of the log; the oldest entries are removed, and an entry records this. */
+  limit(bytes: number): Promise<void>;
 }
 
 export interface LoggedEntry {
-  readonly entry: AuditEntry;
+  /** Entries of versions without a hash chain have no chain fields. */
+  readonly entry: AuditEntry & Partial<ChainFields>;
   readonly position: string;
 }
+
+/** Default limit for the size of the log. */
+export const defaultLogBytes = 256 * 1024 * 1024;
+export const minLogBytes = 1024 * 1024;
