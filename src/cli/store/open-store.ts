@@ -19,7 +19,7 @@ export interface Data extends OpenEngine {
   /** Returns the key that encrypts secrets and credentials. */
   secretKey(): Uint8Array;
   /** Records a finished action in the audit log. */
-  recordAudit(action: AuditAction, subject: string, detail?: string): Promise<void>;
+  recordAudit(action: AuditAction, subject?: string, detail?: string): Promise<void>;
   /**
    * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does
    * this regularly; without a server, only commands do it.
