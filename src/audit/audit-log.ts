@@ -1,7 +1,7 @@
 // The audit log: who made which administrative change to a store, when, and from where. It never
 // contains secrets.
 import type { ChainFields } from "./chain.ts";
-import type { ChainReport } from "./verify-chain.ts";
+import type { ChainReport } from "./chain-report.ts";
 
 export const auditActions = [
   "create bucket",

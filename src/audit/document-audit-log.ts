@@ -5,7 +5,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Document, Documents } from "../engine/records.ts";
 import { type AuditEntry, type AuditLog, defaultLogBytes, type LoggedEntry } from "./audit-log.ts";
 import { type ChainHead, formatTrim, parseLine, sealEntry, sha256 } from "./chain.ts";
-import { type AuditLine, verifyChain } from "./verify-chain.ts";
+import type { AuditLine } from "./chain-report.ts";
+import { verifyChain } from "./verify-chain.ts";
 
 const headName = "head";
 /** Documents that are read concurrently, and the number that one trim removes. */
@@ -157,12 +158,11 @@ async function* readEntries(documents: Documents, after: string | undefined): As
 async function* readLines(documents: Documents, saved: LogState | undefined): AsyncGenerator<AuditLine> {
   let number = 0;
   for (const { text } of await documents.list("act")) {
-    yield { bytes: Buffer.from(text), file: "entries before the chain", number: ++number, isComplete: true };
+    yield { bytes: Buffer.from(text), file: "audit", number: ++number, isComplete: true };
   }
   const state = saved ?? (await startState(documents));
   for await (const { name, text } of readToEnd(documents, state.first, state.seq)) {
-    const place = { file: "audit", number: Number(name) };
-    yield { bytes: Buffer.from(text), ...place, isComplete: true };
+    yield { bytes: Buffer.from(text), file: "audit", number: Number(name), isComplete: true };
   }
 }
 

@@ -2,7 +2,7 @@
 // buckets, rules and secrets.
 import { setTimeout as pause } from "node:timers/promises";
 import { type AuditEntry, type AuditLog, auditActions, minLogBytes } from "../../audit/audit-log.ts";
-import type { ChainReport } from "../../audit/verify-chain.ts";
+import type { ChainReport } from "../../audit/chain-report.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
 import { formatCount, type Output } from "../framework/output.ts";
