@@ -15,11 +15,11 @@ const createCommand: Command = {
   name: "create",
   summary: "Create an access key for the S3 API",
   details: "Without --grant the key has full access to its account. The secret is shown only once.",
-  usage: ["[--account NAME] [--grant BUCKET[/PREFIX*]:RIGHTS]... [--expires TIME]"],
+  usage: ["[--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME]"],
   options: {
     account: { value: "NAME", summary: 'account that owns the key and its buckets; default: "default"' },
     grant: {
-      value: "BUCKET[/PREFIX*]:RIGHTS",
+      value: "BUCKET:RIGHTS",
       summary:
         "permissions on a bucket or a part of it: read, write, append, list, delete, admin; * is every bucket",
       repeatable: true,
