@@ -27,6 +27,10 @@ export const auditActions = [
   "sign in",
   "refuse sign-in",
   "sign out",
+  "create user",
+  "change user",
+  "delete user",
+  "end session",
   "restart script",
 ] as const;
 
