@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AuditEntry } from "../../../src/audit/audit-log.ts";
 import type { ConsoleKeys } from "../../../src/console/api/keys.ts";
+import { oidcRoutes } from "../../../src/console/api/oidc.ts";
 import type { ConsoleScripts } from "../../../src/console/api/scripts.ts";
 import { signInRoute } from "../../../src/console/api/session.ts";
+import { createProviders, type ProviderOptions } from "../../../src/console/auth/providers.ts";
 import type { Permissions } from "../../../src/console/auth/roles.ts";
 import { createSessions } from "../../../src/console/auth/sessions.ts";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
@@ -14,6 +16,7 @@ import { createHandler } from "../../../src/console/handler.ts";
 import type { Route } from "../../../src/console/route.ts";
 import { createRoutes } from "../../../src/console/routes.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
+import type { Documents } from "../../../src/engine/records.ts";
 import { listen } from "../../../src/http/server/listen.ts";
 import { openEngine } from "../../../src/open.ts";
 
@@ -31,6 +34,13 @@ export interface ApiScene {
   readonly engine: Engine;
   /** The audited actions, with the name of the bucket. */
   readonly audited: string[];
+  /** Audited sign-ins and refusals, with the name of the user. */
+  readonly signIns: string[];
+  /** Lines in the log of the server. */
+  readonly logged: string[];
+  /** URL of the console, without a trailing slash. */
+  readonly url: string;
+  readonly documents: Documents;
   readonly routes: readonly Route[];
   /** Returns a client that is signed in with a new token of these permissions. */
   signIn(permissions: Permissions): Promise<Pick<ApiScene, "ask" | "get" | "refused">>;
@@ -42,27 +52,39 @@ export interface ApiScene {
 }
 
 /** Opens a store with the bucket "bucket". */
-export async function apiScene(t: TestContext): Promise<ApiScene> {
+export async function apiScene(
+  t: TestContext,
+  { providers: given = [] }: { readonly providers?: readonly ProviderOptions[] } = {},
+): Promise<ApiScene> {
   const { engine, documents } = await openEngine("memory:");
   await engine.createBucket("bucket");
   const now = Date.now;
   const own = newToken();
   const tokens = createTokens(documents, now);
   const users = createUsers(documents, now);
-  const sessions = createSessions({ documents, tokens, users, ownToken: own.hash, now });
+  const providers = createProviders(given, documents, now);
+  const { groupPermissions } = providers;
+  const sessions = createSessions({ documents, tokens, users, ownToken: own.hash, groupPermissions, now });
   const s3 = { endpoint: "http://127.0.0.1:9000", accessKeyId: "STORE", secretAccessKey: "secret" };
   const audited: string[] = [];
+  const logged: string[] = [];
+  const signIns: string[] = [];
+  const attempts = createAttempts(now);
   const routes = createRoutes({ engine, sessions, keys, metrics: undefined, scripts, s3, now });
   const handler = createHandler({
     files: () => undefined,
     sessions,
     routes,
-    openRoutes: [signInRoute(sessions, createAttempts(now))],
+    openRoutes: [
+      signInRoute(sessions, attempts),
+      ...oidcRoutes({ providers, sessions, attempts, url: undefined, log: (line) => logged.push(line) }),
+    ],
     policy: "",
     hostNames: [],
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
-    recordAudit: async ({ act, subject }: Omit<AuditEntry, "time">) => {
+    recordAudit: async ({ act, subject, by }: Omit<AuditEntry, "time">) => {
+      if (/sign/.test(act)) signIns.push(`${act} ${by.name ?? ""}`.trim());
       if (subject !== undefined) audited.push(`${act} ${subject}`);
     },
     now,
@@ -81,7 +103,7 @@ export async function apiScene(t: TestContext): Promise<ApiScene> {
     return createClient(url, { ...headers, cookie, connection: "close" });
   };
   return {
-    ...{ engine, audited, routes, ...(await client(own.token)) },
+    ...{ url, engine, documents, audited, logged, signIns, routes, ...(await client(own.token)) },
     async signIn(permissions) {
       return client((await tokens.create({ name: "test", permissions })).token);
     },
