@@ -15,6 +15,7 @@ export const auditActions = [
   "change versioning",
   "change object lock",
   "change tags",
+  "change quota",
   "create key",
   "delete key",
   "disable key",

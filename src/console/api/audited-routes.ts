@@ -27,6 +27,7 @@ const settingActions: ReadonlyMap<string, AuditAction> = new Map([
   ["versioning", "change versioning"],
   ["objectLock", "change object lock"],
   ["tags", "change tags"],
+  ["quota", "change quota"],
 ]);
 
 const onBucketSetting: ReadAction = ({ query }) => {
