@@ -1,5 +1,6 @@
 // Audit entries of the S3 API: denied requests are combined and contain no secret, locks are named.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import type { AuditEntry } from "../../src/audit/audit-log.ts";
 import { type DirectScene, directScene } from "./direct.ts";
@@ -67,18 +68,18 @@ test("changes of retention and legal holds are recorded with the object's key", 
   await engine.createBucket("records");
   await engine.changeSettings("records", { versioning: "on", objectLock: {} });
   await engine.put("records", "contract", Buffer.from("text"));
-  const path = "/records/contract";
-  const hold = await ask({
-    method: "PUT",
-    path,
-    query: [["legal-hold", ""]],
-    body: Buffer.from("<LegalHold><Status>ON</Status></LegalHold>"),
-  });
-  assert.equal(hold.status, 200, hold.text);
   const until = new Date(Date.now() + 86_400_000).toISOString();
-  const body = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`;
-  const retention = await ask({ method: "PUT", path, query: [["retention", ""]], body: Buffer.from(body) });
-  assert.equal(retention.status, 200, retention.text);
+  const documents = {
+    "legal-hold": "<LegalHold><Status>ON</Status></LegalHold>",
+    retention: `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`,
+  };
+  for (const [name, text] of Object.entries(documents)) {
+    const headers = { "content-md5": createHash("md5").update(text).digest("base64") };
+    const query = [[name, ""]] as const;
+    const path = "/records/contract";
+    const answer = await ask({ method: "PUT", path, query, headers, body: Buffer.from(text) });
+    assert.equal(answer.status, 200, answer.text);
+  }
   assert.deepEqual(
     recorded.map(({ act, subject, detail }) => [act, subject, detail]),
     [
