@@ -21,6 +21,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
   ],
+  oidc: ["http", "model", "jose"],
   "s3-client": ["http", "model", "node:http", "node:https", "node:timers/promises"],
   child: ["node:*"],
   engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
@@ -50,7 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["binding", "child", "http", "metrics", "model", "script-types.ts", "open.ts", ...engineTypes()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
-  console: ["audit", "http", "metrics", "model", ...engineTypes(), "node:*"],
+  console: ["audit", "http", "metrics", "model", "oidc", ...engineTypes(), "node:*"],
   cli: [
     ...[
       "access",
@@ -66,6 +67,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       "model",
+      "oidc",
       "open.ts",
       "public",
       "s3",
@@ -114,7 +116,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
-  engine: ["codec", "bytes", "versions", "uploads", "key-value", "maintenance"],
+  engine: ["codec", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
   s3: ["auth", "body", "headers", "operations", "server"],
@@ -135,7 +137,7 @@ const testFolders = [
 function engineTypes(): string[] {
   return [
     ...["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"],
-    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts"],
+    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts", "engine/quotas/quotas.ts"],
   ];
 }
 

@@ -2,6 +2,7 @@
 // is denied.
 import type { BucketRecord } from "../model/bucket.ts";
 import { coversTarget, type Grant, includesRight, isGrantOn, type Right, type Target } from "./grants.ts";
+import type { KeyLimits } from "./keys/key-rates.ts";
 
 export interface Caller {
   readonly accessKeyId: string;
@@ -10,6 +11,8 @@ export interface Caller {
   readonly grants: readonly Grant[] | undefined;
   /** Limits of temporary credentials: these grants must allow the request too. */
   readonly scope?: Scope | undefined;
+  /** Rates of the access key. Undefined: no limits. */
+  readonly limits?: KeyLimits | undefined;
 }
 
 export interface Scope {

@@ -15,6 +15,7 @@ import { authenticate } from "./auth/authenticate.ts";
 import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
 import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
+import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
 import type { S3Response } from "./call.ts";
@@ -34,6 +35,8 @@ export interface S3Options {
   /** Memory budget for documents and form fields in memory; default: 64 MiB. */
   readonly documentBytes?: number | undefined;
   readonly now: () => number;
+  /** Number of processes that share the rates of each access key; default: 1. */
+  readonly processes?: number | undefined;
   /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
   /** Called for every request whose signature is valid. */
@@ -70,6 +73,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
+  const pacing = createPacing(options);
   const budget = createDocumentBudget(options.documentBytes);
   const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
   const { credentials } = options;
@@ -89,20 +93,25 @@ export function createS3Handler(options: S3Options): HttpHandler {
     state.operation = operation;
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
-      const onAuthenticated = ({ accessKeyId }: Caller, key: string) =>
-        void Object.assign(state, { accessKeyId, operation: { ...operation, key } });
+      const onAuthenticated = async ({ accessKeyId, limits }: Caller, key: string) => {
+        Object.assign(state, { accessKeyId, operation: { ...operation, key } });
+        return limits === undefined ? undefined : pacing.enter({ accessKeyId, limits });
+      };
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
     const verified = await authenticate(rawRequest, authentication);
-    state.accessKeyId = verified.caller.accessKeyId;
-    const { bucket, canOverwrite } = await authorize(engine, verified.caller, operation, request);
+    const { caller } = verified;
+    const { accessKeyId, limits } = caller;
+    state.accessKeyId = accessKeyId;
+    const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
+    const { bucket, canOverwrite } = await authorize(engine, caller, operation, request);
     checkRefusedHeaders(request);
     const { name } = operation;
     const response = await withShare("document", (share) => {
-      const payload = openPayload(request, verified, share);
-      const { caller } = verified;
+      const opened = openPayload(request, verified, share);
+      const payload = pace === undefined ? opened : pace.payload(opened);
       const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region };
       return operationHandlers[name](call);
     });
@@ -111,7 +120,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
       const { id, accessKeyId } = state;
       await audit.recordSuccess({ id, operation, accessKeyId, http });
     }
-    return response;
+    if (pace === undefined) return response;
+    return { status: response.status, headers: response.headers, body: pace.outgoing(response.body) };
   }
 
   async function withShare<T>(

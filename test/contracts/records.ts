@@ -5,6 +5,7 @@ import { commits } from "./records/commits.ts";
 import { burials } from "./records/garbage-queue.ts";
 import { objectRecords } from "./records/objects.ts";
 import { outbox } from "./records/outbox.ts";
+import { quotas } from "./records/quotas.ts";
 import { objectScans } from "./records/scans.ts";
 import type { OpenRecords } from "./records/setup.ts";
 import { uploadRecords } from "./records/uploads.ts";
@@ -16,6 +17,7 @@ const chapters = {
   versions: versionRecords,
   "uploads and parts": uploadRecords,
   commits,
+  quotas,
   "the garbage queue": burials,
   "events to deliver": outbox,
 };

@@ -16,11 +16,13 @@ import {
   sealCredential,
   withFields,
 } from "./credential-record.ts";
+import type { KeyLimits } from "./key-rates.ts";
 import { deleteUse, readUses } from "./key-usage.ts";
 import {
   CredentialError,
   checkAccount,
   checkGrantBucket,
+  checkLimits,
   mergeGrants,
   newAccessKeyId,
   newSecret,
@@ -38,6 +40,8 @@ export interface CredentialInfo {
   readonly state: "active" | "disabled" | "expired";
   /** End of the period in which the secret before the last rotation is still accepted. */
   readonly previousUntil: number | undefined;
+  /** Undefined: no limits. */
+  readonly limits?: KeyLimits | undefined;
 }
 
 export interface ListedCredential extends CredentialInfo {
@@ -56,6 +60,7 @@ export interface NewCredential {
   readonly grants?: readonly Grant[] | undefined;
   /** Milliseconds since the epoch. */
   readonly expires?: number | undefined;
+  readonly limits?: KeyLimits | undefined;
 }
 
 export interface Credentials {
@@ -167,8 +172,9 @@ export function createCredentials(
   }
 
   return {
-    async create({ account = defaultAccount, grants, expires } = {}) {
+    async create({ account = defaultAccount, grants, expires, limits } = {}) {
       checkAccount(account);
+      if (limits !== undefined) checkLimits(limits);
       for (const { bucket } of grants ?? []) checkGrantBucket(bucket);
       const created = now();
       if (expires !== undefined && !(expires > created))
@@ -180,6 +186,7 @@ export function createCredentials(
           ...(grants === undefined ? {} : { grants: mergeGrants(grants) }),
           created,
           ...(expires === undefined ? {} : { expires }),
+          ...(limits === undefined ? {} : { limits }),
         };
         const stored = sealCredential(masterKey(), accessKeyId, { fields, secret: newSecret() });
         const outcome = await documents.put(kind, accessKeyId, JSON.stringify(stored), undefined);
@@ -241,7 +248,7 @@ export function toOwner(account: string): { readonly id: string; readonly displa
 }
 
 function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
-  const { account, grants, created, expires, disabled } = readFields(stored);
+  const { account, grants, created, expires, disabled, limits } = readFields(stored);
   const { previous } = stored;
   const isExpired = expires !== undefined && expires <= now;
   return {
@@ -252,6 +259,7 @@ function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: nu
     expires,
     state: disabled ? "disabled" : isExpired ? "expired" : "active",
     previousUntil: previous !== undefined && previous.until > now ? previous.until : undefined,
+    limits,
   };
 }
 

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { checkBucketName } from "../../model/bucket.ts";
 import type { Grant } from "../grants.ts";
+import type { KeyLimits } from "./key-rates.ts";
 
 /** An access key cannot be created or decrypted. The message never contains a secret. */
 export class CredentialError extends Error {
@@ -24,6 +25,13 @@ export function checkGrantBucket(bucket: string): void {
     checkBucketName(bucket);
   } catch (cause) {
     throw new CredentialError(`The grant names "${bucket}", which is not a valid bucket name.`, { cause });
+  }
+}
+
+export function checkLimits({ requestsPerSecond, bytesPerSecond }: KeyLimits): void {
+  for (const limit of [requestsPerSecond, bytesPerSecond]) {
+    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1))
+      throw new CredentialError("A rate is a whole number per second, at least 1.");
   }
 }
 

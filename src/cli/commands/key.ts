@@ -3,11 +3,14 @@
 import { formatGrant, type Grant, parseDuration, parseGrant } from "../../access/grants.ts";
 import { bindGrants } from "../../access/keys/credential-grants.ts";
 import type { CredentialInfo, ListedCredential } from "../../access/keys/credentials.ts";
+import type { KeyLimits } from "../../access/keys/key-rates.ts";
 import { CredentialError } from "../../access/keys/new-credential.ts";
 import { StoreError } from "../../model/errors.ts";
-import type { Command, CommandGroup } from "../framework/command.ts";
+import type { Command, CommandGroup, ParsedOptions } from "../framework/command.ts";
 import { parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { toCommandError } from "../framework/failures.ts";
+import type { Output } from "../framework/output.ts";
+import { parseSize, parseWholeNumber } from "../framework/size-argument.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { disableCommand, enableCommand, noSuchKey, openCredentials, rotateCommand } from "./key-state.ts";
 
@@ -15,7 +18,9 @@ const createCommand: Command = {
   name: "create",
   summary: "Create an access key for the S3 API",
   details: "Without --grant the key has full access to its account. The secret is shown only once.",
-  usage: ["[--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME]"],
+  usage: [
+    "[--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME] [--requests-per-second N] [--bytes-per-second SIZE]",
+  ],
   options: {
     account: { value: "NAME", summary: 'account that owns the key and its buckets; default: "default"' },
     grant: {
@@ -25,6 +30,11 @@ const createCommand: Command = {
       repeatable: true,
     },
     expires: { value: "TIME", summary: "lifetime, such as 12h or 30d; default: no expiry" },
+    "requests-per-second": { value: "N", summary: "maximum rate of requests; default: no limit" },
+    "bytes-per-second": {
+      value: "SIZE",
+      summary: "maximum rate of bytes in and out, such as 10MB; default: no limit",
+    },
   },
   examples: [
     "store key create",
@@ -38,13 +48,14 @@ const createCommand: Command = {
     const expires = options.text("expires");
     const lifetime = expires === undefined ? undefined : parseOrUsageError(() => parseDuration(expires));
     const account = options.text("account");
+    const limits = readLimits(options);
     const credential = await withData(invocation, { absent: "create" }, async (data) => {
       for (const { bucket } of given) await checkBucket(data, bucket);
       const find = (bucket: string) => data.engine.bucket(bucket);
       const grants = given.length === 0 ? undefined : await bindGrants(given, find);
       const end = lifetime === undefined ? undefined : Date.now() + lifetime;
       const made = await openCredentials(data)
-        .create({ account, grants, expires: end })
+        .create({ account, grants, expires: end, limits })
         .catch(throwUsageError);
       await data.recordAudit("create key", made.accessKeyId);
       return made;
@@ -57,6 +68,7 @@ const createCommand: Command = {
       ["account", credential.account],
       ["grants", formatGrants(credential.grants)],
       ["expires", credential.expires === undefined ? "never" : output.time(credential.expires)],
+      ...limitFields(credential.limits, output),
     ]);
     output.note("Save the secret access key now: it is not shown again.");
   },
@@ -115,6 +127,29 @@ export const keyCommands: CommandGroup = {
   commands: [createCommand, listCommand, rotateCommand, disableCommand, enableCommand, deleteCommand],
 };
 
+function readLimits(options: ParsedOptions): KeyLimits | undefined {
+  const [requests, bytes] = [options.text("requests-per-second"), options.text("bytes-per-second")];
+  if (requests === undefined && bytes === undefined) return undefined;
+  return {
+    ...(requests === undefined
+      ? {}
+      : { requestsPerSecond: parseWholeNumber("--requests-per-second", requests) }),
+    ...(bytes === undefined ? {} : { bytesPerSecond: parseSize("--bytes-per-second", bytes) }),
+  };
+}
+
+function limitFields(limits: KeyLimits | undefined, output: Output): [string, string][] {
+  const { requestsPerSecond, bytesPerSecond } = limits ?? {};
+  return [
+    ...(requestsPerSecond === undefined
+      ? []
+      : [["requests per second", String(requestsPerSecond)] as [string, string]]),
+    ...(bytesPerSecond === undefined
+      ? []
+      : [["bytes per second", output.bytes(bytesPerSecond)] as [string, string]]),
+  ];
+}
+
 /** Converts an error about the settings of a key to a usage error. */
 function throwUsageError(error: unknown): never {
   throw error instanceof CredentialError ? usageError(error.message) : error;
@@ -137,7 +172,7 @@ function listedJson(key: ListedCredential) {
   return { ...keyJson(key), lastUsed };
 }
 
-function keyJson({ accessKeyId, account, grants, created, expires, state }: CredentialInfo) {
+function keyJson({ accessKeyId, account, grants, created, expires, state, limits }: CredentialInfo) {
   return {
     accessKeyId,
     account,
@@ -145,5 +180,6 @@ function keyJson({ accessKeyId, account, grants, created, expires, state }: Cred
     created: new Date(created).toISOString(),
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     state,
+    ...(limits === undefined ? {} : { limits }),
   };
 }

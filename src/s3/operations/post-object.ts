@@ -15,6 +15,7 @@ import { checkPolicy } from "../auth/post-policy.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
+import type { Pace } from "../body/pacing.ts";
 import { xmlDocument } from "../body/xml-writer.ts";
 import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -33,8 +34,8 @@ export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
   /** Memory budget for the fields. */
   readonly share: BudgetShare;
-  /** Called when the caller and the key are known. */
-  readonly onAuthenticated: (caller: Caller, key: string) => void;
+  /** Called when the caller and the key are known. Returns the pace of a key with limits. */
+  readonly onAuthenticated: (caller: Caller, key: string) => Promise<Pace | undefined>;
 }
 
 export async function postObject(
@@ -53,7 +54,7 @@ export async function postObject(
   const key = resolveKey(form);
   const wanted = toAccessRequest("PostObject", { key });
   const { bucket, canOverwrite } = await requireAccess(engine, caller, operation.bucket, wanted);
-  options.onAuthenticated(caller, key);
+  const pace = await options.onAuthenticated(caller, key);
   // The policy applies to the key in which ${filename} is already replaced.
   const sizeLimits = checkPolicy(
     fields.get("policy") ?? "",
@@ -62,7 +63,7 @@ export async function postObject(
   );
   checkRefusedFields(fields.keys());
   const formRequest = withFieldsAsHeaders(request, fields);
-  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
+  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,
     httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
@@ -131,11 +132,15 @@ function resolveKey({ fields, fileName = "" }: Form): string {
 }
 
 /** Returns a stream that fails if the size of the file is outside the limits of the policy. */
-function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
+function limitSize(
+  form: Form,
+  { minBytes, maxBytes }: { minBytes: number; maxBytes: number },
+  pace: Pace | undefined,
+): ByteStream {
   const limit = Math.min(maxBytes, limits.singleWriteBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let size = 0;
-    for await (const chunk of form.file()) {
+    for await (const chunk of pace?.incoming(form.file()) ?? form.file()) {
       size += chunk.length;
       if (size > limit) throw new S3Error("EntityTooLarge");
       yield chunk;

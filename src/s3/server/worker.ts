@@ -30,7 +30,7 @@ function sendToParent(message: FromS3Process): void {
 }
 
 async function open(messageOptions: OpenS3): Promise<void> {
-  const { location, domains, secretKey, observing, openUploads, ...portOptions } = messageOptions;
+  const { location, domains, secretKey, observing, openUploads, processes, ...portOptions } = messageOptions;
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
@@ -47,6 +47,7 @@ async function open(messageOptions: OpenS3): Promise<void> {
     credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
     domains,
     now: Date.now,
+    processes,
     onKeyUsed: uses.record,
     log: (line) => sendToParent({ kind: "log", line }),
     recordAudit,

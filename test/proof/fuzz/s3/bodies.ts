@@ -158,7 +158,7 @@ const forms: Target = {
           credentials: { find },
           regions: ["auto"],
           now: Date.now,
-          onAuthenticated: () => {},
+          onAuthenticated: async () => undefined,
         }),
         input,
       );
