@@ -3,6 +3,7 @@ import type { Blobs } from "./blobs.ts";
 import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { BufferPool } from "./bytes/pooled.ts";
 import type { SpareBuffers } from "./bytes/ring.ts";
+import type { QuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
 
 export interface Context {
@@ -19,6 +20,7 @@ export interface Context {
   readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
   readonly ingests: IngestState;
+  readonly quotas: QuotaEnforcement;
 }
 
 /** The bodies that are being received now, and the memory for them. */

@@ -10,6 +10,7 @@ import { isSameKey, openKey, sealNewKey } from "../bytes/encryption.ts";
 import { checkDeclaredLength, ingest } from "../bytes/ingest.ts";
 import { type Context, newUploadId } from "../context.ts";
 import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
+import { earlyCheckBytes } from "../quotas/enforcement.ts";
 import type { StoredUpload } from "../records.ts";
 import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
 import { activeUpload, complete } from "./complete.ts";
@@ -106,6 +107,9 @@ async function uploadPart(
   checkKey(upload.key);
   checkDeclaredLength(source);
   const { record } = await activeUpload(context, bucket, upload);
+  const { length = 0 } = source;
+  if (!(source instanceof Uint8Array) && length > earlyCheckBytes)
+    await context.quotas.checkLength(await requireBucket(context, bucket), upload.key, length);
   const dataKey = partKey(record, options.customerKey, bucket);
   const checksums = partChecksums(record, options.checksums ?? []);
   const ingested = await ingest(context, source, {
