@@ -11,6 +11,7 @@ export const auditActions = [
   "change lock rules",
   "change lifecycle",
   "change notifications",
+  "change policy",
   "change public access",
   "change versioning",
   "change object lock",

@@ -9,6 +9,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/list
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
+import { authenticateAnonymous, isUnsigned } from "./auth/anonymous.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
@@ -71,13 +72,18 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   PutBucketLifecycle: "change lifecycle",
   DeleteBucketLifecycle: "change lifecycle",
   PutBucketVersioning: "change versioning",
+  PutBucketPolicy: "change policy",
+  DeleteBucketPolicy: "change policy",
+  PutPublicAccessBlock: "change public access",
+  DeletePublicAccessBlock: "change public access",
+  PutBucketNotification: "change notifications",
   PutObjectLockConfiguration: "change object lock",
   PutBucketTagging: "change tags",
   DeleteBucketTagging: "change tags",
 };
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, onExchange } = options;
+  const { engine, domains, log, now, onExchange } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
@@ -100,26 +106,31 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
       const onAuthenticated = ({ accessKeyId }: Caller, key: string) =>
-        void Object.assign(state, { accessKeyId, operation: { ...operation, key } });
+        void Object.assign(state, {
+          accessKeyId: accessKeyId || undefined,
+          operation: { ...operation, key },
+        });
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
-    const verified = await authenticate(rawRequest, authentication);
-    state.accessKeyId = verified.caller.accessKeyId;
-    const { bucket, canOverwrite } = await authorize(engine, verified.caller, operation, request);
+    const verified = isUnsigned(rawRequest)
+      ? authenticateAnonymous(rawRequest)
+      : await authenticate(rawRequest, authentication);
+    const { caller } = verified;
+    if (caller.isAnonymous !== true) state.accessKeyId = caller.accessKeyId;
+    const { bucket, canOverwrite } = await authorize({ engine, caller, request, now }, operation);
     checkRefusedHeaders(request);
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);
-      const { caller } = verified;
-      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region };
+      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region, now };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
     const action = auditedActions[operation.name];
     if (action !== undefined) {
-      const identity = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
+      const identity = { name: caller.accessKeyId || "anonymous", remoteAddress: http.address() };
       const by = { face: "s3", ...identity, request: state.id } as const;
       await options.recordAudit?.({ act: action, subject: operation.bucket, by });
     }
