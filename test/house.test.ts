@@ -16,7 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   metrics: ["model"],
   audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
   secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
-  access: ["model", "secrets", "engine/records.ts", "node:crypto"],
+  access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
@@ -112,7 +112,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
-  access: ["keys"],
+  access: ["keys", "policy"],
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],

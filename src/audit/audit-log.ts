@@ -13,6 +13,7 @@ export const auditActions = [
   "change lock rules",
   "change lifecycle",
   "change notifications",
+  "change policy",
   "change public access",
   "change policy",
   "change ownership",

@@ -11,6 +11,7 @@ import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
 import { createS3Audit, isAudited } from "./audited-operations.ts";
+import { authenticateAnonymous, isUnsigned } from "./auth/anonymous.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
@@ -69,7 +70,7 @@ const region = "auto";
 const regions = [region, "us-east-1", ""];
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, onExchange } = options;
+  const { engine, domains, log, now, onExchange } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
@@ -94,25 +95,30 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
       const onAuthenticated = async ({ accessKeyId, limits }: Caller, key: string) => {
-        Object.assign(state, { accessKeyId, operation: { ...operation, key } });
+        Object.assign(state, {
+          accessKeyId: accessKeyId || undefined,
+          operation: { ...operation, key },
+        });
         return limits === undefined ? undefined : pacing.enter({ accessKeyId, limits });
       };
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
-    const verified = await authenticate(rawRequest, authentication);
+    const verified = isUnsigned(rawRequest)
+      ? authenticateAnonymous(rawRequest)
+      : await authenticate(rawRequest, authentication);
     const { caller } = verified;
     const { accessKeyId, limits } = caller;
-    state.accessKeyId = accessKeyId;
+    if (caller.isAnonymous !== true) state.accessKeyId = accessKeyId;
     const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
-    const { bucket, canOverwrite } = await authorize(engine, caller, operation, request);
+    const { bucket, canOverwrite } = await authorize({ engine, caller, request, now }, operation);
     checkRefusedHeaders(request);
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const opened = openPayload(request, verified, share);
       const payload = pace === undefined ? opened : pace.payload(opened);
-      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region };
+      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region, now };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);

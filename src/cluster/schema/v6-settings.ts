@@ -13,9 +13,11 @@ const columns: Readonly<Record<string, string>> = {
   lockRules: "lock_rules",
   tags: "tags",
   quota: "quota",
+  policy: "policy",
+  publicAccessBlock: "public_access_block",
 };
 
-const addedColumns = ["quota"];
+const addedColumns = ["quota", "policy", "public_access_block"];
 
 const readCases = Object.entries(columns)
   .map(([name, column]) => `          WHEN '${name}' THEN ${column}`)

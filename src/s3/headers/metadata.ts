@@ -4,6 +4,7 @@ import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
+import { checkAclHeader } from "./acl.ts";
 
 export type GivenMetadata = Pick<Metadata, "httpMetadata" | "customMetadata">;
 
@@ -13,18 +14,24 @@ const prefix = "x-amz-meta-";
 const refusedHeaders = [
   /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
   /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
-  /^x-amz-grant-/,
 ];
 const unsupportedChecksum = /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/;
 
 export function checkRefusedHeaders(request: S3Request): void {
   const { rawHeaders } = request.http;
-  for (let i = 0; i < rawHeaders.length; i += 2) checkRefused(rawHeaders[i]!.toLowerCase(), "Header");
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    checkRefused(name, "Header");
+    checkAclHeader(name, rawHeaders[i + 1]!);
+  }
 }
 
 /** Fields of a form stand for headers. */
-export function checkRefusedFields(names: Iterable<string>): void {
-  for (const name of names) checkRefused(name, "Field");
+export function checkRefusedFields(fields: ReadonlyMap<string, string>): void {
+  for (const [name, value] of fields) {
+    checkRefused(name, "Field");
+    checkAclHeader(name === "acl" ? "x-amz-acl" : name, value);
+  }
 }
 
 function checkRefused(name: string, subject: "Header" | "Field"): void {
