@@ -15,7 +15,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
   audit: ["engine/records.ts"],
-  secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
+  secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
@@ -69,6 +69,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "memory",
       "metrics",
       "model",
+      "secrets",
     ],
     ...["types.ts", "node:crypto"],
   ],

@@ -17,6 +17,7 @@ import { createKeyValues } from "./key-value/store.ts";
 import { createHousekeeping } from "./maintenance/scheduler.ts";
 import { scrubProgress } from "./maintenance/scrub.ts";
 import { verify } from "./maintenance/verify.ts";
+import type { EncryptionOptions } from "./master-keys.ts";
 import { createObjects } from "./objects.ts";
 import type { Records } from "./records.ts";
 import { createOpenUploads } from "./uploads/open-uploads.ts";
@@ -33,6 +34,8 @@ export interface EngineOptions {
   readonly metrics?: Metrics | undefined;
   /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
+  /** Without them, objects can be encrypted only with customers' keys. */
+  readonly encryption?: EncryptionOptions | undefined;
   /** @internal Smaller values let tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
@@ -51,6 +54,7 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
+    encryption: options.encryption,
     ingests: {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },
       ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },

@@ -183,6 +183,8 @@ export interface WriteOptions {
   /** Name of a storage class. Default: the bucket's storage class. */
   readonly storageClass?: string | undefined;
   readonly customerKey?: Uint8Array | undefined;
+  /** "store": encrypt with the store's key. Default: if the bucket or the store asks for it. */
+  readonly encryption?: "store" | undefined;
   readonly tags?: Tags | undefined;
   /** Default: the retention that the bucket's Object Lock gives. */
   readonly lock?: ObjectLock | undefined;

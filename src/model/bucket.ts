@@ -6,6 +6,7 @@ import type { LockRule, ObjectLockSetting } from "./lock.ts";
 import type { NotificationRule } from "./notification.ts";
 import type { StorageClass } from "./object.ts";
 import type { Publication } from "./publication.ts";
+import type { EncryptionSetting } from "./settings/encryption.ts";
 import type { Versioning } from "./version.ts";
 
 export interface BucketRecord {
@@ -33,6 +34,8 @@ export interface BucketSettings {
   readonly lockRules?: readonly LockRule[] | undefined;
   /** Pairs of key and value. */
   readonly tags?: readonly (readonly [string, string])[] | undefined;
+  /** Undefined: new objects are encrypted only if the request or the whole store asks for it. */
+  readonly encryption?: EncryptionSetting | undefined;
 }
 
 /** The settings that decide what a write may remove. Commits check that they are unchanged. */
@@ -56,6 +59,7 @@ const settings: Readonly<Record<SettingName, true>> = {
   objectLock: true,
   lockRules: true,
   tags: true,
+  encryption: true,
 };
 
 export const settingNames = Object.keys(settings) as readonly SettingName[];

@@ -1,6 +1,7 @@
 // The contract of the engine: guarantees that the binding does not expose.
 import { describe, test } from "node:test";
 import { buckets } from "./engine/buckets.ts";
+import { encryptions } from "./engine/encryption.ts";
 import { events } from "./engine/events.ts";
 import { expiry } from "./engine/expiry.ts";
 import { leftovers } from "./engine/leftovers.ts";
@@ -27,6 +28,7 @@ const chapters = {
   leftovers,
   races,
   events,
+  encryption: encryptions,
   versions,
   locks,
   restores,

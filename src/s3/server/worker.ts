@@ -28,7 +28,9 @@ function sendToParent(message: FromS3Process): void {
 }
 
 async function open(messageOptions: OpenS3): Promise<void> {
-  const { location, domains, secretKey, observing, openUploads, ...portOptions } = messageOptions;
+  const { location, domains, secretKey: keyText, observing, ...others } = messageOptions;
+  const { openUploads, encryption, ...portOptions } = others;
+  const secretKey = Buffer.from(keyText, "base64");
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
@@ -36,11 +38,11 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const streams = createOpenStreams();
   registerProcessMetrics(observer.metrics, "s3", streams);
   const { engine, documents, auditLog } = await openEngine(location, {
-    ...{ metrics: observer.metrics, openUploads },
+    ...{ metrics: observer.metrics, openUploads, secretKey, encryption },
   });
   const handler = createS3Handler({
     engine,
-    credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
+    credentials: createCredentials(documents, secretKey, Date.now),
     domains,
     now: Date.now,
     onKeyUsed: uses.record,

@@ -1,0 +1,173 @@
+// The master keys of a store, which seal the data keys of encrypted objects. One document holds all
+// of them, sealed with the store's secret key. Other processes see a new key within seconds.
+import { randomBytes } from "node:crypto";
+import type { MasterKey, MasterKeys } from "../engine/master-keys.ts";
+import type { Document, Documents } from "../engine/records.ts";
+import { StoreError } from "../model/errors.ts";
+import { SecretKeyError, secretKeyFile } from "./master-key.ts";
+import { seal, unseal } from "./seal.ts";
+
+const kind = "encryption";
+const name = "master keys";
+const masterKeyBytes = 32;
+/** Age at which the keys are read again in the background, and at which writes wait for it. */
+const refreshMilliseconds = 2_000;
+const staleMilliseconds = 10_000;
+
+export interface StoredMasterKey {
+  readonly id: string;
+  /** Times in milliseconds since the epoch. */
+  readonly created: number;
+  /** Since when no object should be sealed with this key. */
+  readonly retired?: number;
+  readonly sealed: string;
+}
+
+export interface StoredKeys {
+  /** Id of the key that seals new data keys. */
+  readonly current: string;
+  readonly keys: readonly StoredMasterKey[];
+}
+
+export interface EncryptionKeys extends MasterKeys {
+  /** Returns the stored keys, sealed. Undefined if nothing was ever encrypted. */
+  stored(): Promise<StoredKeys | undefined>;
+  /** Adds a key and makes it current, in one step. */
+  add(): Promise<string>;
+  /** Marks all keys but the current one as retired, and removes those retired before a time. */
+  retireOthers(now: number, removeBefore: number): Promise<void>;
+}
+
+interface Loaded {
+  readonly at: number;
+  readonly current: MasterKey;
+  readonly byId: ReadonlyMap<string, MasterKey>;
+}
+
+/** `secretKey` is called when the first object is encrypted or decrypted, not earlier. */
+export function createEncryptionKeys(
+  documents: Documents,
+  secretKey: () => Uint8Array,
+  now: () => number = Date.now,
+): EncryptionKeys {
+  let loaded: Loaded | undefined;
+  let loading: Promise<Loaded | undefined> | undefined;
+
+  async function read(): Promise<Loaded | undefined> {
+    const at = now();
+    const document = await documents.get(kind, name);
+    if (document === undefined) return undefined;
+    const { current, keys } = parse(document);
+    const byId = new Map(keys.map((key) => [key.id, open(requireSecretKey(secretKey), key)]));
+    return { at, current: byId.get(current)!, byId };
+  }
+
+  /** Concurrent callers share one read. */
+  function load(): Promise<Loaded | undefined> {
+    loading ??= read()
+      .then((keys) => {
+        loaded = keys ?? loaded;
+        return keys;
+      })
+      .finally(() => {
+        loading = undefined;
+      });
+    return loading;
+  }
+
+  /** Applies a change to the stored keys; repeats it if another process was faster. */
+  async function change(toKeys: (keys: StoredKeys | undefined) => StoredKeys): Promise<StoredKeys> {
+    for (;;) {
+      const document = await documents.get(kind, name);
+      const before = document === undefined ? undefined : parse(document);
+      const after = toKeys(before);
+      if (after === before) return after;
+      if ((await documents.put(kind, name, JSON.stringify(after), document?.revision)) === "committed") {
+        await load();
+        return after;
+      }
+    }
+  }
+
+  async function loadOrCreate(): Promise<MasterKey> {
+    const found = await load();
+    if (found !== undefined) return found.current;
+    await change((keys) => keys ?? withNewKey(undefined));
+    return loaded!.current;
+  }
+
+  function withNewKey(keys: StoredKeys | undefined): StoredKeys {
+    const id = randomBytes(8).toString("hex");
+    const text = randomBytes(masterKeyBytes).toString("base64");
+    const sealed = seal(requireSecretKey(secretKey), [kind, id], text);
+    return { current: id, keys: [...(keys?.keys ?? []), { id, created: now(), sealed }] };
+  }
+
+  async function loadMissing(id: string): Promise<MasterKey | undefined> {
+    return (await load())?.byId.get(id);
+  }
+
+  return {
+    current() {
+      const age = loaded === undefined ? Number.POSITIVE_INFINITY : now() - loaded.at;
+      if (age < refreshMilliseconds) return loaded!.current;
+      if (age >= staleMilliseconds) return loadOrCreate();
+      // If the read fails, the next call after `staleMilliseconds` waits and reports it.
+      load().catch(() => {});
+      return loaded!.current;
+    },
+    find: (id) => loaded?.byId.get(id) ?? loadMissing(id),
+    async stored() {
+      const document = await documents.get(kind, name);
+      return document === undefined ? undefined : parse(document);
+    },
+    async add() {
+      return (await change(withNewKey)).current;
+    },
+    async retireOthers(time, removeBefore) {
+      await change((keys) => {
+        if (keys === undefined) throw new StoreError("InternalError");
+        const isKept = ({ retired }: StoredMasterKey) => retired === undefined || retired >= removeBefore;
+        const kept = keys.keys.filter((key) => key.id === keys.current || isKept(key));
+        const retire = (key: StoredMasterKey) =>
+          key.id === keys.current || key.retired !== undefined ? key : { ...key, retired: time };
+        return { current: keys.current, keys: kept.map(retire) };
+      });
+    },
+  };
+}
+
+function parse({ text }: Document): StoredKeys {
+  try {
+    const { current, keys } = JSON.parse(text) as StoredKeys;
+    if (keys.some(({ id }) => id === current)) return { current, keys };
+  } catch {
+    // Reported below.
+  }
+  throw new StoreError("Damaged", {
+    detail: "The document with the store's master keys is damaged: restore it from a backup.",
+  });
+}
+
+/** A missing or unreadable secret key is an operator's mistake, not a bug: the message says so. */
+function requireSecretKey(secretKey: () => Uint8Array): Uint8Array {
+  try {
+    return secretKey();
+  } catch (cause) {
+    if (!(cause instanceof SecretKeyError)) throw cause;
+    throw new StoreError("InvalidBucketState", {
+      detail: `The store's encryption keys cannot be opened. ${cause.message}`,
+      cause,
+    });
+  }
+}
+
+function open(secretKey: Uint8Array, { id, sealed }: StoredMasterKey): MasterKey {
+  const text = unseal(secretKey, [kind, id], sealed);
+  if (text !== undefined) return { id, bytes: Buffer.from(text, "base64") };
+  throw new StoreError("InvalidBucketState", {
+    detail:
+      `The master key ${id} was sealed with another secret key than the current one: restore the ` +
+      `${secretKeyFile} of the data directory, or the STORE_SECRET_KEY, with which it was created.`,
+  });
+}
