@@ -16,6 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   metrics: ["model"],
   audit: ["engine/records.ts"],
   secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
+  access: ["model", "secrets", "engine/records.ts", "node:crypto"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
@@ -31,7 +32,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   cluster: ["async", "http", "metrics", "model", "s3-client", ...ports(), "pg", "@node-rs/crc32", "node:*"],
   binding: ["http", "model", "types.ts", "kv-types.ts", ...engineTypes(), "node:stream", "node:util"],
-  s3: ["audit", "child", "http", "metrics", "model", "open.ts", "secrets", ...engineTypes(), "node:*"],
+  s3: [
+    "access",
+    "audit",
+    "child",
+    "http",
+    "metrics",
+    "model",
+    "open.ts",
+    "secrets",
+    ...engineTypes(),
+    "node:*",
+  ],
   public: ["http", "metrics", "model", ...engineTypes()],
   events: ["http", "model", "s3-client", "secrets", ...engineTypes(), "node:*"],
   script: [
@@ -40,7 +52,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   console: ["audit", "http", "metrics", "model", ...engineTypes(), "node:*"],
   cli: [
-    ...["async", "audit", "binding", "console", "engine", "events", "http", "maintenance.ts", "metrics"],
+    ...[
+      "access",
+      "async",
+      "audit",
+      "binding",
+      "console",
+      "engine",
+      "events",
+      "http",
+      "maintenance.ts",
+      "metrics",
+    ],
     ...[
       "model",
       "open.ts",
@@ -88,6 +111,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
+  access: ["keys"],
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],

@@ -2,8 +2,8 @@
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createCredentials } from "../../src/access/keys/credentials.ts";
 import { openEngine } from "../../src/open.ts";
-import { createCredentials } from "../../src/s3/auth/credentials.ts";
 import { loadSecretKey } from "../../src/secrets/master-key.ts";
 import { startStore } from "../servers.ts";
 import { bucket, type S3Server, s3ServerAt } from "./s3-server.ts";

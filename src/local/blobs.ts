@@ -26,9 +26,9 @@ import { clearStaleLocks, hasStaleLock, isProcessAlive, type ProcessLock } from 
 import { clearPartial, createReserve } from "./disk/space-reserve.ts";
 import type { WriteStop } from "./disk/write-stop.ts";
 import type { Buckets } from "./index/bucket-handles.ts";
+import { settleBucketLog } from "./index/settle-log.ts";
 import { createPins } from "./recovery/pins.ts";
 import { filesIn, recoverBucket } from "./recovery/recover.ts";
-import { settleBucketLog } from "./recovery/settle-log.ts";
 import { clearTrash } from "./recovery/trash.ts";
 
 export interface LocalBlobsOptions {

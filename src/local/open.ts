@@ -14,9 +14,9 @@ import { acquireProcessLock, hasStaleLock } from "./disk/process-lock.ts";
 import { createWriteStop } from "./disk/write-stop.ts";
 import { createBuckets } from "./index/bucket-handles.ts";
 import { clearUnregistered, prepareDirectory } from "./index/bucket-registry.ts";
+import { settleLog } from "./index/settle-log.ts";
 import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./index/sqlite.ts";
 import { createLocalRecords } from "./records.ts";
-import { settleLog } from "./recovery/settle-log.ts";
 
 /** @internal `sizes` and `busyTimeout` let tests reach limits with few bytes and in little time. */
 export async function openLocal(

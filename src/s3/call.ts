@@ -1,9 +1,10 @@
 // Input and output of an operation: an authorized call whose body is not read yet, and a response.
+
+import type { Caller } from "../access/decide.ts";
+import { toOwner } from "../access/keys/credentials.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpBody } from "../http/server/listen.ts";
 import type { Bucket } from "../model/bucket.ts";
-import type { Caller } from "./auth/authorize.ts";
-import { toOwner } from "./auth/credentials.ts";
 import type { Payload } from "./body/payload.ts";
 import { type XmlElement, type XmlValue, xmlDocument } from "./body/xml-writer.ts";
 import type { Operation } from "./operation.ts";
@@ -16,6 +17,8 @@ export interface Call {
   readonly caller: Caller;
   /** The bucket that the caller may use; undefined for operations on the account. */
   readonly bucket: Bucket | undefined;
+  /** False if the caller may create objects but not overwrite them. */
+  readonly canOverwrite: boolean;
   readonly payload: Payload;
   readonly region: string;
 }

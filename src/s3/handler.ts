@@ -1,5 +1,8 @@
 // The HTTP handler of the S3 API: finds the operation, authenticates and authorizes the caller,
 // runs the operation and writes the response.
+
+import type { Caller } from "../access/decide.ts";
+import type { Credentials } from "../access/keys/credentials.ts";
 import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
@@ -7,8 +10,7 @@ import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
 import { authenticate } from "./auth/authenticate.ts";
-import { authorize, type Caller } from "./auth/authorize.ts";
-import type { Credentials } from "./auth/credentials.ts";
+import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
 import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
 import { openPayload } from "./body/payload.ts";
@@ -16,7 +18,8 @@ import { errorDocument } from "./body/xml-writer.ts";
 import type { S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
-import { type Operation, type OperationName, parseAddress, readOperation } from "./operation.ts";
+import { type Operation, parseAddress, readOperation } from "./operation.ts";
+import type { OperationName } from "./operation-rights.ts";
 import { corsHeaders, preflight } from "./operations/cors.ts";
 import { operationHandlers } from "./operations/handlers.ts";
 import { postObject } from "./operations/post-object.ts";
@@ -104,13 +107,13 @@ export function createS3Handler(options: S3Options): HttpHandler {
     }
     const verified = await authenticate(rawRequest, authentication);
     state.accessKeyId = verified.caller.accessKeyId;
-    const owner = request.header("x-amz-expected-bucket-owner");
-    const bucket = await authorize(engine, verified.caller, operation, owner);
+    const { bucket, canOverwrite } = await authorize(engine, verified.caller, operation, request);
     checkRefusedHeaders(request);
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);
-      const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
+      const { caller } = verified;
+      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);

@@ -1,71 +1,8 @@
-// Finds the operation of a request and the right it requires, from method, path and query.
-import type { Right } from "./auth/grants.ts";
+// Finds the operation of a request from method, path and query.
 import { S3Error } from "./errors.ts";
 import { checkVersionId } from "./headers/versions.ts";
+import type { OperationName } from "./operation-rights.ts";
 import type { Query, S3Request } from "./request.ts";
-
-/** The right that each operation needs. "account": none on a bucket. "form": a signed policy. */
-export const operations = {
-  ListBuckets: "account",
-  CreateBucket: "account",
-  HeadBucket: "list",
-  DeleteBucket: "admin",
-  GetBucketLocation: "list",
-  GetBucketAcl: "list",
-  GetBucketVersioning: "list",
-  PutBucketVersioning: "admin",
-  GetBucketTagging: "list",
-  PutBucketTagging: "admin",
-  DeleteBucketTagging: "admin",
-  GetBucketPolicy: "list",
-  GetBucketReplication: "list",
-  GetBucketRequestPayment: "list",
-  GetObjectLockConfiguration: "list",
-  PutObjectLockConfiguration: "admin",
-  GetBucketEncryption: "list",
-  GetPublicAccessBlock: "list",
-  GetBucketOwnershipControls: "list",
-  GetBucketNotification: "list",
-  GetBucketLogging: "list",
-  GetBucketWebsite: "list",
-  GetBucketAccelerate: "list",
-  GetBucketPolicyStatus: "list",
-  GetBucketCors: "admin",
-  PutBucketCors: "admin",
-  DeleteBucketCors: "admin",
-  GetBucketLifecycle: "admin",
-  PutBucketLifecycle: "admin",
-  DeleteBucketLifecycle: "admin",
-  ListObjects: "list",
-  ListObjectsV2: "list",
-  ListObjectVersions: "list",
-  ListMultipartUploads: "list",
-  DeleteObjects: "write",
-  PostObject: "form",
-  GetObject: "read",
-  HeadObject: "read",
-  GetObjectAttributes: "read",
-  GetObjectAcl: "read",
-  GetObjectTagging: "read",
-  PutObjectTagging: "write",
-  DeleteObjectTagging: "write",
-  GetObjectRetention: "read",
-  PutObjectRetention: "write",
-  GetObjectLegalHold: "read",
-  PutObjectLegalHold: "write",
-  PutObject: "write",
-  CopyObject: "write",
-  DeleteObject: "write",
-  CreateMultipartUpload: "write",
-  UploadPart: "write",
-  UploadPartCopy: "write",
-  CompleteMultipartUpload: "write",
-  AbortMultipartUpload: "write",
-  ListParts: "write",
-} as const satisfies Readonly<Record<string, Right | "account" | "form">>;
-
-export type OperationName = keyof typeof operations;
-export const operationNames = Object.keys(operations) as OperationName[];
 
 export interface Operation {
   readonly name: OperationName;
@@ -75,7 +12,6 @@ export interface Operation {
   readonly key: string;
   /** The version that the request names, if any. */
   readonly version: string | undefined;
-  readonly requires: Right | "account" | "form";
 }
 
 /** Query parameters that select an operation. Unsupported ones are refused, never ignored. */
@@ -159,7 +95,7 @@ export function readOperation(request: S3Request, domains: readonly string[]): O
   const { bucket, key } = parseAddress(request, domains);
   const name = findOperationName(request, bucket, key);
   const version = request.query.has("versionId") ? readVersion(request, name) : undefined;
-  return { name, bucket, key, version, requires: operations[name] };
+  return { name, bucket, key, version };
 }
 
 /** Virtual-hosted style if the host ends with one of `domains`, otherwise path style. */

@@ -2,7 +2,8 @@
 // table, so that new operations are included without a change here.
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../src/http/server/listen.ts";
-import { type OperationName, operationNames, readOperation } from "../../src/s3/operation.ts";
+import { readOperation } from "../../src/s3/operation.ts";
+import { type OperationName, operationNames } from "../../src/s3/operation-rights.ts";
 import { readRequest } from "../../src/s3/request.ts";
 import type { Raw } from "../s3/raw.ts";
 

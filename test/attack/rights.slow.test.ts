@@ -3,20 +3,20 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { operations } from "../../src/s3/operation.ts";
+import { operationRights } from "../../src/s3/operation-rights.ts";
 import { encodeForm, postForm, signedFields } from "../s3/form.ts";
 import { type Raw, sendRaw, signRaw } from "../s3/raw.ts";
 import type { Key } from "../s3/scene.ts";
 import { type Requests, requestsFor } from "./operations.ts";
 import { openTarget, snapshot, type Target } from "./target.ts";
 
-const rights = ["none", "read", "write", "list", "admin"] as const;
+const rights = ["none", "read", "write", "list", "delete", "admin"] as const;
 type GivenRight = (typeof rights)[number];
 
 function isAllowed(name: keyof Requests, right: GivenRight): boolean {
-  const required = operations[name];
+  const { on, right: required } = operationRights[name];
   // Every key may list the buckets it has rights on; creating a bucket requires admin.
-  if (required === "account") return name === "ListBuckets" || right === "admin";
+  if (on === "account") return name === "ListBuckets" || right === "admin";
   if (right === "admin") return true;
   // A copy requires both the right to read and the right to write; these keys have at most one.
   if (name === "CopyObject" || name === "UploadPartCopy") return false;
@@ -46,6 +46,7 @@ async function makeKeys({ newKey }: Target, bucket: string): Promise<Record<Give
     read: await grant(`${bucket}:read`),
     write: await grant(`${bucket}:write`),
     list: await grant(`${bucket}:list`),
+    delete: await grant(`${bucket}:delete`),
     admin: await grant(`${bucket}:admin`),
   };
 }

@@ -16,6 +16,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { toOwner } from "../../src/access/keys/credentials.ts";
 import { parseHttpDate } from "../../src/http/headers.ts";
 import {
   amzTime,
@@ -25,7 +26,6 @@ import {
   signingKey,
   stringToSign,
 } from "../../src/http/sigv4.ts";
-import { toOwner } from "../../src/s3/auth/credentials.ts";
 import { sendRaw, signRaw } from "./raw.ts";
 import { refused, s3Scene } from "./scene.ts";
 

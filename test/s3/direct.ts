@@ -1,11 +1,16 @@
 // Calls the S3 handler without a server, on an in-memory engine, with any client address and
 // headers.
+
+import {
+  type Credentials,
+  createCredentials,
+  type NewCredential,
+} from "../../src/access/keys/credentials.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
 import type { HttpBody, HttpRequest } from "../../src/http/server/listen.ts";
 import { encodeText } from "../../src/http/sigv4.ts";
 import { openEngine } from "../../src/open.ts";
-import { type Credentials, createCredentials, type NewCredential } from "../../src/s3/auth/credentials.ts";
 import { createS3Handler, type S3Options } from "../../src/s3/handler.ts";
 import { type Raw, type Signing, signRaw } from "./raw.ts";
 import type { Key } from "./scene.ts";

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { createCredentials } from "../../src/access/keys/credentials.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import { encodeText } from "../../src/http/sigv4.ts";
 import { openEngine } from "../../src/open.ts";
-import { createCredentials } from "../../src/s3/auth/credentials.ts";
 import { createS3Handler } from "../../src/s3/handler.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { type Raw, sendRaw, signRaw } from "./raw.ts";

@@ -1,7 +1,7 @@
 // A versioned bucket in memory, with short functions for requests to it.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { NewCredential } from "../../src/s3/auth/credentials.ts";
+import type { NewCredential } from "../../src/access/keys/credentials.ts";
 import { type DirectAnswer, type DirectScene, directScene } from "./direct.ts";
 import type { Key } from "./scene.ts";
 

@@ -2,10 +2,10 @@
 // memory.
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
+import { createCredentials } from "../../src/access/keys/credentials.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import { openEngine } from "../../src/open.ts";
-import { createCredentials } from "../../src/s3/auth/credentials.ts";
 import { createS3Handler } from "../../src/s3/handler.ts";
 
 export interface S3Service {

@@ -1,7 +1,7 @@
 // `store audit`: prints the audit log of changes to keys, buckets, rules and secrets.
 import { setTimeout as pause } from "node:timers/promises";
+import { parseDuration } from "../../access/grants.ts";
 import { type AuditEntry, auditActions } from "../../audit/audit-log.ts";
-import { parseDuration } from "../../s3/auth/grants.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { withData } from "../store/open-store.ts";

@@ -1,6 +1,7 @@
 // `store console …`: manages sign-in tokens of the console. A token is shown only at its creation.
+
+import { parseDuration } from "../../access/grants.ts";
 import { createTokens, type TokenInfo } from "../../console/auth/tokens.ts";
-import { parseDuration } from "../../s3/auth/grants.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { type Data, withData } from "../store/open-store.ts";

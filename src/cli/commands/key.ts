@@ -1,9 +1,10 @@
 // `store key …`: manages access keys of the S3 API. A secret is shown only when its key is created.
+
+import { formatGrant, type Grant, parseDuration, parseGrant } from "../../access/grants.ts";
+import { bindGrants } from "../../access/keys/credential-grants.ts";
+import type { CredentialInfo, ListedCredential } from "../../access/keys/credentials.ts";
+import { CredentialError } from "../../access/keys/new-credential.ts";
 import { StoreError } from "../../model/errors.ts";
-import { bindGrants } from "../../s3/auth/credential-grants.ts";
-import type { CredentialInfo, ListedCredential } from "../../s3/auth/credentials.ts";
-import { type Grant, parseDuration, parseGrant } from "../../s3/auth/grants.ts";
-import { CredentialError } from "../../s3/auth/new-credential.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";
 import { parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { toCommandError } from "../framework/failures.ts";
@@ -19,7 +20,8 @@ const createCommand: Command = {
     account: { value: "NAME", summary: 'account that owns the key and its buckets; default: "default"' },
     grant: {
       value: "BUCKET:RIGHTS",
-      summary: "permissions on a bucket: read, write, list, admin, separated by commas; * is every bucket",
+      summary:
+        "permissions on a bucket or a part of it: read, write, append, list, delete, admin; * is every bucket",
       repeatable: true,
     },
     expires: { value: "TIME", summary: "lifetime, such as 12h or 30d; default: no expiry" },
@@ -27,7 +29,8 @@ const createCommand: Command = {
   examples: [
     "store key create",
     "store key create --grant photos:read,list --expires 30d",
-    "store key create --account backup --grant backups:read,write,list --json",
+    "store key create --grant photos/2026/*:read,append",
+    "store key create --account backup --grant backups:read,write,list,delete --json",
   ],
   async run(invocation) {
     const { options, output } = invocation;
@@ -126,7 +129,7 @@ async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
 function formatGrants(grants: readonly Grant[] | undefined): string {
   if (grants === undefined) return "full access";
   if (grants.length === 0) return "none";
-  return grants.map(({ bucket, rights }) => `${bucket}:${rights.join(",")}`).join(" ");
+  return grants.map(formatGrant).join(" ");
 }
 
 function listedJson(key: ListedCredential) {
@@ -138,7 +141,7 @@ function keyJson({ accessKeyId, account, grants, created, expires, state }: Cred
   return {
     accessKeyId,
     account,
-    grants: grants?.map(({ bucket, rights }) => ({ bucket, rights })) ?? null,
+    grants: grants?.map(({ identity: _, ...grant }) => grant) ?? null,
     created: new Date(created).toISOString(),
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     state,

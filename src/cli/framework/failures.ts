@@ -1,10 +1,11 @@
 // Maps errors to messages, hints and exit codes. The table covers every reason of `StoreError`: a
 // new reason does not compile until it has an entry.
+
+import { CredentialError } from "../../access/keys/new-credential.ts";
 import { BackupError } from "../../model/backup.ts";
 import { CopyError } from "../../model/copy.ts";
 import { errorMessage, type Reason, StoreError } from "../../model/errors.ts";
 import { KeyValueError, namespaceNameRule } from "../../model/key-value.ts";
-import { CredentialError } from "../../s3/auth/new-credential.ts";
 import { ConfigError } from "../../script/config/syntax/error.ts";
 import { SecretKeyError } from "../../secrets/master-key.ts";
 import { SecretError } from "../../secrets/secrets.ts";

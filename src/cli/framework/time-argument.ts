@@ -1,5 +1,5 @@
 // Parses times on the command line: ISO 8601, a date, or a duration before or after now.
-import { parseDuration } from "../../s3/auth/grants.ts";
+import { parseDuration } from "../../access/grants.ts";
 import { parseOrUsageError, usageError } from "./command-error.ts";
 
 const date = /^(\d{4})-(\d\d)-(\d\d)$/;

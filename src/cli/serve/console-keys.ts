@@ -1,12 +1,13 @@
 // Lets the console manage access keys, with the same rules as `store key`.
+
+import { parseDuration, parseGrant, rights } from "../../access/grants.ts";
+import { bindGrants } from "../../access/keys/credential-grants.ts";
+import { type Credential, createCredentials, type ListedCredential } from "../../access/keys/credentials.ts";
+import type { KeyUses } from "../../access/keys/key-usage.ts";
+import { CredentialError } from "../../access/keys/new-credential.ts";
 import type { ConsoleKeys } from "../../console/api/keys.ts";
 import { ConsoleError } from "../../console/response.ts";
 import type { KeyDocument, KeySecretDocument } from "../../console/wire-types.ts";
-import { bindGrants } from "../../s3/auth/credential-grants.ts";
-import { type Credential, createCredentials, type ListedCredential } from "../../s3/auth/credentials.ts";
-import { parseDuration, parseGrant, rights } from "../../s3/auth/grants.ts";
-import type { KeyUses } from "../../s3/auth/key-usage.ts";
-import { CredentialError } from "../../s3/auth/new-credential.ts";
 import type { Data } from "../store/open-store.ts";
 
 export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUses): ConsoleKeys {
@@ -58,7 +59,7 @@ function toKeyDocument(key: ListedCredential, lastSeen: number | undefined): Key
   const { accessKeyId, account, grants, created, expires, state, previousUntil, lastUsed } = key;
   return {
     ...{ accessKeyId, account, created, state },
-    grants: grants?.map(({ bucket, rights }) => ({ bucket, rights })) ?? null,
+    grants: grants?.map(({ identity: _, ...grant }) => grant) ?? null,
     expires: expires ?? null,
     previousUntil: previousUntil ?? null,
     lastUsed: lastSeen ?? lastUsed ?? null,

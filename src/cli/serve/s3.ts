@@ -1,12 +1,12 @@
 // Starts the S3 API: its options, its port, and the access key of `store dev`.
 import { availableParallelism } from "node:os";
+import type { Credential } from "../../access/keys/credentials.ts";
+import { getInternalKey } from "../../access/keys/internal-key.ts";
+import { createKeyUses, type KeyUses } from "../../access/keys/key-usage.ts";
 import type { PortOptions } from "../../http/port-options.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { S3Access } from "../../http/sigv4.ts";
 import type { Watch } from "../../metrics/collector.ts";
-import type { Credential } from "../../s3/auth/credentials.ts";
-import { getInternalKey } from "../../s3/auth/internal-key.ts";
-import { createKeyUses, type KeyUses } from "../../s3/auth/key-usage.ts";
 import { type S3Server, startS3 } from "../../s3/server/supervisor.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";

@@ -1,11 +1,11 @@
 // Authenticates a request by its Signature Version 4, in the Authorization header or in the query.
 // Every other scheme is refused.
 import { timingSafeEqual } from "node:crypto";
+import type { Caller } from "../../access/decide.ts";
+import type { Credential, Credentials } from "../../access/keys/credentials.ts";
 import { canonicalText, type Scope, sign, signingKey, stringToSign } from "../../http/sigv4.ts";
 import { S3Error } from "../errors.ts";
 import type { Query, S3Request } from "../request.ts";
-import type { Caller } from "./authorize.ts";
-import type { Credential, Credentials } from "./credentials.ts";
 import type { FailedSignatures } from "./failed-signatures.ts";
 import { type Claim, malformed, readClaim } from "./signature-claim.ts";
 

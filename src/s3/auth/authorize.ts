@@ -1,57 +1,67 @@
 // Authorizes a request, before its conditions are evaluated or its body is read.
+import { type AccessRequest, type Caller, type Decision, decide } from "../../access/decide.ts";
+import { canCreateBucket } from "../../access/grants.ts";
+import { toOwner } from "../../access/keys/credentials.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket, BucketRecord } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
 import type { Operation } from "../operation.ts";
-import { type CredentialInfo, toOwner } from "./credentials.ts";
-import { allows, allowsOnBucket, type Right } from "./grants.ts";
+import { toAccessRequest } from "../operation-rights.ts";
+import type { S3Request } from "../request.ts";
 
-export type Caller = Pick<CredentialInfo, "accessKeyId" | "account" | "grants">;
-
-/** Without grants, a key has full access to its account. Other buckets need a grant by name. */
-export function canAccess({ account, grants }: Caller, bucket: BucketRecord, right: Right): boolean {
-  return allowsOnBucket(grants, bucket, right, bucket.account === account);
+/** The permission to run an operation. */
+export interface Authorization {
+  /** Undefined for operations on the account. */
+  readonly bucket: Bucket | undefined;
+  /** False if the caller may create objects but not overwrite them. */
+  readonly canOverwrite: boolean;
 }
 
-/** Whether ListBuckets shows the bucket: the caller needs any right on it. */
-export function canSeeBucket(caller: Caller, bucket: BucketRecord): boolean {
-  return (["read", "write", "list"] as const).some((right) => canAccess(caller, bucket, right));
-}
-
-/** Returns the bucket if the caller has this right on it; otherwise throws AccessDenied. */
+/** Returns the bucket if the caller may do this in it; otherwise throws AccessDenied. */
 export async function requireAccess(
   engine: Engine,
   caller: Caller,
   name: string,
-  right: Right,
-): Promise<Bucket> {
+  request: AccessRequest,
+): Promise<{ readonly bucket: Bucket; readonly canOverwrite: boolean }> {
   const bucket = await engine.bucket(name);
   if (bucket === undefined) throw new S3Error("NoSuchBucket", { details: { BucketName: name } });
-  if (!canAccess(caller, bucket, right)) throw new S3Error("AccessDenied");
-  return bucket;
+  const decision: Decision = decide(caller, bucket, request);
+  if (decision === "denied") throw new S3Error("AccessDenied");
+  return { bucket, canOverwrite: decision === "allowed" };
 }
 
-/** Returns the bucket of the operation; undefined for operations on the account. */
+/** Whether the caller may remove a protection of the object, such as governance retention. */
+export function canRemoveProtection(caller: Caller, bucket: BucketRecord, key: string): boolean {
+  const target = { kind: "object", key } as const;
+  const request = {
+    operation: "BypassGovernanceRetention",
+    right: "admin",
+    target,
+    canAppend: false,
+  } as const;
+  return decide(caller, bucket, request) === "allowed";
+}
+
 export async function authorize(
   engine: Engine,
   caller: Caller,
-  operation: Operation,
-  expectedOwner?: string,
-): Promise<Bucket | undefined> {
-  const { requires, bucket, name } = operation;
-  if (requires === "account") {
+  { name, bucket: bucketName, key }: Operation,
+  request: Pick<S3Request, "query" | "header">,
+): Promise<Authorization> {
+  if (name === "ListBuckets" || name === "CreateBucket") {
     // A key with grants can create a bucket only if a grant gives it the admin right on that name.
-    if (name === "CreateBucket" && !allows(caller.grants, bucket, "admin")) throw new S3Error("AccessDenied");
-    return undefined;
+    const isAllowed =
+      name === "ListBuckets" ||
+      (canCreateBucket(caller.grants, bucketName) && canCreateBucket(caller.scope?.grants, bucketName));
+    if (!isAllowed) throw new S3Error("AccessDenied");
+    return { bucket: undefined, canOverwrite: true };
   }
-  const authorizedBucket = await requireAccess(
-    engine,
-    caller,
-    bucket,
-    requires === "form" ? "write" : requires,
-  );
-  if (expectedOwner !== undefined && expectedOwner !== toOwner(authorizedBucket.account).id) {
+  const wanted = toAccessRequest(name, { key, prefix: request.query.get("prefix") });
+  const authorization = await requireAccess(engine, caller, bucketName, wanted);
+  const expectedOwner = request.header("x-amz-expected-bucket-owner");
+  if (expectedOwner !== undefined && expectedOwner !== toOwner(authorization.bucket.account).id) {
     throw new S3Error("AccessDenied");
   }
-  return authorizedBucket;
+  return authorization;
 }

@@ -3,7 +3,7 @@ import { conditionFromHeaders, parseHttpDate } from "../../http/headers.ts";
 import { refusedReadStatus } from "../../http/status.ts";
 import type { Clause, Condition } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { answer, httpTime, quoteEtag, type S3Response } from "../call.ts";
+import { answer, type Call, httpTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 
@@ -30,6 +30,30 @@ export function writeCondition(request: S3Request): Condition | undefined {
     return undefined;
   }
   return parseCondition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
+}
+
+/** The condition that the key has no object. */
+export const createOnly: Condition = parseCondition((name) => (name === "if-none-match" ? "*" : undefined));
+
+/** Like `writeCondition`; a caller who may only create objects cannot replace one. */
+export function readWriteCondition({ request, canOverwrite }: Call): Condition | undefined {
+  if (canOverwrite) return writeCondition(request);
+  // Replacing an object with a known etag is always an overwrite.
+  if (request.header("if-match") !== undefined) throw cannotOverwrite();
+  return createOnly;
+}
+
+/** The error of a write that the condition of `readWriteCondition` refused. */
+export function refusedWrite({ request, canOverwrite }: Call, clause: Clause): S3Error {
+  const isOwnCondition = request.header("if-none-match") !== undefined;
+  return canOverwrite || isOwnCondition ? preconditionFailed(clause) : cannotOverwrite();
+}
+
+export function cannotOverwrite(): S3Error {
+  return new S3Error("AccessDenied", {
+    message:
+      "Access Denied: the object exists, and this access key may create objects but not overwrite them.",
+  });
 }
 
 /** Reads the condition of a delete: like a write, plus the object's date and size. */

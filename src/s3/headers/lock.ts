@@ -1,6 +1,6 @@
 // Object Lock in the headers of requests and responses.
 import type { ObjectLock, Retention, RetentionMode } from "../../model/lock.ts";
-import { canAccess } from "../auth/authorize.ts";
+import { canRemoveProtection } from "../auth/authorize.ts";
 import { checksumHeader, s3Algorithms } from "../body/checksums.ts";
 import type { Call } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -81,10 +81,10 @@ export function requireChecksum(request: S3Request, message: string): void {
 }
 
 /** Whether the request bypasses governance retention, which needs the admin right. */
-export function readBypass({ request, caller, bucket }: Call): boolean {
+export function readBypass({ request, operation, caller, bucket }: Call): boolean {
   const text = request.header("x-amz-bypass-governance-retention");
   if (text?.toLowerCase() !== "true") return false;
-  if (bucket !== undefined && canAccess(caller, bucket, "admin")) return true;
+  if (bucket !== undefined && canRemoveProtection(caller, bucket, operation.key)) return true;
   throw new S3Error("AccessDenied", {
     message: "Access Denied: bypassing governance retention needs the admin right on the bucket.",
   });

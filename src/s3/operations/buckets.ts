@@ -1,7 +1,8 @@
 // Operations on buckets, and fixed responses for bucket settings that are not supported.
+
+import { canSeeBucket } from "../../access/decide.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
-import { canSeeBucket } from "../auth/authorize.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChild, findChildren, readXml } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";

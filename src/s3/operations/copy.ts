@@ -1,4 +1,6 @@
 // CopyObject and UploadPartCopy: authorizes and reads the source like GetObject, and stores it.
+
+import { toOwner } from "../../access/keys/credentials.ts";
 import type { GetOutcome } from "../../engine/engine.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import type { ExpectedChecksum } from "../../model/checksum.ts";
@@ -7,11 +9,15 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { RangeRequest } from "../../model/range.ts";
 import type { DeleteMarker } from "../../model/version.ts";
 import { requireAccess } from "../auth/authorize.ts";
-import { toOwner } from "../auth/credentials.ts";
 import { checksumElements, parseAlgorithm, partChecksumElements, s3Algorithms } from "../body/checksums.ts";
 import { answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { preconditionFailed, readCondition, writeCondition } from "../headers/conditions.ts";
+import {
+  preconditionFailed,
+  readCondition,
+  readWriteCondition,
+  refusedWrite,
+} from "../headers/conditions.ts";
 import {
   customerKeyHeaders,
   givenKeyHeaders,
@@ -28,6 +34,7 @@ import {
   newVersionHeaders,
   sourceVersionHeaders,
 } from "../headers/versions.ts";
+import { toAccessRequest } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { noSuchKey, parsePartNumber } from "./objects.ts";
 
@@ -60,7 +67,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
     });
   }
-  const condition = writeCondition(request);
+  const condition = readWriteCondition(call);
   const given = replaces ? readMetadata(request) : undefined;
   const replacesTags = isReplaced(request, "x-amz-tagging-directive");
   const givenTags = replacesTags ? readTagHeader(request) : undefined;
@@ -87,7 +94,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
     tags: replacesTags ? givenTags : record.tags,
     lock,
   });
-  if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
+  if (outcome.outcome === "refused") throw refusedWrite(call, outcome.clause);
   const stored = outcome.record;
   return answerXml(
     "CopyObjectResult",
@@ -160,7 +167,8 @@ async function openSource(
   range: RangeRequest | undefined,
 ): Promise<OpenSource> {
   const { engine, caller, request } = call;
-  const bucket = await requireAccess(engine, caller, name, "read");
+  const wanted = toAccessRequest("GetObject", { key });
+  const { bucket } = await requireAccess(engine, caller, name, wanted);
   const expected = request.header("x-amz-source-expected-bucket-owner");
   if (expected !== undefined && expected !== toOwner(bucket.account).id) throw new S3Error("AccessDenied");
   const outcome = await engine.get(name, key, {

@@ -1,4 +1,5 @@
 // DeleteObjects: deletes up to 1,000 keys or versions in one request, with a result for each.
+import { decide } from "../../access/decide.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Condition } from "../../model/condition.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -14,6 +15,7 @@ import { errorCodeByReason, S3Error } from "../errors.ts";
 import { elementCondition, preconditionFailed } from "../headers/conditions.ts";
 import { readBypass } from "../headers/lock.ts";
 import { isVersionId } from "../headers/versions.ts";
+import { toAccessRequest } from "../operation-rights.ts";
 import { type ConditionalDeletion, deleteVersions } from "./delete-versions.ts";
 
 interface ObjectToDelete {
@@ -39,7 +41,7 @@ export async function deleteObjects(call: Call): Promise<S3Response> {
   if (requested.length === 0 || requested.length > limits.deleteKeys) throw new S3Error("MalformedXML");
   const results: Results = new Map();
   for (const one of requested) {
-    const refusal = findRefusal(one);
+    const refusal = findRefusal(one) ?? findDenial(call, one);
     if (refusal !== undefined) results.set(one, refusal);
   }
   const accepted = requested.filter((one) => !results.has(one));
@@ -136,6 +138,12 @@ function findRefusal({ key, version }: ObjectToDelete): Result | undefined {
   } catch (error) {
     return toRefusal(error);
   }
+}
+
+/** A key that no grant covers is refused; the others are deleted. */
+function findDenial({ caller, bucket }: Call, { key }: ObjectToDelete): Result | undefined {
+  if (decide(caller, bucket!, toAccessRequest("DeleteObject", { key })) === "allowed") return undefined;
+  return { kind: "refused", code: "AccessDenied", message: "Access Denied" };
 }
 
 const keyErrors: readonly string[] = ["AccessDenied", "PreconditionFailed", "NoSuchKey", "KeyTooLongError"];

@@ -1,6 +1,6 @@
 // Maps each operation of the S3 API to the function that runs it.
 import type { OperationHandler } from "../call.ts";
-import type { OperationName } from "../operation.ts";
+import type { OperationName } from "../operation-rights.ts";
 import { getObjectAttributes } from "./attributes.ts";
 import * as buckets from "./buckets.ts";
 import { copyObject, uploadPartCopy } from "./copy.ts";

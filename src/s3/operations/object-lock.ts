@@ -1,6 +1,6 @@
 // Object Lock: the configuration of a bucket, and retention and legal hold of versions.
 import type { ObjectLockSetting, Retention } from "../../model/lock.ts";
-import { canAccess } from "../auth/authorize.ts";
+import { canRemoveProtection } from "../auth/authorize.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChild, readXml, type XmlNode } from "../body/xml-reader.ts";
@@ -110,7 +110,7 @@ export async function putObjectLegalHold(call: Call): Promise<S3Response> {
   const status = childText(document, "Status")?.trim();
   if (status !== "ON" && status !== "OFF") throw new S3Error("MalformedXML");
   requireObjectLock(call);
-  if (status === "OFF" && bucket !== undefined && !canAccess(caller, bucket, "admin")) {
+  if (status === "OFF" && bucket !== undefined && !canRemoveProtection(caller, bucket, operation.key)) {
     throw new S3Error("AccessDenied", {
       message: "Access Denied: releasing a legal hold needs the admin right on the bucket.",
     });

@@ -11,8 +11,9 @@ import {
   deleteCondition,
   preconditionFailed,
   readCondition,
+  readWriteCondition,
+  refusedWrite,
   refuseRead,
-  writeCondition,
 } from "../headers/conditions.ts";
 import { customerKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
 import { readBypass, readLock, requireChecksum } from "../headers/lock.ts";
@@ -163,14 +164,14 @@ export async function putObject(call: Call): Promise<S3Response> {
     customMetadata,
     storageClass: parseStorageClass(request.header("x-amz-storage-class")),
     customerKey: readCustomerKey(request),
-    condition: writeCondition(request),
+    condition: readWriteCondition(call),
     checksums: expectedChecksums(request, payload),
     tags: readTagHeader(request),
     lock,
   });
   if (outcome.outcome === "refused") {
     const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;
-    throw isMissing ? noSuchKey(key) : preconditionFailed(outcome.clause);
+    throw isMissing ? noSuchKey(key) : refusedWrite(call, outcome.clause);
   }
   return answer(200, [...storedHeaders(outcome.record), ...expirationHeader(call, outcome.record)]);
 }

@@ -1,4 +1,5 @@
 // PostObject: an upload from an HTML form, authorized by a signed policy.
+import type { Caller } from "../../access/decide.ts";
 import type { ByteStream, Engine } from "../../engine/engine.ts";
 import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
@@ -9,7 +10,7 @@ import {
   constantTimeEqual,
   findActiveCredential,
 } from "../auth/authenticate.ts";
-import { type Caller, requireAccess } from "../auth/authorize.ts";
+import { requireAccess } from "../auth/authorize.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
@@ -17,12 +18,14 @@ import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
 import { xmlDocument } from "../body/xml-writer.ts";
 import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
+import { cannotOverwrite, createOnly } from "../headers/conditions.ts";
 import { readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
+import { toAccessRequest } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { storedHeaders } from "./objects.ts";
 
@@ -47,8 +50,9 @@ export async function postObject(
   );
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
   const caller = await authenticateForm(fields, options, () => request.http.address());
-  const bucket = await requireAccess(engine, caller, operation.bucket, "write");
   const key = resolveKey(form);
+  const wanted = toAccessRequest("PostObject", { key });
+  const { bucket, canOverwrite } = await requireAccess(engine, caller, operation.bucket, wanted);
   options.onAuthenticated(caller, key);
   // The policy applies to the key in which ${filename} is already replaced.
   const sizeLimits = checkPolicy(
@@ -60,6 +64,7 @@ export async function postObject(
   const formRequest = withFieldsAsHeaders(request, fields);
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
     event: "s3:ObjectCreated:Post",
+    condition: canOverwrite ? undefined : createOnly,
     httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
     customMetadata: readCustomMetadata([...fields].flatMap(([name, value]) => [name, toLatin1(value)!])),
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
@@ -68,7 +73,7 @@ export async function postObject(
     tags: readTagField(fields.get("tagging")),
     lock: readLock({ request: formRequest, bucket }),
   });
-  if (outcome.outcome !== "stored") throw new S3Error("InternalError");
+  if (outcome.outcome !== "stored") throw cannotOverwrite();
   const { record } = outcome;
   const headers = [...storedHeaders(record), ...expirationHeader({ bucket }, record)];
   return storedResponse(request, operation.bucket, fields, headers, key, record.etag);

@@ -18,7 +18,7 @@ import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml } from "../body/xml-reader.ts";
 import { answer, answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { writeCondition } from "../headers/conditions.ts";
+import { readWriteCondition, refusedWrite } from "../headers/conditions.ts";
 import { customerKeyHeaders, givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { formatStorageClass, parseStorageClass, readMetadata } from "../headers/metadata.ts";
@@ -81,7 +81,7 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
   const { bucket, key } = operation;
   const upload = readUploadName(call);
   const parts = readParts(await readWholePayload(payload, 4 * 1024 * 1024));
-  const condition = writeCondition(request);
+  const condition = readWriteCondition(call);
   try {
     const record = await engine.completeUpload(bucket, upload, parts, {
       partSizes: "s3",
@@ -98,6 +98,7 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
       const isMissing =
         condition?.etagMatches !== undefined && (await engine.head(bucket, key)) === undefined;
       if (isMissing) throw noSuchKey(key);
+      if (!call.canOverwrite) throw refusedWrite(call, "etagDoesNotMatch");
     }
     // A client that did not get the first response retries: return the same result.
     const earlier =

@@ -1,4 +1,6 @@
 // Messages between the supervisor and the worker processes of the S3 API.
+
+import type { Uses } from "../../access/keys/key-usage.ts";
 import type { StartMessage } from "../../child/start-child.ts";
 import type { PortOptions } from "../../http/port-options.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
@@ -6,7 +8,6 @@ import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
 import type { Location } from "../../model/location.ts";
 import { isFields, isList, isText } from "../../model/shape.ts";
-import type { Uses } from "../auth/key-usage.ts";
 
 /** `limits` applies to this process only. */
 export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"> {

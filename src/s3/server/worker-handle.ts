@@ -1,12 +1,12 @@
 // Starts one worker process of the S3 API and handles its messages.
 import { fileURLToPath } from "node:url";
+import type { Uses } from "../../access/keys/key-usage.ts";
 import { serverEnvironment } from "../../child/environment.ts";
 import { type StartMessage, startChild } from "../../child/start-child.ts";
 import type { PortOptions } from "../../http/port-options.ts";
 import { divideLimits } from "../../http/server/limits.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
-import type { Uses } from "../auth/key-usage.ts";
 import { type FromS3Process, type OpenS3, parseFromS3Process, type ToS3Process } from "./messages.ts";
 
 /** `limits` are the limits of the port, for all processes together. */

@@ -1,4 +1,7 @@
 // A worker process of the S3 API: opens its own engine and accepts connections on the shared port.
+
+import { createCredentials } from "../../access/keys/credentials.ts";
+import { createUseReporter } from "../../access/keys/key-usage.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
@@ -9,8 +12,6 @@ import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { openEngine } from "../../open.ts";
-import { createCredentials } from "../auth/credentials.ts";
-import { createUseReporter } from "../auth/key-usage.ts";
 import { errorDocument } from "../body/xml-writer.ts";
 import { S3Error } from "../errors.ts";
 import { createS3Handler } from "../handler.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { createCredentials } from "../../../src/access/keys/credentials.ts";
 import { openEngine } from "../../../src/open.ts";
-import { createCredentials } from "../../../src/s3/auth/credentials.ts";
 import { loadSecretKey } from "../../../src/secrets/master-key.ts";
 import { openShell } from "../store.ts";
 

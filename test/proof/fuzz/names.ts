@@ -1,4 +1,6 @@
 // Fuzz targets of bucket names, keys, cursors, grants and durations.
+
+import { parseDuration, parseGrant } from "../../../src/access/grants.ts";
 import { checkBucketName } from "../../../src/model/bucket.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import { checkKey, compareKeys, keyBytes } from "../../../src/model/key.ts";
@@ -8,7 +10,6 @@ import {
   encodeCursor,
   encodeVersionCursor,
 } from "../../../src/model/listing.ts";
-import { parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
 import { holds, kindOf, type Target } from "./target.ts";
 
 /** Returns the reason of a documented StoreError; undefined for internal errors. */

@@ -1,5 +1,7 @@
 // The S3 API without a socket: signs requests as clients do, passes them to the handler as plain
 // data and returns the response as plain data.
+
+import type { Credential } from "../../../src/access/keys/credentials.ts";
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../../../src/http/server/listen.ts";
 import {
   amzTime,
@@ -12,7 +14,6 @@ import {
   signingKey,
   stringToSign,
 } from "../../../src/http/sigv4.ts";
-import type { Credential } from "../../../src/s3/auth/credentials.ts";
 import { type Raw, signChunked } from "../../s3/raw.ts";
 import { bytesOf, digestOf } from "../../support/bodies.ts";
 import { collect } from "../../support/bytes.ts";

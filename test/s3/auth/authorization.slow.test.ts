@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { type OperationName, operationNames } from "../../../src/s3/operation.ts";
+import { type OperationName, operationNames } from "../../../src/s3/operation-rights.ts";
 import {
   type ChunkFault,
   type Raw,

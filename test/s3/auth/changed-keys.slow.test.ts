@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
-import { toOwner } from "../../../src/s3/auth/credentials.ts";
+import { toOwner } from "../../../src/access/keys/credentials.ts";
 import { type Key, refused, type S3Scene, s3Scene } from "../scene.ts";
 
 const Bucket = "bucket";

@@ -1,8 +1,9 @@
 // `store bucket delete`: deletes a bucket, with --force after removing everything in it.
+
+import { createCredentials } from "../../../access/keys/credentials.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { BucketRecord } from "../../../model/bucket.ts";
 import { errorMessage } from "../../../model/errors.ts";
-import { createCredentials } from "../../../s3/auth/credentials.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";

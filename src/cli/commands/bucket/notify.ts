@@ -1,4 +1,6 @@
 // `store bucket notify …`: manages notification rules of a bucket and shows their delivery state.
+
+import { parseDuration } from "../../../access/grants.ts";
 import {
   createNotificationRules,
   type ListedRule,
@@ -11,7 +13,6 @@ import { StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
 import type { NotificationRule } from "../../../model/notification.ts";
 import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
-import { parseDuration } from "../../../s3/auth/grants.ts";
 import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";

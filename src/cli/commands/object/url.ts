@@ -1,9 +1,10 @@
 // `store object url`: creates a presigned URL for an object.
+
+import { parseDuration } from "../../../access/grants.ts";
+import { createCredentials } from "../../../access/keys/credentials.ts";
+import { getInternalKey } from "../../../access/keys/internal-key.ts";
 import { presignedUrl } from "../../../binding/presign.ts";
 import { StoreError } from "../../../model/errors.ts";
-import { createCredentials } from "../../../s3/auth/credentials.ts";
-import { parseDuration } from "../../../s3/auth/grants.ts";
-import { getInternalKey } from "../../../s3/auth/internal-key.ts";
 import type { Command } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { endpointOption } from "../../serve/listen-options.ts";

@@ -1,7 +1,7 @@
 // Binds grants to the identity of their bucket, so that a grant does not apply to a later bucket
 // with the same name.
 import type { BucketRecord } from "../../model/bucket.ts";
-import { bucketIdentity, type Grant } from "./grants.ts";
+import { bucketIdentity, type Grant } from "../grants.ts";
 
 export type FindBucket = (name: string) => Promise<BucketRecord | undefined>;
 

@@ -12,7 +12,7 @@ import {
   sqliteFull,
   sqliteIoError,
   toReadError,
-} from "../index/sqlite.ts";
+} from "./sqlite.ts";
 
 /**
  * Afterwards, a commit of a dead process either is visible or never will be: a new commit overwrites

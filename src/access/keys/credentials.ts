@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../../engine/records.ts";
 import { type BucketRecord, defaultAccount } from "../../model/bucket.ts";
+import { type Grant, isGrantOn } from "../grants.ts";
 import { createGrantBinder, type FindBucket, isUnbound } from "./credential-grants.ts";
 import {
   type CredentialFields,
@@ -10,11 +11,11 @@ import {
   type OpenCredential,
   openCredential,
   parseStoredCredential,
+  readFields,
   type StoredCredential,
   sealCredential,
   withFields,
 } from "./credential-record.ts";
-import { type Grant, isGrantOn } from "./grants.ts";
 import { deleteUse, readUses } from "./key-usage.ts";
 import {
   CredentialError,
@@ -240,7 +241,8 @@ export function toOwner(account: string): { readonly id: string; readonly displa
 }
 
 function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
-  const { account, grants, created, expires, disabled, previous } = stored;
+  const { account, grants, created, expires, disabled } = readFields(stored);
+  const { previous } = stored;
   const isExpired = expires !== undefined && expires <= now;
   return {
     accessKeyId,

@@ -1,7 +1,7 @@
 // Validates the account and grants of a new access key and generates its id and secret.
 import { randomBytes } from "node:crypto";
 import { checkBucketName } from "../../model/bucket.ts";
-import type { Grant } from "./grants.ts";
+import type { Grant } from "../grants.ts";
 
 /** An access key cannot be created or decrypted. The message never contains a secret. */
 export class CredentialError extends Error {
@@ -27,14 +27,15 @@ export function checkGrantBucket(bucket: string): void {
   }
 }
 
-/** Merges grants on the same bucket into one. */
+/** Merges grants on the same part of a bucket into one. */
 export function mergeGrants(grants: readonly Grant[]): Grant[] {
-  const byBucket = new Map<string, Grant>();
-  for (const { bucket, rights, identity } of grants) {
-    const all = new Set([...(byBucket.get(bucket)?.rights ?? []), ...rights]);
-    byBucket.set(bucket, { bucket, rights: [...all], ...(identity === undefined ? {} : { identity }) });
+  const merged = new Map<string, Grant>();
+  for (const grant of grants) {
+    const { bucket, prefix, object, rights } = grant;
+    const part = JSON.stringify([bucket, prefix ?? "", object ?? null]);
+    merged.set(part, { ...grant, rights: [...new Set([...(merged.get(part)?.rights ?? []), ...rights])] });
   }
-  return [...byBucket.values()];
+  return [...merged.values()];
 }
 
 export function newAccessKeyId(): string {

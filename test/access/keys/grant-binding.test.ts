@@ -2,11 +2,11 @@
 // together with its secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bindGrants } from "../../../src/s3/auth/credential-grants.ts";
-import { createCredentials } from "../../../src/s3/auth/credentials.ts";
-import { parseGrant } from "../../../src/s3/auth/grants.ts";
+import { parseGrant } from "../../../src/access/grants.ts";
+import { bindGrants } from "../../../src/access/keys/credential-grants.ts";
+import { createCredentials } from "../../../src/access/keys/credentials.ts";
 import { seal } from "../../../src/secrets/seal.ts";
-import { type DirectScene, directScene, secretKey } from "../direct.ts";
+import { type DirectScene, directScene, secretKey } from "../../s3/direct.ts";
 
 async function scene(t: Parameters<typeof directScene>[0]) {
   const opened = await directScene(t);
@@ -114,7 +114,27 @@ test("access keys of earlier Store versions work, and their grants are bound to 
   assert.equal(found?.grants?.[0]?.identity, `${created} ${account}`);
   assert.deepEqual(found?.secrets, ["old secret", "older secret"]);
   const written = JSON.parse((await documents.get("credential", accessKeyId))!.text) as { form?: number };
-  assert.equal(written.form, 2);
+  assert.equal(written.form, 3);
+});
+
+test("an access key of an earlier Store version with the right to write may still delete", async (t) => {
+  const { documents, credentials } = await scene(t);
+  const accessKeyId = `STORE${"B".repeat(15)}`;
+  const covered = ["guest", [["photos", ["write"], "1 guest"]], 1, null, false];
+  const old = {
+    account: "guest",
+    grants: [{ bucket: "photos", rights: ["write"], identity: "1 guest" }],
+    created: 1,
+    form: 2,
+    secret: seal(secretKey, ["credential", accessKeyId, JSON.stringify(covered)], "old secret"),
+  };
+  await documents.put("credential", accessKeyId, JSON.stringify(old), undefined);
+  for (const change of [async () => {}, () => credentials.disable(accessKeyId)]) {
+    await change();
+    const found = await credentials.find(accessKeyId);
+    assert.deepEqual(found?.grants?.[0]?.rights, ["write", "delete"]);
+    assert.deepEqual(found?.secrets, ["old secret"]);
+  }
 });
 
 test("a grant made by an earlier Store version does not apply to a recreated bucket of the same name", async (t) => {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { createCredentials } from "../../../src/access/keys/credentials.ts";
+import { createKeyUses, createUseReporter, type Uses } from "../../../src/access/keys/key-usage.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
-import { createCredentials } from "../../../src/s3/auth/credentials.ts";
-import { createKeyUses, createUseReporter, type Uses } from "../../../src/s3/auth/key-usage.ts";
 
 const start = Date.UTC(2026, 10, 15);
 const hour = 3600_000;

@@ -2,7 +2,7 @@
 // authenticates the permissions: a record whose account or grants were edited cannot be unsealed.
 import type { Document } from "../../engine/records.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
-import type { Grant } from "./grants.ts";
+import type { Grant } from "../grants.ts";
 
 /** Fields that are readable without the store's secret key. */
 export interface CredentialFields {
@@ -16,8 +16,11 @@ export interface CredentialFields {
 }
 
 export interface StoredCredential extends CredentialFields {
-  /** Absent in records of earlier versions, whose seal covers only the id. New records have 2. */
-  readonly form?: 2;
+  /**
+   * New records have 3: the seal covers all fields, and the right to write does not include deleting.
+   * Absent in the oldest records, whose seal covers only the id.
+   */
+  readonly form?: 2 | 3;
   readonly secret: string;
   readonly previous?: { readonly secret: string; readonly until: number };
 }
@@ -32,10 +35,10 @@ export const credentialKind = "credential";
 
 export function sealCredential(key: Uint8Array, accessKeyId: string, open: OpenCredential): StoredCredential {
   const { fields, secret, previous } = open;
-  const subject = sealSubject(accessKeyId, { ...fields, form: 2 });
+  const subject = sealSubject(accessKeyId, { ...fields, form: 3 });
   return {
     ...fields,
-    form: 2,
+    form: 3,
     secret: seal(key, subject, secret),
     ...(previous === undefined
       ? {}
@@ -54,7 +57,8 @@ export function openCredential(
   accessKeyId: string,
   stored: StoredCredential,
 ): OpenCredential | undefined {
-  const { form, secret: sealed, previous, ...fields } = stored;
+  const { form, secret: sealed, previous } = stored;
+  const fields = readFields(stored);
   const subject = sealSubject(accessKeyId, stored);
   const secret = unseal(key, subject, sealed);
   if (secret === undefined) return undefined;
@@ -84,6 +88,16 @@ export function withFields(
   return { ...change(fields), ...sealed, ...(previous === undefined ? {} : { previous }) };
 }
 
+/** Returns the fields as they apply now: in earlier versions, the right to write included deleting. */
+export function readFields(stored: StoredCredential): CredentialFields {
+  const { form, secret: _, previous: __, ...fields } = stored;
+  if (form === 3 || fields.grants === undefined) return fields;
+  const grants = fields.grants.map((grant) =>
+    grant.rights.includes("write") ? { ...grant, rights: [...grant.rights, "delete" as const] } : grant,
+  );
+  return { ...fields, grants };
+}
+
 const byDocument = new WeakMap<Document, StoredCredential>();
 /** Keyed by name and text, so that a record copied to another access key has its own entry. */
 const byText = new Map<string, StoredCredential>();
@@ -101,11 +115,15 @@ export function parseStoredCredential(document: Document): StoredCredential {
   return stored;
 }
 
+/** What the seal covers. Fields with the value undefined do not count. */
 function sealSubject(
   accessKeyId: string,
-  { form, account, grants, created, expires, disabled }: CredentialFields & Pick<StoredCredential, "form">,
+  stored: CredentialFields & Pick<StoredCredential, "form"> & Partial<StoredCredential>,
 ): readonly string[] {
+  const { form, secret: _, previous: __, ...fields } = stored;
   if (form === undefined) return [credentialKind, accessKeyId];
+  if (form === 3) return [credentialKind, accessKeyId, "3", canonicalJson(fields)];
+  const { account, grants, created, expires, disabled } = fields;
   const granted = grants?.map(({ bucket, rights, identity }) => [bucket, rights, identity ?? null]);
   const covered = [account, granted ?? null, created, expires ?? null, disabled ?? false];
   return [credentialKind, accessKeyId, JSON.stringify(covered)];
@@ -113,4 +131,12 @@ function sealSubject(
 
 function previousSealSubject(subject: readonly string[], until: number): readonly string[] {
   return [...subject, `previous until ${until}`];
+}
+
+/** JSON with sorted names, so that the order in which fields were written does not matter. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }
