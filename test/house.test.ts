@@ -115,7 +115,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
-  engine: ["codec", "bytes", "versions", "uploads", "key-value", "maintenance"],
+  engine: ["codec", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
   s3: ["auth", "body", "headers", "operations", "server"],
@@ -136,7 +136,7 @@ const testFolders = [
 function engineTypes(): string[] {
   return [
     ...["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"],
-    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts"],
+    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts", "engine/quotas/quotas.ts"],
   ];
 }
 

@@ -11,6 +11,7 @@ export const copiedKinds = [
   "notified bucket",
   "public bucket",
   "console token",
+  "account quota",
 ] as const;
 /**
  * Kinds that are valid in one store only: maintenance state, sessions, use of keys, audit entries,

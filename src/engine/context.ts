@@ -4,6 +4,7 @@ import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { BufferPool } from "./bytes/pooled.ts";
 import type { SpareBuffers } from "./bytes/ring.ts";
 import type { EncryptionOptions } from "./master-keys.ts";
+import type { QuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
 
 export interface Context {
@@ -22,6 +23,7 @@ export interface Context {
   readonly ingests: IngestState;
   /** Undefined if the engine was created without the store's encryption keys. */
   readonly encryption: EncryptionOptions | undefined;
+  readonly quotas: QuotaEnforcement;
 }
 
 /** The bodies that are being received now, and the memory for them. */

@@ -19,6 +19,8 @@ import { scrubProgress } from "./maintenance/scrub.ts";
 import { verify } from "./maintenance/verify.ts";
 import type { EncryptionOptions } from "./master-keys.ts";
 import { createObjects } from "./objects.ts";
+import { createAccountQuotas } from "./quotas/account-quotas.ts";
+import { createQuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
 import { createOpenUploads } from "./uploads/open-uploads.ts";
 import { abortAll, createUploads } from "./uploads/uploads.ts";
@@ -45,10 +47,12 @@ export interface EngineOptions {
 }
 
 export function createEngine(options: EngineOptions): Engine {
+  const { records, now = Date.now, metrics = createMetrics() } = options;
+  const accounts = createAccountQuotas(records, now);
   const context: Context = {
-    records: options.records,
+    records,
     blobs: options.blobs,
-    now: options.now ?? Date.now,
+    now,
     randomBytes: options.randomBytes ?? createRandomBytes(),
     inlineBytes: options.inlineBytes ?? limits.inlineBytes,
     blockBytes: options.blockBytes ?? limits.blockBytes,
@@ -59,6 +63,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },
       ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },
     },
+    quotas: createQuotaEnforcement({ records, accounts, metrics, now }),
   };
   const objects = createObjects(context);
   const versions = createVersions(context);
@@ -66,7 +71,7 @@ export function createEngine(options: EngineOptions): Engine {
     context,
     createOpenUploads(context, options.openUploads ?? limits.openUploads),
   );
-  const housekeeping = createHousekeeping(context, options.metrics ?? createMetrics());
+  const housekeeping = createHousekeeping(context, metrics);
   const put = housekeeping.sweepAfter(objects.put);
   const remove = housekeeping.sweepAfter(objects.delete);
   const events = createEvents(context);
@@ -118,7 +123,8 @@ export function createEngine(options: EngineOptions): Engine {
       deleteBucket: bucketDelete,
     }),
 
-    totals: onBucket(undefined, (bucket) => context.records.totals(bucket)),
+    totals: onBucket(undefined, (bucket) => records.totals(bucket)),
+    quotas: accounts,
     verify: (verifyOptions) => verify(context, verifyOptions),
     startScrub: housekeeping.startScrub,
     scrub: housekeeping.scrub,

@@ -23,6 +23,7 @@ import type {
   VerifyOptions,
   VerifyReport,
 } from "./maintenance/reports.ts";
+import type { Quotas } from "./quotas/quotas.ts";
 import type { Totals } from "./records.ts";
 import type { Versions } from "./versions/versions.ts";
 
@@ -78,6 +79,7 @@ export interface Engine extends Events, Versions {
 
   /** Number and size of the objects in a bucket. */
   totals(bucket: string): Promise<Totals>;
+  readonly quotas: Quotas;
   /** Reads all stored data and reports damaged, missing and unreferenced data. */
   verify(options?: VerifyOptions): Promise<VerifyReport>;
   /** Verifies slowly in the background, once a week, in one process, until the engine closes. */

@@ -10,6 +10,7 @@ import type { IngestedBody } from "./bytes/ingested-body.ts";
 import { type Context, newId } from "./context.ts";
 import type { PutOptions, PutOutcome, Source } from "./engine.ts";
 import { createdEventMutations } from "./event-outbox.ts";
+import { earlyCheckBytes } from "./quotas/enforcement.ts";
 import type { Body, Check } from "./records.ts";
 import { lockedObjectChecks, withVersioning } from "./versions/protection.ts";
 import { cancelSource, commitOrDiscard, requireBucket, resolveMetadata } from "./write-path.ts";
@@ -33,6 +34,9 @@ export async function put(
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
     return { outcome: "refused", clause: early.clause };
   }
+  // A body that is in memory or small is received anyway: the commit checks the quotas.
+  if (!(source instanceof Uint8Array) && (source.length ?? 0) > earlyCheckBytes)
+    await context.quotas.checkLength(bucketRecord, key, source.length!);
 
   const version = newId(context);
   const bodyKey = needsBodyKey(context, bucketRecord, options)
@@ -103,7 +107,7 @@ async function commitPut(
   const { name } = current;
   for (let bucket = current, evaluation = early; ; ) {
     const record = withVersioning(context, bucket, put.record());
-    const outcome = await context.records.commit(name, {
+    const outcome = await context.quotas.commit(bucket, {
       checks:
         evaluation === undefined && bucket.settings.lockRules === undefined
           ? noChecks

@@ -3,6 +3,7 @@
 import type { Body, ListedVersion, ObjectWithBody, StoredVersion } from "../engine/records.ts";
 import { compareKeys, type Key } from "../model/key.ts";
 import type { VersionPosition } from "../model/listing.ts";
+import type { Usage } from "../model/settings/quota.ts";
 import { isDeleteMarker, isVersionNamed, type Version } from "../model/version.ts";
 import type { SortedMap } from "./sorted-map.ts";
 
@@ -175,4 +176,23 @@ function entriesOf({ history }: VersionedObjects, key: Key): readonly HistoryEnt
 function setEntries({ history }: VersionedObjects, key: Key, entries: readonly HistoryEntry[]): void {
   if (entries.length === 0) history.delete(key);
   else history.set(key, entries);
+}
+
+export function sizeOf(version: Version): number {
+  return isDeleteMarker(version) ? 0 : version.size;
+}
+
+/** Counts all versions and delete markers. */
+export function countUsage({ objects, history }: VersionedObjects): Usage {
+  let bytes = 0;
+  let count = 0;
+  for (const [, { record }] of objects.from("")) {
+    bytes += record.size;
+    count++;
+  }
+  for (const [, entries] of history.from("")) {
+    for (const { version } of entries) bytes += sizeOf(version);
+    count += entries.length;
+  }
+  return { bytes, objects: count };
 }

@@ -7,6 +7,7 @@ import type { NotificationRule } from "./notification.ts";
 import type { StorageClass } from "./object.ts";
 import type { Publication } from "./publication.ts";
 import type { EncryptionSetting } from "./settings/encryption.ts";
+import type { Quota } from "./settings/quota.ts";
 import type { Versioning } from "./version.ts";
 
 export interface BucketRecord {
@@ -36,6 +37,8 @@ export interface BucketSettings {
   readonly tags?: readonly (readonly [string, string])[] | undefined;
   /** Undefined: new objects are encrypted only if the request or the whole store asks for it. */
   readonly encryption?: EncryptionSetting | undefined;
+  /** The maximum of what the bucket may contain. Every commit checks it. */
+  readonly quota?: Quota | undefined;
 }
 
 /** The settings that decide what a write may remove. Commits check that they are unchanged. */
@@ -60,6 +63,7 @@ const settings: Readonly<Record<SettingName, true>> = {
   lockRules: true,
   tags: true,
   encryption: true,
+  quota: true,
 };
 
 export const settingNames = Object.keys(settings) as readonly SettingName[];

@@ -13,6 +13,7 @@ import { checkDeclaredLength, ingest } from "../bytes/ingest.ts";
 import type { DataKey } from "../bytes/sealed-blocks.ts";
 import { type Context, newUploadId } from "../context.ts";
 import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
+import { earlyCheckBytes } from "../quotas/enforcement.ts";
 import type { StoredUpload } from "../records.ts";
 import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
 import { activeUpload, complete } from "./complete.ts";
@@ -108,6 +109,9 @@ async function uploadPart(
   checkKey(upload.key);
   checkDeclaredLength(source);
   const { record } = await activeUpload(context, bucket, upload);
+  const { length = 0 } = source;
+  if (!(source instanceof Uint8Array) && length > earlyCheckBytes)
+    await context.quotas.checkLength(await requireBucket(context, bucket), upload.key, length);
   const dataKey = await partKey(context, record, options.customerKey, bucket);
   const checksums = partChecksums(record, options.checksums ?? []);
   const ingested = await ingest(context, source, {

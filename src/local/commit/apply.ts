@@ -16,13 +16,14 @@ import {
   type WireMutation,
   type WireObject,
 } from "./change.ts";
+import { createQuotaGuard } from "./quota.ts";
 import { createTally, createTotalsUpdate, resetTally } from "./tally.ts";
 
 export interface Applier {
   /** Whether any process has deleted the bucket. Call it in each transaction before `apply`. */
   isDeleted(): boolean;
   /** Applies each change in order, completely or not at all. */
-  apply(changes: readonly WireChange[]): ("committed" | "conflict")[];
+  apply(changes: readonly WireChange[]): ("committed" | "conflict" | "over quota")[];
 }
 
 /** The mutations that depend on the bucket's protection. */
@@ -38,6 +39,7 @@ export function createApplier(database: Database): Applier {
   const bodies = createBodies(sql);
   const objects = createObjectRows(sql, bodies, tally);
   const history = createHistory({ database, sql, bodies, objects, tally });
+  const quota = createQuotaGuard(sql, tally);
   /** The stored texts of the settings, as of the current transaction. */
   const protection: { -readonly [name in keyof Protection]-?: unknown } = { ...noProtection };
 
@@ -108,6 +110,7 @@ export function createApplier(database: Database): Applier {
         sql.putSetting[mutation.name].run(mutation.text);
         if (mutation.name === "versioning" || mutation.name === "lockRules")
           protection[mutation.name] = mutation.text;
+        else if (mutation.name === "quota") quota.setQuota(mutation.text);
         return;
       case "add event":
         if (mutation.ifExists === undefined) sql.insertEvent.run(mutation.rule, mutation.event);
@@ -156,20 +159,25 @@ export function createApplier(database: Database): Applier {
     }
   }
 
+  function mutateAll({ mutations }: WireChange): void {
+    for (const mutation of mutations) mutate(mutation);
+  }
+
   return {
     isDeleted() {
       const row = sql.bucket.get();
       const isDeleted = parseDeletedMark(row?.deleted);
       if (isDeleted === undefined) throw corruptionError("The deletion mark of the bucket");
       for (const name of protectionNames) protection[name] = row?.[name];
+      quota.setQuota(row?.quota);
       return isDeleted;
     },
     apply(changes) {
       resetTally(tally);
+      quota.begin();
       const outcomes = changes.map((change) => {
         if (!isAllowed(change) || !change.checks.every(isSatisfied)) return "conflict";
-        for (const mutation of change.mutations) mutate(mutation);
-        return "committed";
+        return quota.apply(change, mutateAll) ? "committed" : "over quota";
       });
       updateTotals(tally);
       return outcomes;

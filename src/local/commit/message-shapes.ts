@@ -166,8 +166,10 @@ export function isValidResult(job: Job, result: unknown): result is Reply["resul
   }
 }
 
+const outcomes = ["committed", "conflict", "over quota", "no such bucket"] as const;
+
 function isOutcome(value: unknown): boolean {
-  return value === "committed" || value === "conflict" || value === "no such bucket" || isFailure(value);
+  return outcomes.some((outcome) => outcome === value) || isFailure(value);
 }
 
 function isFailure(value: unknown): boolean {
