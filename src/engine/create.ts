@@ -14,6 +14,7 @@ import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
 import { createEvents } from "./event-outbox.ts";
 import { createKeyValues } from "./key-value/store.ts";
+import { createEncryptionOperations } from "./maintenance/encryption.ts";
 import { createHousekeeping } from "./maintenance/scheduler.ts";
 import { scrubProgress } from "./maintenance/scrub.ts";
 import { verify } from "./maintenance/verify.ts";
@@ -122,6 +123,8 @@ export function createEngine(options: EngineOptions): Engine {
       delete: withAction("delete", remove),
       deleteBucket: bucketDelete,
     }),
+
+    encryption: createEncryptionOperations(context),
 
     totals: onBucket(undefined, (bucket) => records.totals(bucket)),
     quotas: accounts,

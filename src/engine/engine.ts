@@ -10,8 +10,9 @@ import type { EventName } from "../model/notification.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { Tags } from "../model/tags.ts";
-import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { PartRecord, UploadedPart, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker } from "../model/version.ts";
+import type { EncryptionOperations } from "./encryption-operations.ts";
 import type { Events } from "./event-outbox.ts";
 import type { KeyValues } from "./key-value/key-value.ts";
 import type {
@@ -59,7 +60,7 @@ export interface Engine extends Events, Versions {
     number: number,
     source: Source,
     options?: PartOptions,
-  ): Promise<PartRecord>;
+  ): Promise<UploadedPart>;
   completeUpload(
     bucket: string,
     upload: UploadName,
@@ -76,6 +77,8 @@ export interface Engine extends Events, Versions {
 
   /** Key-value namespaces. */
   readonly kv: KeyValues;
+
+  readonly encryption: EncryptionOperations;
 
   /** Number and size of the objects in a bucket. */
   totals(bucket: string): Promise<Totals>;

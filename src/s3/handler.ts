@@ -108,7 +108,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const verified = await authenticate(rawRequest, authentication);
     state.accessKeyId = verified.caller.accessKeyId;
     const { bucket, canOverwrite } = await authorize(engine, verified.caller, operation, request);
-    checkRefusedHeaders(request);
+    checkRefusedHeaders(request, operation.name);
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);

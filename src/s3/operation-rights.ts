@@ -30,6 +30,8 @@ export const operationRights = {
   GetObjectLockConfiguration: { on: "bucket", right: "list", action: "s3:GetBucketObjectLockConfiguration" },
   PutObjectLockConfiguration: { on: "bucket", right: "admin", action: "s3:PutBucketObjectLockConfiguration" },
   GetBucketEncryption: { on: "bucket", right: "list", action: "s3:GetEncryptionConfiguration" },
+  PutBucketEncryption: { on: "bucket", right: "admin", action: "s3:PutEncryptionConfiguration" },
+  DeleteBucketEncryption: { on: "bucket", right: "admin", action: "s3:PutEncryptionConfiguration" },
   GetPublicAccessBlock: { on: "bucket", right: "list", action: "s3:GetBucketPublicAccessBlock" },
   GetBucketOwnershipControls: { on: "bucket", right: "list", action: "s3:GetBucketOwnershipControls" },
   GetBucketNotification: { on: "bucket", right: "list", action: "s3:GetBucketNotification" },

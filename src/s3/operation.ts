@@ -54,6 +54,7 @@ const bucketOperations: Readonly<Record<string, Readonly<Record<string, Operatio
   PUT: {
     "": "CreateBucket",
     cors: "PutBucketCors",
+    encryption: "PutBucketEncryption",
     lifecycle: "PutBucketLifecycle",
     "object-lock": "PutObjectLockConfiguration",
     tagging: "PutBucketTagging",
@@ -62,6 +63,7 @@ const bucketOperations: Readonly<Record<string, Readonly<Record<string, Operatio
   DELETE: {
     "": "DeleteBucket",
     cors: "DeleteBucketCors",
+    encryption: "DeleteBucketEncryption",
     lifecycle: "DeleteBucketLifecycle",
     tagging: "DeleteBucketTagging",
   },

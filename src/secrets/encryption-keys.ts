@@ -1,7 +1,7 @@
 // The master keys of a store, which seal the data keys of encrypted objects. One document holds all
 // of them, sealed with the store's secret key. Other processes see a new key within seconds.
 import { randomBytes } from "node:crypto";
-import type { MasterKey, MasterKeys } from "../engine/master-keys.ts";
+import type { MasterKey, MasterKeyInfo, MasterKeys } from "../engine/master-keys.ts";
 import type { Document, Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { SecretKeyError, secretKeyFile } from "./master-key.ts";
@@ -14,31 +14,19 @@ const masterKeyBytes = 32;
 const refreshMilliseconds = 2_000;
 const staleMilliseconds = 10_000;
 
-export interface StoredMasterKey {
-  readonly id: string;
-  /** Times in milliseconds since the epoch. */
-  readonly created: number;
-  /** Since when no object should be sealed with this key. */
-  readonly retired?: number;
+interface StoredMasterKey extends MasterKeyInfo {
   readonly sealed: string;
 }
 
-export interface StoredKeys {
+interface StoredKeys {
   /** Id of the key that seals new data keys. */
   readonly current: string;
   readonly keys: readonly StoredMasterKey[];
 }
 
-export interface EncryptionKeys extends MasterKeys {
-  /** Returns the stored keys, sealed. Undefined if nothing was ever encrypted. */
-  stored(): Promise<StoredKeys | undefined>;
-  /** Adds a key and makes it current, in one step. */
-  add(): Promise<string>;
-  /** Marks all keys but the current one as retired, and removes those retired before a time. */
-  retireOthers(now: number, removeBefore: number): Promise<void>;
-}
-
 interface Loaded {
+  /** Reads are numbered, so that a slow read does not replace a later one. */
+  readonly number: number;
   readonly at: number;
   readonly current: MasterKey;
   readonly byId: ReadonlyMap<string, MasterKey>;
@@ -49,29 +37,28 @@ export function createEncryptionKeys(
   documents: Documents,
   secretKey: () => Uint8Array,
   now: () => number = Date.now,
-): EncryptionKeys {
+): MasterKeys {
   let loaded: Loaded | undefined;
+  let reads = 0;
   let loading: Promise<Loaded | undefined> | undefined;
 
   async function read(): Promise<Loaded | undefined> {
     const at = now();
+    const number = ++reads;
     const document = await documents.get(kind, name);
     if (document === undefined) return undefined;
     const { current, keys } = parse(document);
     const byId = new Map(keys.map((key) => [key.id, open(requireSecretKey(secretKey), key)]));
-    return { at, current: byId.get(current)!, byId };
+    const found = { number, at, current: byId.get(current)!, byId };
+    if (number > (loaded?.number ?? 0)) loaded = found;
+    return found;
   }
 
   /** Concurrent callers share one read. */
   function load(): Promise<Loaded | undefined> {
-    loading ??= read()
-      .then((keys) => {
-        loaded = keys ?? loaded;
-        return keys;
-      })
-      .finally(() => {
-        loading = undefined;
-      });
+    loading ??= read().finally(() => {
+      loading = undefined;
+    });
     return loading;
   }
 
@@ -83,7 +70,7 @@ export function createEncryptionKeys(
       const after = toKeys(before);
       if (after === before) return after;
       if ((await documents.put(kind, name, JSON.stringify(after), document?.revision)) === "committed") {
-        await load();
+        await read();
         return after;
       }
     }
@@ -117,14 +104,16 @@ export function createEncryptionKeys(
       return loaded!.current;
     },
     find: (id) => loaded?.byId.get(id) ?? loadMissing(id),
-    async stored() {
+    async list() {
       const document = await documents.get(kind, name);
-      return document === undefined ? undefined : parse(document);
+      if (document === undefined) return [];
+      return parse(document).keys.map(({ id, created, retired }) => ({ id, created, retired }));
     },
     async add() {
       return (await change(withNewKey)).current;
     },
-    async retireOthers(time, removeBefore) {
+    async retireOthers(removeBefore) {
+      const time = now();
       await change((keys) => {
         if (keys === undefined) throw new StoreError("InternalError");
         const isKept = ({ retired }: StoredMasterKey) => retired === undefined || retired >= removeBefore;

@@ -10,6 +10,7 @@ import { openUploads } from "./engine/open-uploads.ts";
 import { races } from "./engine/races.ts";
 import { reads } from "./engine/reads.ts";
 import { restores } from "./engine/restore.ts";
+import { rotations } from "./engine/rotation.ts";
 import { settings } from "./engine/settings.ts";
 import { clock, type OpenEngine } from "./engine/setup.ts";
 import { sources } from "./engine/sources.ts";
@@ -29,6 +30,7 @@ const chapters = {
   races,
   events,
   encryption: encryptions,
+  "rotation and encryption of existing objects": rotations,
   versions,
   locks,
   restores,

@@ -5,6 +5,7 @@ import { commits } from "./records/commits.ts";
 import { burials } from "./records/garbage-queue.ts";
 import { objectRecords } from "./records/objects.ts";
 import { outbox } from "./records/outbox.ts";
+import { replacedBodies } from "./records/replaced-bodies.ts";
 import { objectScans } from "./records/scans.ts";
 import type { OpenRecords } from "./records/setup.ts";
 import { uploadRecords } from "./records/uploads.ts";
@@ -14,6 +15,7 @@ const chapters = {
   objects: objectRecords,
   "scans of objects": objectScans,
   versions: versionRecords,
+  "replaced bodies": replacedBodies,
   "uploads and parts": uploadRecords,
   commits,
   "the garbage queue": burials,

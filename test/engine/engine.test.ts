@@ -4,7 +4,4 @@ import { portPairs } from "../support/ports.ts";
 
 for (const pair of portPairs) {
   engineContract(pair.name, (t, options) => pair.openEngine(t, options));
-  engineContract(`${pair.name} with encryption always on`, (t, options) =>
-    pair.openEngine(t, { ...options, encryption: "always" }),
-  );
 }

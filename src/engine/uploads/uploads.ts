@@ -5,7 +5,7 @@ import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import type { Checksums } from "../../model/object.ts";
-import { endUpload, type PartRecord, type UploadRecord } from "../../model/upload.ts";
+import { endUpload, type PartRecord, type UploadedPart, type UploadRecord } from "../../model/upload.ts";
 import { createBodyKey, needsBodyKey } from "../bytes/body-key.ts";
 import { openDataKey } from "../bytes/data-keys.ts";
 import { isSameKey, openKey } from "../bytes/encryption.ts";
@@ -105,7 +105,7 @@ async function uploadPart(
   bucket: string,
   upload: UploadName,
   { number, source, options }: { number: number; source: Source; options: PartOptions },
-): Promise<PartRecord> {
+): Promise<UploadedPart> {
   checkKey(upload.key);
   checkDeclaredLength(source);
   const { record } = await activeUpload(context, bucket, upload);
@@ -144,7 +144,7 @@ async function uploadPart(
     if (outcome === "conflict") throw new StoreError("NoSuchUpload");
     return { outcome: "stored", part: written };
   });
-  return part;
+  return record.encryption?.masterKey === undefined ? part : { ...part, isStoreEncrypted: true };
 }
 
 /** Returns the checksums that the sender declared, and the checksum that the upload requires. */

@@ -100,7 +100,7 @@ function addHistory(database: Database): void {
 }
 
 function addQuota(database: Database): void {
-  addSettings(database, ["quota"]);
+  addSettings(database, ["quota", "encryption"]);
 }
 
 function addExistenceIndex(database: Database): void {

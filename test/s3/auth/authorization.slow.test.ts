@@ -21,6 +21,9 @@ const lifecycleXml =
 const corsXml =
   "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
 
+const encryptionXml =
+  "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>";
+
 const taggingXml = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
 
 /** A document with its Content-MD5, which operations on locks require. */
@@ -64,6 +67,8 @@ function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">
       ),
     },
     GetBucketEncryption: bucket("GET", ["encryption", ""]),
+    PutBucketEncryption: { ...bucket("PUT", ["encryption", ""]), body: text(encryptionXml) },
+    DeleteBucketEncryption: bucket("DELETE", ["encryption", ""]),
     GetPublicAccessBlock: bucket("GET", ["publicAccessBlock", ""]),
     GetBucketOwnershipControls: bucket("GET", ["ownershipControls", ""]),
     GetBucketNotification: bucket("GET", ["notification", ""]),
