@@ -20,6 +20,10 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
+  {
+    name: "encryption",
+    load: async () => (await import("./commands/encryption/encryption.ts")).encryptionCommands,
+  },
   { name: "console", load: async () => (await import("./commands/console.ts")).consoleCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },

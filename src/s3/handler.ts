@@ -72,6 +72,8 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   DeleteBucketLifecycle: "change lifecycle",
   PutBucketVersioning: "change versioning",
   PutObjectLockConfiguration: "change object lock",
+  PutBucketEncryption: "change encryption",
+  DeleteBucketEncryption: "change encryption",
   PutBucketTagging: "change tags",
   DeleteBucketTagging: "change tags",
 };
