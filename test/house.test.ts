@@ -15,7 +15,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
   audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
-  secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
+  secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
   access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
@@ -94,6 +94,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "memory",
       "metrics",
       "model",
+      "secrets",
     ],
     ...["types.ts", "node:crypto"],
   ],

@@ -113,7 +113,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (caller.isAnonymous !== true) state.accessKeyId = accessKeyId;
     const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
     const { bucket, canOverwrite } = await authorize({ engine, caller, request, now }, operation);
-    checkRefusedHeaders(request);
+    checkRefusedHeaders(request, operation.name);
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const opened = openPayload(request, verified, share);

@@ -24,6 +24,7 @@ import { readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
 import type { S3Request } from "../request.ts";
@@ -71,6 +72,7 @@ export async function postObject(
     customMetadata: readCustomMetadata([...fields].flatMap(([name, value]) => [name, toLatin1(value)!])),
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
     customerKey: readCustomerKey(formRequest),
+    encryption: readEncryption(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
     tags: requestTags,
     lock: readLock({ request: formRequest, bucket }),
