@@ -4,12 +4,15 @@ import type { BucketRecord } from "../model/bucket.ts";
 import { coversTarget, type Grant, includesRight, isGrantOn, type Right, type Target } from "./grants.ts";
 
 export interface Caller {
+  /** For temporary credentials, the access key or the role that they belong to. */
   readonly accessKeyId: string;
   readonly account: string;
   /** Undefined: full access to the account. */
   readonly grants: readonly Grant[] | undefined;
   /** Limits of temporary credentials: these grants must allow the request too. */
   readonly scope?: Scope | undefined;
+  /** The access key id of temporary credentials. */
+  readonly temporaryId?: string | undefined;
 }
 
 export interface Scope {

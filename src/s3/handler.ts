@@ -3,6 +3,8 @@
 
 import type { Caller } from "../access/decide.ts";
 import type { Credentials } from "../access/keys/credentials.ts";
+import type { Roles } from "../access/temporary/roles.ts";
+import { createTokenVerifier } from "../access/temporary/verify.ts";
 import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
@@ -28,6 +30,8 @@ import { readRequest, withMovedHeaders } from "./request.ts";
 export interface S3Options {
   readonly engine: Engine;
   readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
+  /** If undefined, there are no roles. */
+  readonly roles?: Roles | undefined;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   /** Memory budget for documents and form fields in memory; default: 64 MiB. */
@@ -80,7 +84,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
-  const authentication = { ...options, regions, failures };
+  const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
   const budget = createDocumentBudget(options.documentBytes);
   const { credentials } = options;
   /** Binds grants of earlier versions, which have only a bucket name, before the first request. */
@@ -99,14 +103,14 @@ export function createS3Handler(options: S3Options): HttpHandler {
     state.operation = operation;
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
-      const onAuthenticated = ({ accessKeyId }: Caller, key: string) =>
-        void Object.assign(state, { accessKeyId, operation: { ...operation, key } });
+      const onAuthenticated = (caller: Caller, key: string) =>
+        void Object.assign(state, { accessKeyId: loggedId(caller), operation: { ...operation, key } });
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
     const verified = await authenticate(rawRequest, authentication);
-    state.accessKeyId = verified.caller.accessKeyId;
+    state.accessKeyId = loggedId(verified.caller);
     const { bucket, canOverwrite } = await authorize(engine, verified.caller, operation, request);
     checkRefusedHeaders(request);
     const { name } = operation;
@@ -119,7 +123,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
     const action = auditedActions[operation.name];
     if (action !== undefined) {
-      const identity = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
+      const identity = { name: state.accessKeyId, remoteAddress: http.address() };
       const by = { face: "s3", ...identity, request: state.id } as const;
       await options.recordAudit?.({ act: action, subject: operation.bucket, by });
     }
@@ -204,6 +208,11 @@ export function createS3Handler(options: S3Options): HttpHandler {
       return [];
     }
   }
+}
+
+/** Names temporary credentials with the access key or role that they belong to. */
+function loggedId({ accessKeyId, temporaryId }: Caller): string {
+  return temporaryId === undefined ? accessKeyId : `${accessKeyId}/${temporaryId}`;
 }
 
 function faultLine(error: unknown, id: string): string {
