@@ -7,6 +7,8 @@ import type { Grant } from "../grants.ts";
 /** Fields that are readable without the store's secret key. */
 export interface CredentialFields {
   readonly account: string;
+  /** What the key is for. */
+  readonly name?: string;
   /** Undefined: full access to the account. */
   readonly grants?: readonly Grant[];
   /** Milliseconds since the epoch. */
