@@ -14,7 +14,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["node:crypto", "@node-rs/crc32"],
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
-  audit: ["engine/records.ts"],
+  audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
   secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
   access: ["model", "secrets", "engine/records.ts", "node:crypto"],
   http: [

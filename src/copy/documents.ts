@@ -26,6 +26,8 @@ export const uncopiedKinds = [
   "console session",
   "credential use",
   "act",
+  "audit",
+  "audit head",
 ] as const;
 
 export interface DocumentPair {

@@ -33,6 +33,8 @@ export interface EngineOptions {
   readonly metrics?: Metrics | undefined;
   /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
+  /** Called when lifecycle rules have deleted objects of a bucket. */
+  readonly onExpired?: Context["onExpired"];
   /** @internal Smaller values let tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
@@ -51,6 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
+    onExpired: options.onExpired,
     ingests: {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },
       ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },

@@ -5,12 +5,14 @@ import type { Caller } from "../access/decide.ts";
 import type { Credentials } from "../access/keys/credentials.ts";
 import type { Roles } from "../access/temporary/roles.ts";
 import { createTokenVerifier } from "../access/temporary/verify.ts";
-import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
+import type { AuditAggregator } from "../audit/aggregate.ts";
+import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
+import { createS3Audit, isAudited } from "./audited-operations.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
@@ -21,7 +23,6 @@ import type { S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
-import type { OperationName } from "./operation-rights.ts";
 import { corsHeaders, preflight } from "./operations/cors.ts";
 import { operationHandlers } from "./operations/handlers.ts";
 import { postObject } from "./operations/post-object.ts";
@@ -45,6 +46,8 @@ export interface S3Options {
   readonly log: (line: string) => void;
   /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
+  /** Combines denied requests in the audit log. Default: one of this handler. */
+  readonly auditAggregator?: AuditAggregator | undefined;
   /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
@@ -66,26 +69,13 @@ const region = "auto";
 /** Accepted regions. Clients that require a region of AWS send us-east-1; some send none. */
 const regions = [region, "us-east-1", ""];
 
-/** Operations that are recorded in the audit log, with their names there. */
-const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
-  CreateBucket: "create bucket",
-  DeleteBucket: "delete bucket",
-  PutBucketCors: "change cors",
-  DeleteBucketCors: "change cors",
-  PutBucketLifecycle: "change lifecycle",
-  DeleteBucketLifecycle: "change lifecycle",
-  PutBucketVersioning: "change versioning",
-  PutObjectLockConfiguration: "change object lock",
-  PutBucketTagging: "change tags",
-  DeleteBucketTagging: "change tags",
-};
-
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
   const budget = createDocumentBudget(options.documentBytes);
+  const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
   const { credentials } = options;
   /** Binds grants of earlier versions, which have only a bucket name, before the first request. */
   let pendingGrantBinding = credentials
@@ -121,11 +111,9 @@ export function createS3Handler(options: S3Options): HttpHandler {
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
-    const action = auditedActions[operation.name];
-    if (action !== undefined) {
-      const identity = { name: state.accessKeyId, remoteAddress: http.address() };
-      const by = { face: "s3", ...identity, request: state.id } as const;
-      await options.recordAudit?.({ act: action, subject: operation.bucket, by });
+    if (audit !== undefined && isAudited(name)) {
+      const { id, accessKeyId } = state;
+      await audit.recordSuccess({ id, operation, accessKeyId, http });
     }
     return response;
   }
@@ -157,6 +145,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } catch (error) {
       const s3Error = toS3Error(error);
       state.errorCode = s3Error.code;
+      audit?.recordDenial({ id, operation: state.operation, accessKeyId: state.accessKeyId, http }, s3Error);
       // If the signature was refused, the log contains the access key that the client claimed.
       state.accessKeyId ??= s3Error.details.AWSAccessKeyId;
       if (s3Error.code === "InternalError") log(faultLine(error, id));

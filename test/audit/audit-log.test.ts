@@ -67,6 +67,8 @@ test("a change that cannot be recorded in the audit log succeeds with a warning"
   const broken: AuditLog = {
     record: () => Promise.reject(new Error("no space")),
     async *read() {},
+    verify: () => Promise.reject(new Error("no space")),
+    limit: async () => {},
   };
   const record = createAuditRecorder(
     broken,

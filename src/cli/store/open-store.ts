@@ -19,7 +19,7 @@ export interface Data extends OpenEngine {
   /** Returns the key that encrypts secrets and credentials. */
   secretKey(): Uint8Array;
   /** Records a finished action in the audit log. */
-  recordAudit(action: AuditAction, subject: string): Promise<void>;
+  recordAudit(action: AuditAction, subject?: string, detail?: string): Promise<void>;
   /**
    * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does
    * this regularly; without a server, only commands do it.
@@ -78,10 +78,10 @@ export async function openData(
     location,
     commitForOthers,
     auditLog,
-    recordAudit(action, subject) {
+    recordAudit(action, subject, detail) {
       const by = { face: "command line", name: userName() } as const;
       const warn = (line: string) => invocation.output.note(`warning: ${line}`);
-      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, by });
+      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, detail, by });
     },
     secretKey() {
       secretKey ??= loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined);

@@ -27,6 +27,11 @@ const settingActions: ReadonlyMap<string, AuditAction> = new Map([
   ["versioning", "change versioning"],
   ["objectLock", "change object lock"],
   ["tags", "change tags"],
+  ["policy", "change policy"],
+  ["publicAccessBlock", "change public access"],
+  ["publication", "change publication"],
+  ["quota", "change quota"],
+  ["encryption", "change encryption"],
 ]);
 
 const onBucketSetting: ReadAction = ({ query }) => {

@@ -2,6 +2,7 @@
 
 import { createCredentials } from "../../access/keys/credentials.ts";
 import { createUseReporter } from "../../access/keys/key-usage.ts";
+import { createAuditAggregator } from "../../audit/aggregate.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
@@ -39,6 +40,8 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const { engine, documents, auditLog } = await openEngine(location, {
     ...{ metrics: observer.metrics, openUploads },
   });
+  const recordAudit = createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line }));
+  const auditAggregator = createAuditAggregator({ record: recordAudit });
   const handler = createS3Handler({
     engine,
     credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
@@ -46,7 +49,8 @@ async function open(messageOptions: OpenS3): Promise<void> {
     now: Date.now,
     onKeyUsed: uses.record,
     log: (line) => sendToParent({ kind: "log", line }),
-    recordAudit: createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line })),
+    recordAudit,
+    auditAggregator,
     onExchange: observer.onExchange,
   });
   const { limits, probe } = portOptions;
@@ -55,7 +59,11 @@ async function open(messageOptions: OpenS3): Promise<void> {
     { fd: listenerDescriptor },
     { headerBytes, refusal, tls, trusted, limits, probe, streams },
   );
-  running = { listening, close: () => engine.close() };
+  const closeEngine = async () => {
+    await auditAggregator.flush();
+    await engine.close();
+  };
+  running = { listening, close: closeEngine };
   sendToParent({ kind: "ready" });
 }
 
