@@ -21,6 +21,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
   ],
+  oidc: ["http", "model", "jose"],
   "s3-client": ["http", "model", "node:http", "node:https", "node:timers/promises"],
   child: ["node:*"],
   engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
@@ -50,7 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["binding", "child", "http", "metrics", "model", "script-types.ts", "open.ts", ...engineTypes()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
-  console: ["audit", "http", "metrics", "model", ...engineTypes(), "node:*"],
+  console: ["audit", "http", "metrics", "model", "oidc", ...engineTypes(), "node:*"],
   cli: [
     ...[
       "access",
@@ -66,6 +67,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       "model",
+      "oidc",
       "open.ts",
       "public",
       "s3",

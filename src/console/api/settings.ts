@@ -17,11 +17,17 @@ export function settingRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path,
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         return json(toSettingsDocument(await requireBucket(engine, query.text("bucket"))));
       },
     },
-    { method: "PUT", path, run: (call) => putSetting(engine, call) },
+    {
+      method: "PUT",
+      path,
+      needs: { right: "administer", on: "bucket", in: "query" },
+      run: (call) => putSetting(engine, call),
+    },
   ];
 }
 

@@ -10,7 +10,7 @@ import { showSignIn } from "./sign-in.js";
 import { switchTheme } from "./theme-switch.js";
 import { uploadPanel } from "./upload/panel.js";
 
-/** @import { SessionDocument } from "../wire-types.ts" */
+/** @import { SessionDocument } from "../wire-session.ts" */
 /** @import { Page } from "./pages.js" */
 
 /** @type {AbortController} */

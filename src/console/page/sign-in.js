@@ -2,7 +2,7 @@
 import { ApiError, ask } from "./api.js";
 import { h } from "./dom.js";
 
-/** @import { SessionDocument } from "../wire-types.ts" */
+/** @import { SessionDocument } from "../wire-session.ts" */
 
 /**
  * @typedef {object} SignInOptions
