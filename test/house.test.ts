@@ -32,7 +32,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   ],
   cluster: ["async", "http", "metrics", "model", "s3-client", ...ports(), "pg", "@node-rs/crc32", "node:*"],
-  binding: ["http", "model", "types.ts", "kv-types.ts", ...engineTypes(), "node:stream", "node:util"],
+  binding: ["access", "http", "model", "credential-types.ts", "types.ts", "kv-types.ts", ...engineTypes(), "node:stream", "node:util"],
   s3: [
     "access",
     "audit",
@@ -40,6 +40,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "http",
     "metrics",
     "model",
+    "oidc",
     "open.ts",
     "secrets",
     ...engineTypes(),
@@ -79,7 +80,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "node:*",
     ],
   ],
-  "types.ts": [],
+  "types.ts": ["credential-types.ts"],
+  "credential-types.ts": [],
   "script-types.ts": [],
   "kv-types.ts": [],
   "open.ts": [
@@ -99,7 +101,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   "maintenance.ts": ["cluster", "copy", "local", "model", "open.ts"],
   "index.ts": [
+    "access",
     "binding",
+    "credential-types.ts",
     "engine/engine.ts",
     "engine/maintenance/reports.ts",
     "model",
@@ -119,7 +123,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   engine: ["codec", "bytes", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
-  s3: ["auth", "body", "headers", "operations", "server"],
+  s3: ["auth", "body", "headers", "operations", "sts", "server"],
   script: ["config", "globals", "assets", "host", "supervisor"],
 };
 

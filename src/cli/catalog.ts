@@ -20,6 +20,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key/key.ts")).keyCommands },
+  { name: "role", load: async () => (await import("./commands/role.ts")).roleCommands },
   { name: "console", load: async () => (await import("./commands/console.ts")).consoleCommands },
   { name: "user", load: async () => (await import("./commands/user.ts")).userCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },

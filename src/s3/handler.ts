@@ -26,12 +26,14 @@ import { type Operation, parseAddress, readOperation } from "./operation.ts";
 import { corsHeaders, preflight } from "./operations/cors.ts";
 import { operationHandlers } from "./operations/handlers.ts";
 import { postObject } from "./operations/post-object.ts";
-import { readRequest, withMovedHeaders } from "./request.ts";
+import { readRequest, type S3Request, withMovedHeaders } from "./request.ts";
+import { isStsRequest } from "./sts/parameters.ts";
+import { createStsHandler, type StsState, toDenial } from "./sts/respond.ts";
 
 export interface S3Options {
   readonly engine: Engine;
   readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
-  /** If undefined, there are no roles. */
+  /** If undefined, there are no roles and no STS. */
   readonly roles?: Roles | undefined;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
@@ -57,6 +59,7 @@ interface RequestState {
   readonly id: string;
   readonly startTime: number;
   operation: Operation | undefined;
+  stsAction: string | undefined;
   accessKeyId: string | undefined;
   errorCode: string | undefined;
 }
@@ -74,6 +77,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
+  const sts = options.roles && createStsHandler({ ...authentication, roles: options.roles });
   const budget = createDocumentBudget(options.documentBytes);
   const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
   const { credentials } = options;
@@ -89,6 +93,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const rawRequest = readRequest(http);
     const request = withMovedHeaders(rawRequest);
     if (request.method === "OPTIONS") return preflight(engine, http, parseAddress(request, domains).bucket);
+    if (request.path === "/" && isStsRequest(request) && parseAddress(request, domains).bucket === "")
+      return respondSts(rawRequest, state);
     const operation = readOperation(request, domains);
     state.operation = operation;
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
@@ -118,6 +124,27 @@ export function createS3Handler(options: S3Options): HttpHandler {
     return response;
   }
 
+  async function respondSts(request: S3Request, state: RequestState): Promise<S3Response> {
+    if (sts === undefined) throw new S3Error("NotImplemented");
+    const { id } = state;
+    const call: StsState = { id, action: undefined, caller: undefined, issued: undefined, error: undefined };
+    const response = await withShare("form", (share) => sts(request, share, call));
+    const { caller, issued, error } = call;
+    state.stsAction = call.action;
+    state.accessKeyId = caller === undefined ? undefined : loggedId(caller);
+    state.errorCode = error?.code;
+    if (error?.code === "InternalFailure") log(faultLine(error, id));
+    const audited = { id, operation: undefined, accessKeyId: state.accessKeyId, http: request.http };
+    const denial = error && toDenial(error);
+    if (denial !== undefined) audit?.recordDenial(audited, denial);
+    if (error?.cause instanceof S3Error) state.accessKeyId ??= error.cause.details.AWSAccessKeyId;
+    if (issued !== undefined) {
+      const { subject, detail, by = audited.accessKeyId } = issued;
+      audit?.recordCredentials({ ...audited, accessKeyId: by }, subject, detail);
+    }
+    return response;
+  }
+
   async function withShare<T>(
     kind: "document" | "form",
     run: (share: BudgetShare) => Promise<T>,
@@ -136,6 +163,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
       id,
       startTime: onExchange === undefined ? 0 : performance.now(),
       operation: undefined,
+      stsAction: undefined,
       accessKeyId: undefined,
       errorCode: undefined,
     };
@@ -165,7 +193,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
 
   /** Lists each field: for a function that runs on every request, object spread would be slow. */
   function reportExchange(
-    { startTime, operation, accessKeyId, errorCode }: RequestState,
+    { startTime, operation, stsAction, accessKeyId, errorCode }: RequestState,
     response: SentResponse,
   ): void {
     const { http } = response;
@@ -173,8 +201,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
       frontEnd: "s3",
       id: response.id,
       method: http.method,
-      // Without an operation, only two names are possible, because each becomes a metric label.
-      operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
+      // Without an operation, only a few names are possible, because each becomes a metric label.
+      operation: operation?.name ?? stsAction ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
       bucket: operation?.bucket || undefined,
       key: operation?.key || undefined,
       status: response.status,

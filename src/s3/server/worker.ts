@@ -2,6 +2,7 @@
 
 import { createCredentials } from "../../access/keys/credentials.ts";
 import { createUseReporter } from "../../access/keys/key-usage.ts";
+import { createRoles } from "../../access/temporary/roles.ts";
 import { createAuditAggregator } from "../../audit/aggregate.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
@@ -42,9 +43,11 @@ async function open(messageOptions: OpenS3): Promise<void> {
   });
   const recordAudit = createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line }));
   const auditAggregator = createAuditAggregator({ record: recordAudit });
+  const masterKey = Buffer.from(secretKey, "base64");
   const handler = createS3Handler({
     engine,
-    credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
+    credentials: createCredentials(documents, masterKey, Date.now),
+    roles: createRoles(documents, () => masterKey, Date.now),
     domains,
     now: Date.now,
     onKeyUsed: uses.record,
