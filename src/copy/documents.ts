@@ -8,6 +8,8 @@ export const copiedKinds = [
   "secret",
   "credential",
   "own access key",
+  "role",
+  "role signing key",
   "notified bucket",
   "public bucket",
   "console token",

@@ -4,13 +4,9 @@ import type { ByteStream, Engine } from "../../engine/engine.ts";
 import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
-import {
-  type AuthenticateOptions,
-  cachedKey,
-  constantTimeEqual,
-  findActiveCredential,
-} from "../auth/authenticate.ts";
+import { type AuthenticateOptions, cachedKey, constantTimeEqual } from "../auth/authenticate.ts";
 import { requireAccess } from "../auth/authorize.ts";
+import { findSigner } from "../auth/find-signer.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
@@ -110,18 +106,19 @@ async function authenticateForm(
   ) {
     throw new S3Error("InvalidArgument", { message: "x-amz-credential or x-amz-date is not valid." });
   }
-  const credential = await findActiveCredential(options, address, accessKeyId!);
+  const token = fields.get("x-amz-security-token");
+  const signer = await findSigner(options, address, { accessKeyId: accessKeyId!, token });
   const scope = { day, region: region!, service };
   const given = field("x-amz-signature");
-  const isSigned = credential.secrets.some((secret) =>
+  const isSigned = signer.secrets.some((secret) =>
     constantTimeEqual(sign(cachedKey(secret, scope), policy), given),
   );
   if (!isSigned) {
-    options.failures?.record(address, accessKeyId!);
+    options.failures?.record(address, signer.accessKeyId);
     throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
   }
-  onKeyUsed?.(credential.accessKeyId);
-  return credential;
+  onKeyUsed?.(signer.accessKeyId);
+  return signer;
 }
 
 /** Replaces `${filename}` by the name of the uploaded file, without its folders. */

@@ -2,6 +2,7 @@
 
 import { createCredentials } from "../../access/keys/credentials.ts";
 import { createUseReporter } from "../../access/keys/key-usage.ts";
+import { createRoles } from "../../access/temporary/roles.ts";
 import { createAuditAggregator } from "../../audit/aggregate.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
@@ -47,6 +48,7 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const handler = createS3Handler({
     engine,
     credentials: createCredentials(documents, secretKey, Date.now),
+    roles: createRoles(documents, () => secretKey, Date.now),
     domains,
     now: Date.now,
     processes,

@@ -28,6 +28,7 @@ for (const pair of portPairs) {
         assert.deepEqual(credential, {
           accessKeyId: credential.accessKeyId,
           account: defaultAccount,
+          name: undefined,
           grants: undefined,
           created: start,
           expires: undefined,
