@@ -11,10 +11,11 @@ export const copiedKinds = [
   "notified bucket",
   "public bucket",
   "console token",
+  "console user",
 ] as const;
 /**
- * Kinds that are valid in one store only: maintenance state, sessions, use of keys, audit entries,
- * and the copy marker.
+ * Kinds that are valid in one store only: maintenance state, sessions, use of keys and tokens, audit
+ * entries, and the copy marker.
  */
 export const uncopiedKinds = [
   "housekeeping",
@@ -22,6 +23,8 @@ export const uncopiedKinds = [
   "delivery lease",
   "delivery progress",
   "console session",
+  "console sign-in",
+  "console token use",
   "credential use",
   "act",
   "audit",

@@ -56,27 +56,44 @@ interface StoredToken {
   readonly user?: string;
   /** Missing in tokens that were stored before there were roles: these are administrators. */
   readonly permissions?: Permissions;
-  readonly lastUsed?: number;
+}
+
+/** Stored apart from the token, so that noting a use never brings a revoked token back. */
+interface StoredUse {
+  readonly lastUsed: number;
 }
 
 /** Uses within this time after the last noted use are not stored. */
 const useMilliseconds = 60_000;
 
 const kind = "console token";
+const useKind = "console token use";
 const idShape = /^[a-z2-7]{10}$/;
 const tokenShape = /^sct-([a-z2-7]{10})-[A-Za-z0-9_-]{43}$/;
 
 export function createTokens(documents: Documents, now: () => number): ConsoleTokens {
-  async function read(id: string) {
+  async function read(id: string): Promise<StoredToken | undefined> {
     const document = idShape.test(id) ? await documents.get(kind, id) : undefined;
-    if (document === undefined) return undefined;
-    return { stored: JSON.parse(document.text) as StoredToken, revision: document.revision };
+    return document && (JSON.parse(document.text) as StoredToken);
   }
 
-  /** A concurrent change is not overwritten, so that a revoked token stays revoked. */
-  async function noteUse(id: string, stored: StoredToken, revision: number): Promise<void> {
-    if (stored.lastUsed !== undefined && Math.abs(now() - stored.lastUsed) < useMilliseconds) return;
-    await documents.put(kind, id, JSON.stringify({ ...stored, lastUsed: now() }), revision);
+  async function readUse(id: string) {
+    const document = await documents.get(useKind, id);
+    return { lastUsed: parseUse(document?.text), revision: document?.revision };
+  }
+
+  /** If another process notes a use at the same time, its note is as good. */
+  async function noteUse(id: string): Promise<void> {
+    const { lastUsed, revision } = await readUse(id);
+    if (lastUsed !== undefined && Math.abs(now() - lastUsed) < useMilliseconds) return;
+    const use: StoredUse = { lastUsed: now() };
+    await documents.put(useKind, id, JSON.stringify(use), revision);
+  }
+
+  async function remove(id: string): Promise<boolean> {
+    const isDeleted = await documents.delete(kind, id);
+    await documents.delete(useKind, id);
+    return isDeleted;
   }
 
   return {
@@ -92,33 +109,34 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
           ...(permissions === undefined ? {} : { permissions }),
         };
         const outcome = await documents.put(kind, id, JSON.stringify(stored), undefined);
-        if (outcome === "committed") return { info: toTokenInfo(id, stored, now()), token };
+        if (outcome === "committed") return { info: toTokenInfo(id, stored, { now: now() }), token };
       }
     },
     async list() {
+      const uses = new Map((await documents.list(useKind)).map(({ name, text }) => [name, parseUse(text)]));
       const all = (await documents.list(kind)).map(({ name, text }) =>
-        toTokenInfo(name, JSON.parse(text) as StoredToken, now()),
+        toTokenInfo(name, JSON.parse(text) as StoredToken, { now: now(), lastUsed: uses.get(name) }),
       );
       return all.sort((a, b) => a.created - b.created);
     },
     async revoke(id) {
-      return idShape.test(id) && (await documents.delete(kind, id));
+      return idShape.test(id) && (await remove(id));
     },
     async revokeOf(user) {
       for (const { name, text } of await documents.list(kind))
-        if ((JSON.parse(text) as StoredToken).user === user) await documents.delete(kind, name);
+        if ((JSON.parse(text) as StoredToken).user === user) await remove(name);
     },
     async find(id) {
-      const found = await read(id);
-      return found && toTokenInfo(id, found.stored, now());
+      const stored = await read(id);
+      return stored && toTokenInfo(id, stored, { now: now(), lastUsed: (await readUse(id)).lastUsed });
     },
     async verify(token) {
       const id = parseTokenId(token);
-      const found = id === undefined ? undefined : await read(id);
-      if (id === undefined || found === undefined || !matchesHash(found.stored.hash, token)) return undefined;
-      const info = toTokenInfo(id, found.stored, now());
+      const stored = id === undefined ? undefined : await read(id);
+      if (id === undefined || stored === undefined || !matchesHash(stored.hash, token)) return undefined;
+      const info = toTokenInfo(id, stored, { now: now() });
       if (info.state !== "active") return undefined;
-      await noteUse(id, found.stored, found.revision);
+      await noteUse(id);
       return info;
     },
   };
@@ -147,8 +165,16 @@ export function matchesHash(hash: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashSecret(secret), "hex"));
 }
 
-function toTokenInfo(id: string, stored: StoredToken, now: number): TokenInfo {
-  const { name, created, expires, user, permissions = fullPermissions, lastUsed } = stored;
+function parseUse(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as StoredUse).lastUsed;
+}
+
+function toTokenInfo(
+  id: string,
+  stored: StoredToken,
+  { now, lastUsed }: { readonly now: number; readonly lastUsed?: number | undefined },
+): TokenInfo {
+  const { name, created, expires, user, permissions = fullPermissions } = stored;
   const state = expires !== undefined && expires <= now ? "expired" : "active";
   return { id, name, created, expires, state, user, permissions, lastUsed };
 }
