@@ -3,6 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 import { fullPermissions, type Permissions } from "./roles.ts";
+import { createTokenUses } from "./token-use.ts";
 
 export interface TokenInfo {
   readonly id: string;
@@ -58,41 +59,20 @@ interface StoredToken {
   readonly permissions?: Permissions;
 }
 
-/** Stored apart from the token, so that noting a use never brings a revoked token back. */
-interface StoredUse {
-  readonly lastUsed: number;
-}
-
-/** Uses within this time after the last noted use are not stored. */
-const useMilliseconds = 60_000;
-
 const kind = "console token";
-const useKind = "console token use";
 const idShape = /^[a-z2-7]{10}$/;
 const tokenShape = /^sct-([a-z2-7]{10})-[A-Za-z0-9_-]{43}$/;
 
 export function createTokens(documents: Documents, now: () => number): ConsoleTokens {
+  const uses = createTokenUses(documents, now);
   async function read(id: string): Promise<StoredToken | undefined> {
     const document = idShape.test(id) ? await documents.get(kind, id) : undefined;
     return document && (JSON.parse(document.text) as StoredToken);
   }
 
-  async function readUse(id: string) {
-    const document = await documents.get(useKind, id);
-    return { lastUsed: parseUse(document?.text), revision: document?.revision };
-  }
-
-  /** If another process notes a use at the same time, its note is as good. */
-  async function noteUse(id: string): Promise<void> {
-    const { lastUsed, revision } = await readUse(id);
-    if (lastUsed !== undefined && Math.abs(now() - lastUsed) < useMilliseconds) return;
-    const use: StoredUse = { lastUsed: now() };
-    await documents.put(useKind, id, JSON.stringify(use), revision);
-  }
-
   async function remove(id: string): Promise<boolean> {
     const isDeleted = await documents.delete(kind, id);
-    await documents.delete(useKind, id);
+    await uses.delete(id);
     return isDeleted;
   }
 
@@ -113,9 +93,9 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
       }
     },
     async list() {
-      const uses = new Map((await documents.list(useKind)).map(({ name, text }) => [name, parseUse(text)]));
+      const lastUses = await uses.list();
       const all = (await documents.list(kind)).map(({ name, text }) =>
-        toTokenInfo(name, JSON.parse(text) as StoredToken, { now: now(), lastUsed: uses.get(name) }),
+        toTokenInfo(name, JSON.parse(text) as StoredToken, { now: now(), lastUsed: lastUses.get(name) }),
       );
       return all.sort((a, b) => a.created - b.created);
     },
@@ -128,7 +108,7 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
     },
     async find(id) {
       const stored = await read(id);
-      return stored && toTokenInfo(id, stored, { now: now(), lastUsed: (await readUse(id)).lastUsed });
+      return stored && toTokenInfo(id, stored, { now: now(), lastUsed: await uses.find(id) });
     },
     async verify(token) {
       const id = parseTokenId(token);
@@ -136,7 +116,7 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
       if (id === undefined || stored === undefined || !matchesHash(stored.hash, token)) return undefined;
       const info = toTokenInfo(id, stored, { now: now() });
       if (info.state !== "active") return undefined;
-      await noteUse(id);
+      await uses.note(id);
       return info;
     },
   };
@@ -163,10 +143,6 @@ export function hashSecret(secret: string): string {
 /** Compares the hash of `secret` with `hash`, in constant time. */
 export function matchesHash(hash: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashSecret(secret), "hex"));
-}
-
-function parseUse(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as StoredUse).lastUsed;
 }
 
 function toTokenInfo(
