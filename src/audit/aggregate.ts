@@ -7,7 +7,7 @@ export type AggregatedEntry = Omit<AuditEntry, "time" | "count">;
 export interface AuditAggregator {
   /** Counts the entry. Of each group, at most one entry a second is recorded: the first, and counts. */
   add(group: string, entry: AggregatedEntry): void;
-  /** Records what was counted so far. */
+  /** Records what was counted so far, and waits until all entries are recorded. */
   flush(): Promise<void>;
 }
 
@@ -35,11 +35,17 @@ export function createAuditAggregator({
   minMilliseconds = 1000,
 }: AggregatorOptions): AuditAggregator {
   const groups = new Map<string, Group>();
+  const inFlight = new Set<Promise<void>>();
+
+  function recordNow(entry: Omit<AuditEntry, "time">): void {
+    const run = record(entry).finally(() => inFlight.delete(run));
+    inFlight.add(run);
+  }
 
   function schedule(name: string, group: Group): void {
     group.timer = setTimeout(() => {
       if (group.entry !== undefined) {
-        void recordCount(group);
+        recordCount(group);
         group.milliseconds = Math.min(group.milliseconds * 2, maxMilliseconds);
       } else if (group.milliseconds > minMilliseconds) {
         // Only slowly forgotten: otherwise a pause would start a new group each time.
@@ -52,12 +58,12 @@ export function createAuditAggregator({
     }, group.milliseconds).unref();
   }
 
-  function recordCount(group: Group): Promise<void> {
+  function recordCount(group: Group): void {
     const { entry, count } = group;
-    if (entry === undefined) return Promise.resolve();
+    if (entry === undefined) return;
     group.entry = undefined;
     group.count = 0;
-    return record({ ...entry, count });
+    recordNow({ ...entry, count });
   }
 
   return {
@@ -74,7 +80,7 @@ export function createAuditAggregator({
         };
         groups.set(groupName, created);
         schedule(groupName, created);
-        void record({ ...added, count: 1 });
+        recordNow({ ...added, count: 1 });
         return;
       }
       group.entry ??= added;
@@ -84,7 +90,8 @@ export function createAuditAggregator({
       const pending = [...groups.values()];
       groups.clear();
       for (const { timer } of pending) clearTimeout(timer);
-      await Promise.all(pending.map(recordCount));
+      for (const group of pending) recordCount(group);
+      await Promise.all(inFlight);
     },
   };
 }

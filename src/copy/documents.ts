@@ -8,10 +8,14 @@ export const copiedKinds = [
   "secret",
   "credential",
   "own access key",
+  "role",
+  "role signing key",
   "notified bucket",
   "public bucket",
   "console token",
   "console user",
+  "account quota",
+  "encryption",
 ] as const;
 /**
  * Kinds that are valid in one store only: maintenance state, sessions, use of keys and tokens, audit

@@ -63,6 +63,8 @@ export interface AuditedRequest {
 export interface S3Audit {
   recordSuccess(request: AuditedRequest): Promise<void>;
   recordDenial(request: AuditedRequest, error: S3Error): void;
+  /** New temporary credentials. A client may ask for many, so entries are combined. */
+  recordCredentials(request: AuditedRequest, subject: string, detail: string): void;
 }
 
 export function createS3Audit(
@@ -93,6 +95,11 @@ export function createS3Audit(
       const by = { face: "s3", name, remoteAddress: http.address(), request: id } as const;
       const detail = operation === undefined ? code : `${operation.name} ${code}`;
       aggregator.add(`deny ${isKnown ? claimed : ""} ${code}`, { act: "deny request", subject, detail, by });
+    },
+    recordCredentials({ id, accessKeyId: name, http }, subject, detail) {
+      const by = { face: "s3", name, remoteAddress: http.address(), request: id } as const;
+      const act = "create temporary credentials";
+      aggregator.add(`${act} ${name} ${subject}`, { act, subject, detail, by });
     },
   };
 }

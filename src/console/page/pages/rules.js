@@ -1,4 +1,4 @@
-// Page of a bucket's settings: versioning, locks, lifecycle and CORS rules, and tags.
+// Page of a bucket's settings: versioning, locks, lifecycle and CORS rules, quota and tags.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { emptyCard } from "../notices.js";
@@ -6,6 +6,7 @@ import { may } from "../permissions.js";
 import { go, pageHref } from "../router.js";
 import { bucketTagsForm } from "../settings/bucket-tags.js";
 import { protectionForms } from "../settings/protection.js";
+import { quotaForm } from "../settings/quota.js";
 import { openEditor } from "./rule-editor.js";
 import { corsFields, lifecycleFields, lockFields } from "./rule-fields.js";
 
@@ -65,6 +66,7 @@ export async function render({ params, signal, setTitle }) {
       none: "No CORS rules: cross-origin requests are blocked.",
       fresh: () => ({ origins: ["https://example.com"], methods: ["GET"], headers: [], exposed: [] }),
     }),
+    quotaForm(bucket, settings, signal),
     bucketTagsForm(bucket, settings, signal),
   ];
   return h(
