@@ -14,13 +14,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["node:crypto", "@node-rs/crc32"],
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
-  audit: ["engine/records.ts"],
-  secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
-  access: ["model", "secrets", "engine/records.ts", "node:crypto"],
+  audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
+  secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
+  access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
   ],
+  oidc: ["http", "model", "jose"],
   "s3-client": ["http", "model", "node:http", "node:https", "node:timers/promises"],
   child: ["node:*"],
   engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
@@ -50,7 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["binding", "child", "http", "metrics", "model", "script-types.ts", "open.ts", ...engineTypes()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
-  console: ["audit", "http", "metrics", "model", ...engineTypes(), "node:*"],
+  console: ["audit", "http", "metrics", "model", "oidc", ...engineTypes(), "node:*"],
   cli: [
     ...[
       "access",
@@ -66,6 +67,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       "model",
+      "oidc",
       "open.ts",
       "public",
       "s3",
@@ -92,6 +94,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "memory",
       "metrics",
       "model",
+      "secrets",
     ],
     ...["types.ts", "node:crypto"],
   ],
@@ -110,7 +113,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
-  access: ["keys"],
+  access: ["keys", "policy"],
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],

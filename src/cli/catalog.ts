@@ -21,7 +21,12 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
   { name: "quota", load: async () => (await import("./commands/quota.ts")).quotaCommands },
+  {
+    name: "encryption",
+    load: async () => (await import("./commands/encryption/encryption.ts")).encryptionCommands,
+  },
   { name: "console", load: async () => (await import("./commands/console.ts")).consoleCommands },
+  { name: "user", load: async () => (await import("./commands/user.ts")).userCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
   { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },

@@ -10,12 +10,7 @@ export interface ErrorDocument {
   };
 }
 
-export interface SessionDocument {
-  readonly name: string;
-  /** When the session expires. All times in this file are milliseconds since the epoch. */
-  readonly expires: number;
-}
-
+/** All times in this file are milliseconds since the epoch. */
 export interface BucketDocument {
   readonly name: string;
   readonly created: number;

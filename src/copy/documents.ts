@@ -12,6 +12,7 @@ export const copiedKinds = [
   "public bucket",
   "console token",
   "account quota",
+  "encryption",
 ] as const;
 /**
  * Kinds that are valid in one store only: maintenance state, sessions, use of keys, audit entries,
@@ -25,6 +26,8 @@ export const uncopiedKinds = [
   "console session",
   "credential use",
   "act",
+  "audit",
+  "audit head",
 ] as const;
 
 export interface DocumentPair {

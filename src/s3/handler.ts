@@ -3,12 +3,15 @@
 
 import type { Caller } from "../access/decide.ts";
 import type { Credentials } from "../access/keys/credentials.ts";
-import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
+import type { AuditAggregator } from "../audit/aggregate.ts";
+import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
+import { createS3Audit, isAudited } from "./audited-operations.ts";
+import { authenticateAnonymous, isUnsigned } from "./auth/anonymous.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
@@ -20,7 +23,6 @@ import type { S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
-import type { OperationName } from "./operation-rights.ts";
 import { corsHeaders, preflight } from "./operations/cors.ts";
 import { operationHandlers } from "./operations/handlers.ts";
 import { postObject } from "./operations/post-object.ts";
@@ -46,6 +48,8 @@ export interface S3Options {
   readonly log: (line: string) => void;
   /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
+  /** Combines denied requests in the audit log. Default: one of this handler. */
+  readonly auditAggregator?: AuditAggregator | undefined;
   /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
@@ -67,27 +71,14 @@ const region = "auto";
 /** Accepted regions. Clients that require a region of AWS send us-east-1; some send none. */
 const regions = [region, "us-east-1", ""];
 
-/** Operations that are recorded in the audit log, with their names there. */
-const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
-  CreateBucket: "create bucket",
-  DeleteBucket: "delete bucket",
-  PutBucketCors: "change cors",
-  DeleteBucketCors: "change cors",
-  PutBucketLifecycle: "change lifecycle",
-  DeleteBucketLifecycle: "change lifecycle",
-  PutBucketVersioning: "change versioning",
-  PutObjectLockConfiguration: "change object lock",
-  PutBucketTagging: "change tags",
-  DeleteBucketTagging: "change tags",
-};
-
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, onExchange } = options;
+  const { engine, domains, log, now, onExchange } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
   const pacing = createPacing(options);
   const budget = createDocumentBudget(options.documentBytes);
+  const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
   const { credentials } = options;
   /** Binds grants of earlier versions, which have only a bucket name, before the first request. */
   let pendingGrantBinding = credentials
@@ -106,33 +97,36 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
       const onAuthenticated = async ({ accessKeyId, limits }: Caller, key: string) => {
-        Object.assign(state, { accessKeyId, operation: { ...operation, key } });
+        Object.assign(state, {
+          accessKeyId: accessKeyId || undefined,
+          operation: { ...operation, key },
+        });
         return limits === undefined ? undefined : pacing.enter({ accessKeyId, limits });
       };
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
-    const verified = await authenticate(rawRequest, authentication);
+    const verified = isUnsigned(rawRequest)
+      ? authenticateAnonymous(rawRequest)
+      : await authenticate(rawRequest, authentication);
     const { caller } = verified;
     const { accessKeyId, limits } = caller;
-    state.accessKeyId = accessKeyId;
+    if (caller.isAnonymous !== true) state.accessKeyId = accessKeyId;
     const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
-    const { bucket, canOverwrite } = await authorize(engine, caller, operation, request);
-    checkRefusedHeaders(request);
+    const { bucket, canOverwrite } = await authorize({ engine, caller, request, now }, operation);
+    checkRefusedHeaders(request, operation.name);
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const opened = openPayload(request, verified, share);
       const payload = pace === undefined ? opened : pace.payload(opened);
-      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region };
+      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region, now };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
-    const action = auditedActions[operation.name];
-    if (action !== undefined) {
-      const identity = { name: accessKeyId, remoteAddress: http.address() };
-      const by = { face: "s3", ...identity, request: state.id } as const;
-      await options.recordAudit?.({ act: action, subject: operation.bucket, by });
+    if (audit !== undefined && isAudited(name)) {
+      const { id, accessKeyId } = state;
+      await audit.recordSuccess({ id, operation, accessKeyId, http });
     }
     if (pace === undefined) return response;
     return { status: response.status, headers: response.headers, body: pace.outgoing(response.body) };
@@ -165,6 +159,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } catch (error) {
       const s3Error = toS3Error(error);
       state.errorCode = s3Error.code;
+      audit?.recordDenial({ id, operation: state.operation, accessKeyId: state.accessKeyId, http }, s3Error);
       // If the signature was refused, the log contains the access key that the client claimed.
       state.accessKeyId ??= s3Error.details.AWSAccessKeyId;
       if (s3Error.code === "InternalError") log(faultLine(error, id));

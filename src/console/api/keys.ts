@@ -26,12 +26,15 @@ export interface NewKey {
 }
 
 const path = "/api/keys";
+/** A key may reach every bucket, so all of it is for administrators of the whole store. */
+const needs = { right: "administer", on: "store" } as const;
 
 export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
   return [
     {
       method: "GET",
       path,
+      needs,
       async run() {
         return json({ keys: await keys.list(), rights: keys.rights } satisfies KeysDocument);
       },
@@ -39,6 +42,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
     {
       method: "POST",
       path,
+      needs,
       async run({ fields }) {
         const given = await fields();
         const grants = given.list("grants");
@@ -56,15 +60,16 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
     {
       method: "POST",
       path: `${path}/rotate`,
+      needs,
       async run({ query, fields }) {
         const rotated = await keys.rotate(query.text("key"), (await fields()).optionalText("keep"));
         if (rotated === undefined) throw noSuchKey();
         return json(rotated);
       },
     },
-    { method: "POST", path: `${path}/disable`, run: createChangeHandler("disable") },
-    { method: "POST", path: `${path}/enable`, run: createChangeHandler("enable") },
-    { method: "DELETE", path, run: createChangeHandler("delete") },
+    { method: "POST", path: `${path}/disable`, needs, run: createChangeHandler("disable") },
+    { method: "POST", path: `${path}/enable`, needs, run: createChangeHandler("enable") },
+    { method: "DELETE", path, needs, run: createChangeHandler("delete") },
   ];
 
   function createChangeHandler(action: "disable" | "enable" | "delete") {

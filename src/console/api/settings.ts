@@ -18,6 +18,7 @@ export function settingRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path,
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const bucket = await requireBucket(engine, query.text("bucket"));
         const isLimited = bucket.settings.quota !== undefined;
@@ -27,7 +28,12 @@ export function settingRoutes(engine: Engine): readonly Route[] {
         );
       },
     },
-    { method: "PUT", path, run: (call) => putSetting(engine, call) },
+    {
+      method: "PUT",
+      path,
+      needs: { right: "administer", on: "bucket", in: "query" },
+      run: (call) => putSetting(engine, call),
+    },
   ];
 }
 

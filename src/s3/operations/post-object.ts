@@ -24,9 +24,9 @@ import { readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
-import { toAccessRequest } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { storedHeaders } from "./objects.ts";
 
@@ -52,8 +52,11 @@ export async function postObject(
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
   const caller = await authenticateForm(fields, options, () => request.http.address());
   const key = resolveKey(form);
-  const wanted = toAccessRequest("PostObject", { key });
-  const { bucket, canOverwrite } = await requireAccess(engine, caller, operation.bucket, wanted);
+  const formRequest = withFieldsAsHeaders(request, fields);
+  const requestTags = readTagField(fields.get("tagging"));
+  const context = { engine, caller, request: withPolicyHeaders(request, fields), now: options.now };
+  const wanted = { name: "PostObject", key, requestTags: requestTags ?? new Map() } as const;
+  const { bucket, canOverwrite } = await requireAccess(context, operation.bucket, wanted);
   const pace = await options.onAuthenticated(caller, key);
   // The policy applies to the key in which ${filename} is already replaced.
   const sizeLimits = checkPolicy(
@@ -61,8 +64,7 @@ export async function postObject(
     new Map([...fields, ["key", key]]),
     options.now(),
   );
-  checkRefusedFields(fields.keys());
-  const formRequest = withFieldsAsHeaders(request, fields);
+  checkRefusedFields(fields);
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,
@@ -70,8 +72,9 @@ export async function postObject(
     customMetadata: readCustomMetadata([...fields].flatMap(([name, value]) => [name, toLatin1(value)!])),
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
     customerKey: readCustomerKey(formRequest),
+    encryption: readEncryption(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
-    tags: readTagField(fields.get("tagging")),
+    tags: requestTags,
     lock: readLock({ request: formRequest, bucket }),
   });
   if (outcome.outcome !== "stored") throw cannotOverwrite();
@@ -152,6 +155,15 @@ function limitSize(
 
 function toLatin1(text: string | undefined): string | undefined {
   return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** Returns the request as a bucket policy sees it: fields stand for the headers of a put. */
+function withPolicyHeaders(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
+  const header = (name: string) => {
+    if (!name.startsWith("x-amz-")) return request.header(name);
+    return fields.get(name === "x-amz-acl" || name === "x-amz-tagging" ? name.slice(6) : name);
+  };
+  return { ...request, header };
 }
 
 /** Returns the request with form fields in place of its headers. */

@@ -23,6 +23,8 @@ export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"
   readonly openUploads: number | undefined;
   /** Number of worker processes. */
   readonly processes: number;
+  /** "always": encrypt every new object with the store's key. */
+  readonly encryption: "always" | undefined;
 }
 
 export type ToS3Process =

@@ -31,6 +31,7 @@ for (const pair of portPairs) {
           grants: undefined,
           created: start,
           expires: undefined,
+          limits: undefined,
           state: "active",
           previousUntil: undefined,
           secretAccessKey: credential.secretAccessKey,
@@ -90,6 +91,7 @@ for (const pair of portPairs) {
         "expires",
         "grants",
         "lastUsed",
+        "limits",
         "previousUntil",
         "state",
       ]);
