@@ -259,7 +259,7 @@ function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: nu
     expires,
     state: disabled ? "disabled" : isExpired ? "expired" : "active",
     previousUntil: previous !== undefined && previous.until > now ? previous.until : undefined,
-    ...(limits === undefined ? {} : { limits }),
+    limits,
   };
 }
 
