@@ -44,6 +44,8 @@ export interface S3Options {
   readonly now: () => number;
   /** Number of processes that share the rates of each access key; default: 1. */
   readonly processes?: number | undefined;
+  /** @internal Waits between the chunks of a body; default: a timer. */
+  readonly pause?: ((milliseconds: number) => Promise<void>) | undefined;
   /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
   /** Called for every request whose signature is valid. */
