@@ -1,13 +1,13 @@
 // Opens a store: creates an engine for a data directory, "memory:" or the two URLs of a cluster.
 // Only the adapter of that location is loaded.
-import { randomBytes } from "node:crypto";
-import type { AuditLog } from "./audit/audit-log.ts";
+import { type AuditLog, createAuditRecorder } from "./audit/audit-log.ts";
 import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
 import { unfinishedCopy } from "./copy/documents.ts";
 import type { Blobs } from "./engine/blobs.ts";
+import type { ExpiredObjects } from "./engine/context.ts";
 import { createEngine } from "./engine/create.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { NamespaceRecord } from "./engine/key-value/key-value.ts";
@@ -92,9 +92,11 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   const ports = await openPorts(checkLocation(location), metrics);
   if (location !== "memory:") await refuseUnfinished(ports);
   const { records, blobs, commitForOthers } = ports;
+  const auditLog = ports.auditLog ?? createDocumentAuditLog(records.documents);
   const engine = createEngine({
     records,
     blobs,
+    onExpired: (expired) => recordExpired(auditLog, expired, options.now ?? Date.now),
     now: options.now,
     metrics,
     openUploads: options.openUploads,
@@ -103,9 +105,24 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
       encrypt: options.encryption,
     },
   });
-  const auditLog =
-    ports.auditLog ?? createDocumentAuditLog(records.documents, () => randomBytes(8).toString("hex"));
   return { engine, documents: records.documents, commitForOthers, auditLog };
+}
+
+/** Records in the audit log what a run of lifecycle rules deleted in one bucket. */
+async function recordExpired(log: AuditLog, expired: ExpiredObjects, now: () => number): Promise<void> {
+  const { bucket: subject, objects, versions, uploads } = expired;
+  const warn = (line: string) => process.emitWarning(line, "StoreWarning");
+  await createAuditRecorder(
+    log,
+    now,
+    warn,
+  )({
+    act: "expire objects",
+    subject,
+    detail: `${objects} objects, ${versions} noncurrent versions, ${uploads} uploads`,
+    count: objects + versions + uploads,
+    by: { face: "server" },
+  });
 }
 
 /** The key is loaded when something is encrypted or decrypted for the first time. */

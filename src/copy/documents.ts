@@ -8,6 +8,8 @@ export const copiedKinds = [
   "secret",
   "credential",
   "own access key",
+  "role",
+  "role signing key",
   "notified bucket",
   "public bucket",
   "console token",
@@ -26,6 +28,8 @@ export const uncopiedKinds = [
   "console session",
   "credential use",
   "act",
+  "audit",
+  "audit head",
 ] as const;
 
 export interface DocumentPair {

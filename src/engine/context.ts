@@ -24,6 +24,16 @@ export interface Context {
   /** Undefined if the engine was created without the store's encryption keys. */
   readonly encryption: EncryptionOptions | undefined;
   readonly quotas: QuotaEnforcement;
+  /** Called when lifecycle rules have deleted objects of a bucket. */
+  readonly onExpired?: ((expired: ExpiredObjects) => Promise<void>) | undefined;
+}
+
+/** What one run of lifecycle rules deleted in a bucket. */
+export interface ExpiredObjects {
+  readonly bucket: string;
+  readonly objects: number;
+  readonly versions: number;
+  readonly uploads: number;
 }
 
 /** The bodies that are being received now, and the memory for them. */

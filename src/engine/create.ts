@@ -37,6 +37,8 @@ export interface EngineOptions {
   readonly metrics?: Metrics | undefined;
   /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
+  /** Called when lifecycle rules have deleted objects of a bucket. */
+  readonly onExpired?: Context["onExpired"];
   /** Without them, objects can be encrypted only with customers' keys. */
   readonly encryption?: EncryptionOptions | undefined;
   /** @internal Smaller values let tests reach the limits with few bytes. */
@@ -59,6 +61,7 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
+    onExpired: options.onExpired,
     encryption: options.encryption,
     ingests: {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },

@@ -7,6 +7,7 @@ import type { NotificationRule } from "./notification.ts";
 import type { StorageClass } from "./object.ts";
 import type { Publication } from "./publication.ts";
 import type { EncryptionSetting } from "./settings/encryption.ts";
+import type { PublicAccessBlock } from "./settings/public-access-block.ts";
 import type { Quota } from "./settings/quota.ts";
 import type { Versioning } from "./version.ts";
 
@@ -39,6 +40,9 @@ export interface BucketSettings {
   readonly encryption?: EncryptionSetting | undefined;
   /** The maximum of what the bucket may contain. Every commit checks it. */
   readonly quota?: Quota | undefined;
+  /** The bucket policy: the JSON text as it was put. */
+  readonly policy?: string | undefined;
+  readonly publicAccessBlock?: PublicAccessBlock | undefined;
 }
 
 /** The settings that decide what a write may remove. Commits check that they are unchanged. */
@@ -64,6 +68,8 @@ const settings: Readonly<Record<SettingName, true>> = {
   tags: true,
   encryption: true,
   quota: true,
+  policy: true,
+  publicAccessBlock: true,
 };
 
 export const settingNames = Object.keys(settings) as readonly SettingName[];

@@ -21,6 +21,8 @@ export interface Call {
   readonly canOverwrite: boolean;
   readonly payload: Payload;
   readonly region: string;
+  /** The clock, in milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 export interface S3Response {

@@ -2,6 +2,7 @@
 import type { Reason } from "../model/errors.ts";
 
 export const errors = {
+  AccessControlListNotSupported: [400, "The bucket does not allow ACLs"],
   AccessDenied: [403, "Access Denied"],
   AuthorizationHeaderMalformed: [400, "The authorization header you provided is invalid."],
   AuthorizationQueryParametersError: [400, "The authorization query parameters you provided are invalid."],
@@ -53,6 +54,7 @@ export const errors = {
   InvalidURI: [400, "Couldn't parse the specified URI."],
   KeyTooLongError: [400, "Your key is too long"],
   MalformedPOSTRequest: [400, "The body of your POST request is not well-formed multipart/form-data."],
+  MalformedPolicy: [400, "The policy is not valid."],
   MalformedXML: [
     400,
     "The XML you provided was not well-formed or did not validate against our published schema.",

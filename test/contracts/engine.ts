@@ -7,6 +7,7 @@ import { expiry } from "./engine/expiry.ts";
 import { leftovers } from "./engine/leftovers.ts";
 import { locks } from "./engine/locks.ts";
 import { openUploads } from "./engine/open-uploads.ts";
+import { quotas } from "./engine/quotas.ts";
 import { races } from "./engine/races.ts";
 import { reads } from "./engine/reads.ts";
 import { restores } from "./engine/restore.ts";
@@ -43,6 +44,7 @@ export function engineContract(name: string, open: OpenEngine): void {
     expiry(open);
     settings(open);
     openUploads(open);
+    quotas(open);
     for (const [title, chapter] of Object.entries(chapters)) {
       test(`the engine fulfils the contract of ${title}`, async (t) => {
         const time = clock();

@@ -5,6 +5,7 @@ import { commits } from "./records/commits.ts";
 import { burials } from "./records/garbage-queue.ts";
 import { objectRecords } from "./records/objects.ts";
 import { outbox } from "./records/outbox.ts";
+import { quotas } from "./records/quotas.ts";
 import { replacedBodies } from "./records/replaced-bodies.ts";
 import { objectScans } from "./records/scans.ts";
 import type { OpenRecords } from "./records/setup.ts";
@@ -18,6 +19,7 @@ const chapters = {
   "replaced bodies": replacedBodies,
   "uploads and parts": uploadRecords,
   commits,
+  quotas,
   "the garbage queue": burials,
   "events to deliver": outbox,
 };

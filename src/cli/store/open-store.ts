@@ -21,7 +21,7 @@ export interface Data extends OpenEngine {
   /** Returns the key that encrypts secrets and credentials. */
   secretKey(): Uint8Array;
   /** Records a finished action in the audit log. */
-  recordAudit(action: AuditAction, subject: string): Promise<void>;
+  recordAudit(action: AuditAction, subject?: string, detail?: string): Promise<void>;
   /**
    * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does
    * this regularly; without a server, only commands do it.
@@ -88,10 +88,10 @@ export async function openData(
     encryption,
     commitForOthers,
     auditLog,
-    recordAudit(action, subject) {
+    recordAudit(action, subject, detail) {
       const by = { face: "command line", name: userName() } as const;
       const warn = (line: string) => invocation.output.note(`warning: ${line}`);
-      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, by });
+      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, detail, by });
     },
     secretKey,
     async tidy() {

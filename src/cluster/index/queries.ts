@@ -7,6 +7,7 @@ import { type Statement, statements } from "../postgres/connection.ts";
 const settingColumns: Partial<Record<SettingName, string>> = {
   objectLock: "object_lock",
   lockRules: "lock_rules",
+  publicAccessBlock: "public_access_block",
 };
 const allSettings = settingNames.map((name) => settingColumns[name] ?? name).join(", ");
 

@@ -13,10 +13,12 @@ const columns: Readonly<Record<string, string>> = {
   lockRules: "lock_rules",
   tags: "tags",
   quota: "quota",
+  policy: "policy",
+  publicAccessBlock: "public_access_block",
   encryption: "encryption",
 };
 
-const addedColumns = ["quota", "encryption"];
+const addedColumns = ["quota", "policy", "public_access_block", "encryption"];
 
 const readCases = Object.entries(columns)
   .map(([name, column]) => `          WHEN '${name}' THEN ${column}`)

@@ -33,7 +33,7 @@ const bucketSteps: readonly ((database: Database) => void)[] = [
   addOutbox,
   addBlobKeys,
   addHistory,
-  addQuota,
+  addAccessSettings,
 ];
 const registrySteps: readonly ((registry: Database) => void)[] = [
   addRegistryExistenceIndex,
@@ -99,8 +99,8 @@ function addHistory(database: Database): void {
   addSettings(database, ["versioning", "objectLock", "lockRules", "tags"]);
 }
 
-function addQuota(database: Database): void {
-  addSettings(database, ["quota", "encryption"]);
+function addAccessSettings(database: Database): void {
+  addSettings(database, ["quota", "policy", "publicAccessBlock", "encryption"]);
 }
 
 function addExistenceIndex(database: Database): void {

@@ -5,6 +5,7 @@ import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.
 import { S3Error } from "../errors.ts";
 import type { OperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
+import { checkAclHeader } from "./acl.ts";
 import { checkEncryptionHeader } from "./server-side-encryption.ts";
 
 export type GivenMetadata = Pick<Metadata, "httpMetadata" | "customMetadata">;
@@ -15,7 +16,6 @@ const prefix = "x-amz-meta-";
 const refusedHeaders = [
   /^x-amz-server-side-encryption-(aws-kms.*|context)$/,
   /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
-  /^x-amz-grant-/,
 ];
 const unsupportedChecksum = /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/;
 
@@ -24,13 +24,17 @@ export function checkRefusedHeaders(request: S3Request, operation: OperationName
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
     checkRefused(name, "Header");
+    checkAclHeader(name, rawHeaders[i + 1]!);
     checkEncryptionHeader(name, operation);
   }
 }
 
 /** Fields of a form stand for headers. */
-export function checkRefusedFields(names: Iterable<string>): void {
-  for (const name of names) checkRefused(name, "Field");
+export function checkRefusedFields(fields: ReadonlyMap<string, string>): void {
+  for (const [name, value] of fields) {
+    checkRefused(name, "Field");
+    checkAclHeader(name === "acl" ? "x-amz-acl" : name, value);
+  }
 }
 
 function checkRefused(name: string, subject: "Header" | "Field"): void {

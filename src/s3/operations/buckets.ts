@@ -155,6 +155,10 @@ export async function getBucketNotification({ bucket }: Call): Promise<S3Respons
   return answerXml("NotificationConfiguration", []);
 }
 
+export async function putBucketNotification(): Promise<S3Response> {
+  throw new S3Error("NotImplemented");
+}
+
 export async function getBucketRequestPayment(): Promise<S3Response> {
   return answerXml("RequestPaymentConfiguration", [["Payer", "BucketOwner"]]);
 }

@@ -30,7 +30,6 @@ import {
   newVersionHeaders,
   sourceVersionHeaders,
 } from "../headers/versions.ts";
-import { toAccessRequest } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { noSuchKey, parsePartNumber } from "./objects.ts";
 import { partEncryptionHeaders } from "./uploads.ts";
@@ -166,9 +165,8 @@ async function openSource(
   { bucket: name, key, version }: CopySource,
   range: RangeRequest | undefined,
 ): Promise<OpenSource> {
-  const { engine, caller, request } = call;
-  const wanted = toAccessRequest("GetObject", { key });
-  const { bucket } = await requireAccess(engine, caller, name, wanted);
+  const { engine, request } = call;
+  const { bucket } = await requireAccess(call, name, { name: "GetObject", key, version });
   const expected = request.header("x-amz-source-expected-bucket-owner");
   if (expected !== undefined && expected !== toOwner(bucket.account).id) throw new S3Error("AccessDenied");
   const outcome = await engine.get(name, key, {

@@ -1,11 +1,11 @@
 // DeleteObjects: deletes up to 1,000 keys or versions in one request, with a result for each.
-import { decide } from "../../access/decide.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Condition } from "../../model/condition.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import { type DeleteMarker, isDeleteMarker, versionId } from "../../model/version.ts";
+import { decideAccess } from "../auth/authorize.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
@@ -15,7 +15,6 @@ import { errorCodeByReason, S3Error } from "../errors.ts";
 import { elementCondition, preconditionFailed } from "../headers/conditions.ts";
 import { readBypass } from "../headers/lock.ts";
 import { isVersionId } from "../headers/versions.ts";
-import { toAccessRequest } from "../operation-rights.ts";
 import { type ConditionalDeletion, deleteVersions } from "./delete-versions.ts";
 
 interface ObjectToDelete {
@@ -32,7 +31,7 @@ type Results = Map<ObjectToDelete, Result>;
 
 export async function deleteObjects(call: Call): Promise<S3Response> {
   const { engine, operation, request, payload } = call;
-  const bypassGovernance = readBypass(call);
+  const bypassGovernance = await readBypass(call);
   const bytes = await readWholePayload(payload, 4 * 1024 * 1024);
   checkDocument(request, payload, bytes);
   const document = readXml(bytes, "Delete");
@@ -41,7 +40,7 @@ export async function deleteObjects(call: Call): Promise<S3Response> {
   if (requested.length === 0 || requested.length > limits.deleteKeys) throw new S3Error("MalformedXML");
   const results: Results = new Map();
   for (const one of requested) {
-    const refusal = findRefusal(one) ?? findDenial(call, one);
+    const refusal = findRefusal(one) ?? (await findDenial(call, one));
     if (refusal !== undefined) results.set(one, refusal);
   }
   const accepted = requested.filter((one) => !results.has(one));
@@ -140,9 +139,10 @@ function findRefusal({ key, version }: ObjectToDelete): Result | undefined {
   }
 }
 
-/** A key that no grant covers is refused; the others are deleted. */
-function findDenial({ caller, bucket }: Call, { key }: ObjectToDelete): Result | undefined {
-  if (decide(caller, bucket!, toAccessRequest("DeleteObject", { key })) === "allowed") return undefined;
+/** A key that the caller may not delete is refused; the others are deleted. */
+async function findDenial(call: Call, { key, version }: ObjectToDelete): Promise<Result | undefined> {
+  const decision = await decideAccess(call, call.bucket!, { name: "DeleteObject", key, version });
+  if (decision === "allowed") return undefined;
   return { kind: "refused", code: "AccessDenied", message: "Access Denied" };
 }
 

@@ -1,6 +1,7 @@
 // Maps each operation of the S3 API to the function that runs it.
 import type { OperationHandler } from "../call.ts";
 import type { OperationName } from "../operation-rights.ts";
+import * as acl from "./acl.ts";
 import { getObjectAttributes } from "./attributes.ts";
 import * as encryption from "./bucket-encryption.ts";
 import * as buckets from "./buckets.ts";
@@ -12,6 +13,7 @@ import { listObjectVersions } from "./list-versions.ts";
 import { listMultipartUploads, listObjects, listObjectsV2 } from "./listing.ts";
 import * as lock from "./object-lock.ts";
 import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
+import * as policy from "./policy.ts";
 import * as tagging from "./tagging.ts";
 import {
   abortMultipartUpload,
@@ -30,12 +32,15 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   DeleteBucket: buckets.deleteBucket,
   GetBucketLocation: buckets.getBucketLocation,
   GetBucketAcl: buckets.getAcl,
+  PutBucketAcl: acl.putBucketAcl,
   GetBucketVersioning: getBucketVersioning,
   PutBucketVersioning: putBucketVersioning,
   GetBucketTagging: tagging.getBucketTagging,
   PutBucketTagging: tagging.putBucketTagging,
   DeleteBucketTagging: tagging.deleteBucketTagging,
-  GetBucketPolicy: buckets.settingNotFound("NoSuchBucketPolicy"),
+  GetBucketPolicy: policy.getBucketPolicy,
+  PutBucketPolicy: policy.putBucketPolicy,
+  DeleteBucketPolicy: policy.deleteBucketPolicy,
   GetBucketReplication: buckets.settingNotFound("ReplicationConfigurationNotFoundError"),
   GetBucketRequestPayment: buckets.getBucketRequestPayment,
   GetObjectLockConfiguration: lock.getObjectLockConfiguration,
@@ -43,13 +48,18 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   GetBucketEncryption: encryption.getBucketEncryption,
   PutBucketEncryption: encryption.putBucketEncryption,
   DeleteBucketEncryption: encryption.deleteBucketEncryption,
-  GetPublicAccessBlock: buckets.settingNotFound("NoSuchPublicAccessBlockConfiguration"),
-  GetBucketOwnershipControls: buckets.settingNotFound("OwnershipControlsNotFoundError"),
+  GetPublicAccessBlock: policy.getPublicAccessBlock,
+  PutPublicAccessBlock: policy.putPublicAccessBlock,
+  DeletePublicAccessBlock: policy.deletePublicAccessBlock,
+  GetBucketOwnershipControls: acl.getBucketOwnershipControls,
+  PutBucketOwnershipControls: acl.putBucketOwnershipControls,
+  DeleteBucketOwnershipControls: acl.deleteBucketOwnershipControls,
   GetBucketNotification: buckets.getBucketNotification,
+  PutBucketNotification: buckets.putBucketNotification,
   GetBucketLogging: buckets.emptySetting("BucketLoggingStatus"),
   GetBucketWebsite: buckets.settingNotFound("NoSuchWebsiteConfiguration"),
   GetBucketAccelerate: buckets.emptySetting("AccelerateConfiguration"),
-  GetBucketPolicyStatus: buckets.settingNotFound("NoSuchBucketPolicy"),
+  GetBucketPolicyStatus: policy.getBucketPolicyStatus,
   GetBucketCors: getBucketCors,
   PutBucketCors: putBucketCors,
   DeleteBucketCors: deleteBucketCors,
@@ -65,6 +75,7 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   HeadObject: headObject,
   GetObjectAttributes: getObjectAttributes,
   GetObjectAcl: buckets.getAcl,
+  PutObjectAcl: acl.putObjectAcl,
   GetObjectTagging: tagging.getObjectTagging,
   PutObjectTagging: tagging.putObjectTagging,
   DeleteObjectTagging: tagging.deleteObjectTagging,

@@ -4,6 +4,7 @@ import { rangeFromHeader } from "../../http/headers.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
 import { type DeleteMarker, isDeleteMarker } from "../../model/version.ts";
+import { decideAccess } from "../auth/authorize.ts";
 import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
 import { answer, type Call, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -44,7 +45,7 @@ export async function getObject(call: Call): Promise<S3Response> {
     version: operation.version,
     time: readTime(call),
   });
-  if (outcome.outcome === "missing") throw notFound(call, outcome.marker);
+  if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
   const isPartial = isPartialContent(outcome, range, part);
@@ -69,7 +70,7 @@ export async function headObject(call: Call): Promise<S3Response> {
     version: operation.version,
     time: readTime(call),
   });
-  if (outcome.outcome === "missing") throw notFound(call, outcome.marker);
+  if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, parts } = outcome;
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
@@ -144,8 +145,14 @@ function wantsChecksum(request: S3Request): boolean {
   return request.header("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";
 }
 
-function notFound({ operation, request }: Call, marker: DeleteMarker | undefined): S3Error {
+/** As in S3, a caller of a bucket with a policy learns that a key is missing only if it may list. */
+async function notFound(call: Call, marker: DeleteMarker | undefined): Promise<S3Error> {
+  const { operation, request, bucket } = call;
   const { key, version } = operation;
+  if (bucket?.settings.policy !== undefined) {
+    const listing = { name: "ListObjects", prefix: key } as const;
+    if ((await decideAccess(call, bucket, listing)) === "denied") return new S3Error("AccessDenied");
+  }
   return missingObject({ key, version, method: request.method, marker });
 }
 
@@ -203,7 +210,7 @@ export async function deleteObject(call: Call): Promise<S3Response> {
 async function deleteVersion(call: Call, version: string): Promise<S3Response> {
   const { engine, operation, request } = call;
   const target = { key: operation.key, version, condition: deleteCondition(request) };
-  const [result] = await deleteVersions(engine, operation.bucket, [target], readBypass(call));
+  const [result] = await deleteVersions(engine, operation.bucket, [target], await readBypass(call));
   if (result?.outcome === "refused") throw preconditionFailed(result.clause);
   if (result?.outcome === "locked") throw new S3Error("AccessDenied", { message: result.message });
   const wasMarker = result?.outcome === "deleted" && isDeleteMarker(result.version);

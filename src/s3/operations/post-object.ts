@@ -4,17 +4,14 @@ import type { ByteStream, Engine } from "../../engine/engine.ts";
 import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
-import {
-  type AuthenticateOptions,
-  cachedKey,
-  constantTimeEqual,
-  findActiveCredential,
-} from "../auth/authenticate.ts";
+import { type AuthenticateOptions, cachedKey, constantTimeEqual } from "../auth/authenticate.ts";
 import { requireAccess } from "../auth/authorize.ts";
+import { findSigner } from "../auth/find-signer.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
+import type { Pace } from "../body/pacing.ts";
 import { xmlDocument } from "../body/xml-writer.ts";
 import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -26,7 +23,6 @@ import { expirationHeader } from "../headers/object-headers.ts";
 import { readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
-import { toAccessRequest } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { storedHeaders } from "./objects.ts";
 
@@ -34,8 +30,8 @@ export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
   /** Memory budget for the fields. */
   readonly share: BudgetShare;
-  /** Called when the caller and the key are known. */
-  readonly onAuthenticated: (caller: Caller, key: string) => void;
+  /** Called when the caller and the key are known. Returns the pace of a key with limits. */
+  readonly onAuthenticated: (caller: Caller, key: string) => Promise<Pace | undefined>;
 }
 
 export async function postObject(
@@ -52,18 +48,20 @@ export async function postObject(
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
   const caller = await authenticateForm(fields, options, () => request.http.address());
   const key = resolveKey(form);
-  const wanted = toAccessRequest("PostObject", { key });
-  const { bucket, canOverwrite } = await requireAccess(engine, caller, operation.bucket, wanted);
-  options.onAuthenticated(caller, key);
+  const formRequest = withFieldsAsHeaders(request, fields);
+  const requestTags = readTagField(fields.get("tagging"));
+  const context = { engine, caller, request: withPolicyHeaders(request, fields), now: options.now };
+  const wanted = { name: "PostObject", key, requestTags: requestTags ?? new Map() } as const;
+  const { bucket, canOverwrite } = await requireAccess(context, operation.bucket, wanted);
+  const pace = await options.onAuthenticated(caller, key);
   // The policy applies to the key in which ${filename} is already replaced.
   const sizeLimits = checkPolicy(
     fields.get("policy") ?? "",
     new Map([...fields, ["key", key]]),
     options.now(),
   );
-  checkRefusedFields(fields.keys());
-  const formRequest = withFieldsAsHeaders(request, fields);
-  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
+  checkRefusedFields(fields);
+  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,
     httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
@@ -72,7 +70,7 @@ export async function postObject(
     customerKey: readCustomerKey(formRequest),
     encryption: readEncryption(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
-    tags: readTagField(fields.get("tagging")),
+    tags: requestTags,
     lock: readLock({ request: formRequest, bucket }),
   });
   if (outcome.outcome !== "stored") throw cannotOverwrite();
@@ -108,18 +106,19 @@ async function authenticateForm(
   ) {
     throw new S3Error("InvalidArgument", { message: "x-amz-credential or x-amz-date is not valid." });
   }
-  const credential = await findActiveCredential(options, address, accessKeyId!);
+  const token = fields.get("x-amz-security-token");
+  const signer = await findSigner(options, address, { accessKeyId: accessKeyId!, token });
   const scope = { day, region: region!, service };
   const given = field("x-amz-signature");
-  const isSigned = credential.secrets.some((secret) =>
+  const isSigned = signer.secrets.some((secret) =>
     constantTimeEqual(sign(cachedKey(secret, scope), policy), given),
   );
   if (!isSigned) {
-    options.failures?.record(address, accessKeyId!);
+    options.failures?.record(address, signer.accessKeyId);
     throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
   }
-  onKeyUsed?.(credential.accessKeyId);
-  return credential;
+  onKeyUsed?.(signer.accessKeyId);
+  return signer;
 }
 
 /** Replaces `${filename}` by the name of the uploaded file, without its folders. */
@@ -133,11 +132,15 @@ function resolveKey({ fields, fileName = "" }: Form): string {
 }
 
 /** Returns a stream that fails if the size of the file is outside the limits of the policy. */
-function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
+function limitSize(
+  form: Form,
+  { minBytes, maxBytes }: { minBytes: number; maxBytes: number },
+  pace: Pace | undefined,
+): ByteStream {
   const limit = Math.min(maxBytes, limits.singleWriteBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let size = 0;
-    for await (const chunk of form.file()) {
+    for await (const chunk of pace?.incoming(form.file()) ?? form.file()) {
       size += chunk.length;
       if (size > limit) throw new S3Error("EntityTooLarge");
       yield chunk;
@@ -149,6 +152,15 @@ function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBy
 
 function toLatin1(text: string | undefined): string | undefined {
   return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** Returns the request as a bucket policy sees it: fields stand for the headers of a put. */
+function withPolicyHeaders(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
+  const header = (name: string) => {
+    if (!name.startsWith("x-amz-")) return request.header(name);
+    return fields.get(name === "x-amz-acl" || name === "x-amz-tagging" ? name.slice(6) : name);
+  };
+  return { ...request, header };
 }
 
 /** Returns the request with form fields in place of its headers. */

@@ -21,6 +21,8 @@ export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"
   readonly observing: ObserverOptions;
   /** Maximum of open multipart uploads of each bucket. */
   readonly openUploads: number | undefined;
+  /** Number of worker processes. */
+  readonly processes: number;
   /** "always": encrypt every new object with the store's key. */
   readonly encryption: "always" | undefined;
 }

@@ -83,7 +83,18 @@ function openMessage(options: S3ProcessOptions): OpenS3 {
   const limits = divideLimits(options.limits, { processes, ports: 1 });
   const secretKey = Buffer.from(options.secretKey).toString("base64");
   return {
-    ...{ kind: "open", location, domains, secretKey, trusted, limits, probe, openUploads, encryption },
+    ...{
+      kind: "open",
+      location,
+      domains,
+      secretKey,
+      trusted,
+      limits,
+      probe,
+      openUploads,
+      encryption,
+      processes,
+    },
     tls: tls?.current(),
     observing: watch.observing,
   };

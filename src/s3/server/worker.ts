@@ -2,6 +2,8 @@
 
 import { createCredentials } from "../../access/keys/credentials.ts";
 import { createUseReporter } from "../../access/keys/key-usage.ts";
+import { createRoles } from "../../access/temporary/roles.ts";
+import { createAuditAggregator } from "../../audit/aggregate.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
@@ -30,7 +32,7 @@ function sendToParent(message: FromS3Process): void {
 
 async function open(messageOptions: OpenS3): Promise<void> {
   const { location, domains, secretKey: keyText, observing, ...others } = messageOptions;
-  const { openUploads, encryption, ...portOptions } = others;
+  const { openUploads, encryption, processes, ...portOptions } = others;
   const secretKey = Buffer.from(keyText, "base64");
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
@@ -41,14 +43,19 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const { engine, documents, auditLog } = await openEngine(location, {
     ...{ metrics: observer.metrics, openUploads, secretKey, encryption },
   });
+  const recordAudit = createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line }));
+  const auditAggregator = createAuditAggregator({ record: recordAudit });
   const handler = createS3Handler({
     engine,
     credentials: createCredentials(documents, secretKey, Date.now),
+    roles: createRoles(documents, () => secretKey, Date.now),
     domains,
     now: Date.now,
+    processes,
     onKeyUsed: uses.record,
     log: (line) => sendToParent({ kind: "log", line }),
-    recordAudit: createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line })),
+    recordAudit,
+    auditAggregator,
     onExchange: observer.onExchange,
   });
   const { limits, probe } = portOptions;
@@ -57,7 +64,11 @@ async function open(messageOptions: OpenS3): Promise<void> {
     { fd: listenerDescriptor },
     { headerBytes, refusal, tls, trusted, limits, probe, streams },
   );
-  running = { listening, close: () => engine.close() };
+  const closeEngine = async () => {
+    await auditAggregator.flush();
+    await engine.close();
+  };
+  running = { listening, close: closeEngine };
   sendToParent({ kind: "ready" });
 }
 

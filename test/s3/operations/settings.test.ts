@@ -35,8 +35,9 @@ test("reading a bucket setting that Store does not have gets the response of AWS
   assert.deepEqual(await read(client.send(new GetBucketLoggingCommand({ Bucket }))), {});
   const notification = new GetBucketNotificationConfigurationCommand({ Bucket });
   assert.deepEqual(await read(client.send(notification)), {});
+  const { OwnershipControls } = await client.send(new GetBucketOwnershipControlsCommand({ Bucket }));
+  assert.deepEqual(OwnershipControls, { Rules: [{ ObjectOwnership: "BucketOwnerEnforced" }] });
   for (const [sending, code] of [
-    [client.send(new GetBucketOwnershipControlsCommand({ Bucket })), "OwnershipControlsNotFoundError"],
     [client.send(new GetBucketPolicyStatusCommand({ Bucket })), "NoSuchBucketPolicy"],
     [client.send(new GetBucketWebsiteCommand({ Bucket })), "NoSuchWebsiteConfiguration"],
     [client.send(new GetPublicAccessBlockCommand({ Bucket })), "NoSuchPublicAccessBlockConfiguration"],
