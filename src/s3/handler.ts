@@ -5,6 +5,7 @@ import type { Caller } from "../access/decide.ts";
 import type { Credentials } from "../access/keys/credentials.ts";
 import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { NotificationRules } from "../events/rules.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -40,6 +41,9 @@ export interface S3Options {
   readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
   /** Logs internal errors with the id of their request. */
   readonly log: (line: string) => void;
+  readonly notifications?: Pick<NotificationRules, "replace"> | undefined;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
   /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
   /** Called for every request when its response has ended. */
@@ -83,7 +87,7 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
 };
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, now, onExchange } = options;
+  const { engine, domains, log, now, onExchange, notifications, blocksPublicAccess } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
@@ -119,12 +123,27 @@ export function createS3Handler(options: S3Options): HttpHandler {
       : await authenticate(rawRequest, authentication);
     const { caller } = verified;
     if (caller.isAnonymous !== true) state.accessKeyId = caller.accessKeyId;
-    const { bucket, canOverwrite } = await authorize({ engine, caller, request, now }, operation);
-    checkRefusedHeaders(request);
+    const { bucket, canOverwrite } = await authorize(
+      { engine, caller, request, now, blocksPublicAccess },
+      operation,
+    );
+    checkRefusedHeaders(request, bucket);
     const { name } = operation;
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);
-      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region, now };
+      const call = {
+        engine,
+        request,
+        operation,
+        caller,
+        bucket,
+        canOverwrite,
+        payload,
+        region,
+        now,
+        notifications,
+        blocksPublicAccess,
+      };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);

@@ -25,6 +25,8 @@ export interface AccessContext {
   readonly caller: Caller;
   readonly request: Pick<S3Request, "header" | "query" | "http">;
   readonly now: () => number;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
 }
 
 /** What is asked for in the bucket. */
@@ -48,9 +50,20 @@ export async function requireAccess(
   return { bucket, canOverwrite: decision === "allowed" };
 }
 
-async function requireBucket({ engine, caller }: AccessContext, name: string): Promise<Bucket> {
+const fullBlock = {
+  blockPublicAcls: true,
+  ignorePublicAcls: true,
+  blockPublicPolicy: true,
+  restrictPublicBuckets: true,
+} as const;
+
+async function requireBucket(context: AccessContext, name: string): Promise<Bucket> {
+  const { engine, caller, blocksPublicAccess } = context;
   const bucket = await engine.bucket(name);
-  if (bucket !== undefined) return bucket;
+  if (bucket !== undefined) {
+    if (blocksPublicAccess !== true) return bucket;
+    return { ...bucket, settings: { ...bucket.settings, publicAccessBlock: fullBlock } };
+  }
   // Strangers do not learn which buckets exist.
   if (caller.isAnonymous === true) throw new S3Error("AccessDenied");
   throw new S3Error("NoSuchBucket", { details: { BucketName: name } });
@@ -96,6 +109,22 @@ async function decideWithPolicy(context: AccessContext, bucket: Bucket, wanted: 
   return decide(caller, bucket, asked, createFindValues(values));
 }
 
+/** As in S3, a caller who may list the bucket, but not read the key, learns that it is missing. */
+async function denialOf(
+  context: AccessContext,
+  bucket: Bucket,
+  { name, key = "" }: Wanted,
+): Promise<S3Error> {
+  const isRead = name === "GetObject" || name === "HeadObject";
+  if (isRead && bucket.settings.policy !== undefined) {
+    const mayList = (await decideAccess(context, bucket, { name: "ListObjects", prefix: key })) === "allowed";
+    if (mayList && (await context.engine.head(bucket.name, key)) === undefined) {
+      return new S3Error("NoSuchKey", { details: { Key: key } });
+    }
+  }
+  return new S3Error("AccessDenied");
+}
+
 /** Whether the caller may remove a protection of the object, such as governance retention. */
 export async function canRemoveProtection(
   context: AccessContext,
@@ -126,7 +155,7 @@ export async function authorize(
   const bucket = await requireBucket(context, bucketName);
   const isDeferred = name === "PutObjectTagging" && usesRequestTags(bucket);
   const decision = isDeferred ? "allowed" : await decideAccess(context, bucket, wanted);
-  if (decision === "denied") throw new S3Error("AccessDenied");
+  if (decision === "denied") throw await denialOf(context, bucket, wanted);
   const expectedOwner = request.header("x-amz-expected-bucket-owner");
   if (expectedOwner !== undefined && expectedOwner !== toOwner(bucket.account).id) {
     throw new S3Error("AccessDenied");

@@ -10,6 +10,7 @@ import { deleteObjects } from "./delete-objects.ts";
 import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
 import { listObjectVersions } from "./list-versions.ts";
 import { listMultipartUploads, listObjects, listObjectsV2 } from "./listing.ts";
+import * as notification from "./notification.ts";
 import * as lock from "./object-lock.ts";
 import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
 import * as policy from "./policy.ts";
@@ -51,8 +52,8 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   GetBucketOwnershipControls: acl.getBucketOwnershipControls,
   PutBucketOwnershipControls: acl.putBucketOwnershipControls,
   DeleteBucketOwnershipControls: acl.deleteBucketOwnershipControls,
-  GetBucketNotification: buckets.getBucketNotification,
-  PutBucketNotification: buckets.putBucketNotification,
+  GetBucketNotification: notification.getBucketNotification,
+  PutBucketNotification: notification.putBucketNotification,
   GetBucketLogging: buckets.emptySetting("BucketLoggingStatus"),
   GetBucketWebsite: buckets.settingNotFound("NoSuchWebsiteConfiguration"),
   GetBucketAccelerate: buckets.emptySetting("AccelerateConfiguration"),

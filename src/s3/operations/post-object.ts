@@ -62,7 +62,7 @@ export async function postObject(
     new Map([...fields, ["key", key]]),
     options.now(),
   );
-  checkRefusedFields(fields);
+  checkRefusedFields(fields, bucket);
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,

@@ -4,6 +4,7 @@ import { createCredentials } from "../../access/keys/credentials.ts";
 import { createUseReporter } from "../../access/keys/key-usage.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
+import { createNotificationRules } from "../../events/rules.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
 import { createOpenStreams } from "../../http/server/listener-state.ts";
@@ -29,7 +30,8 @@ function sendToParent(message: FromS3Process): void {
 }
 
 async function open(messageOptions: OpenS3): Promise<void> {
-  const { location, domains, secretKey, observing, openUploads, ...portOptions } = messageOptions;
+  const { location, domains, secretKey, observing, openUploads, blocksPublicAccess, ...portOptions } =
+    messageOptions;
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
@@ -39,9 +41,12 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const { engine, documents, auditLog } = await openEngine(location, {
     ...{ metrics: observer.metrics, openUploads },
   });
+  const masterKey = Buffer.from(secretKey, "base64");
   const handler = createS3Handler({
     engine,
-    credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
+    credentials: createCredentials(documents, masterKey, Date.now),
+    notifications: createNotificationRules(engine, documents, () => masterKey),
+    blocksPublicAccess,
     domains,
     now: Date.now,
     onKeyUsed: uses.record,
