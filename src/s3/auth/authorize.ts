@@ -8,8 +8,7 @@ import type { Bucket } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
 import type { Operation } from "../operation.ts";
 import { type BucketOperationName, type RequestTarget, toAccessRequest } from "../operation-rights.ts";
-import type { S3Request } from "../request.ts";
-import { createFindValues } from "./policy-values.ts";
+import { type ConditionSource, createFindValues } from "./policy-values.ts";
 
 /** The permission to run an operation. */
 export interface Authorization {
@@ -23,7 +22,7 @@ export interface Authorization {
 export interface AccessContext {
   readonly engine: Pick<Engine, "bucket" | "head">;
   readonly caller: Caller;
-  readonly request: Pick<S3Request, "header" | "query" | "http">;
+  readonly request: ConditionSource;
   readonly now: () => number;
   /** Whether every bucket has a full public access block. */
   readonly blocksPublicAccess?: boolean | undefined;
