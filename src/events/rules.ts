@@ -121,7 +121,7 @@ export function createNotificationRules(
         return others.length === rules.length ? undefined : others;
       });
       if (remaining === undefined) return false;
-      await forgetRules(bucket, [id], remaining);
+      await clearRemovedRules(bucket, [id], remaining);
       return true;
     },
     async replace(bucket, make) {
@@ -133,12 +133,12 @@ export function createNotificationRules(
         removed = rules.map(({ id }) => id).filter((id) => !made.some((one) => one.id === id));
         return made;
       });
-      await forgetRules(bucket, removed, remaining ?? []);
+      await clearRemovedRules(bucket, removed, remaining ?? []);
     },
   };
 
   /** Deletes what remains of removed rules. */
-  async function forgetRules(
+  async function clearRemovedRules(
     bucket: string,
     ids: readonly string[],
     remaining: readonly NotificationRule[],

@@ -1,7 +1,6 @@
 // Maps each operation of the S3 API to the function that runs it.
 import type { OperationHandler } from "../call.ts";
 import type { OperationName } from "../operation-rights.ts";
-import * as acl from "./acl.ts";
 import { getObjectAttributes } from "./attributes.ts";
 import * as buckets from "./buckets.ts";
 import { copyObject, uploadPartCopy } from "./copy.ts";
@@ -10,10 +9,11 @@ import { deleteObjects } from "./delete-objects.ts";
 import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
 import { listObjectVersions } from "./list-versions.ts";
 import { listMultipartUploads, listObjects, listObjectsV2 } from "./listing.ts";
-import * as notification from "./notification.ts";
 import * as lock from "./object-lock.ts";
 import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
-import * as policy from "./policy.ts";
+import * as acl from "./settings/acl.ts";
+import * as notification from "./settings/notification.ts";
+import * as policy from "./settings/policy.ts";
 import * as tagging from "./tagging.ts";
 import {
   abortMultipartUpload,

@@ -6,7 +6,7 @@ import {
   type NotificationConfiguration,
   PutBucketNotificationConfigurationCommand,
 } from "@aws-sdk/client-s3";
-import { refused, s3Scene } from "../scene.ts";
+import { refused, s3Scene } from "../../scene.ts";
 
 const Bucket = "bucket";
 

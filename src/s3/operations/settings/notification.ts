@@ -1,16 +1,20 @@
 // S3's notification configuration, mapped to the notification rules of a bucket: a function is a
 // script, and a topic is a webhook that a rule of this bucket already has.
 import { randomBytes } from "node:crypto";
-import { NotificationError } from "../../events/rules.ts";
-import { dayMilliseconds } from "../../model/limits.ts";
-import { eventPatterns, type NotificationRule, type NotificationTarget } from "../../model/notification.ts";
-import { isScriptName } from "../../model/script-name.ts";
-import { checkDocument } from "../body/checksums.ts";
-import { readWholePayload } from "../body/payload.ts";
-import { childText, findChild, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
-import type { XmlElement } from "../body/xml-writer.ts";
-import { answer, answerXml, type Call, type S3Response } from "../call.ts";
-import { S3Error } from "../errors.ts";
+import { NotificationError } from "../../../events/rules.ts";
+import { dayMilliseconds } from "../../../model/limits.ts";
+import {
+  eventPatterns,
+  type NotificationRule,
+  type NotificationTarget,
+} from "../../../model/notification.ts";
+import { isScriptName } from "../../../model/script-name.ts";
+import { checkDocument } from "../../body/checksums.ts";
+import { readWholePayload } from "../../body/payload.ts";
+import { childText, findChild, findChildren, readXml, type XmlNode } from "../../body/xml-reader.ts";
+import type { XmlElement } from "../../body/xml-writer.ts";
+import { answer, answerXml, type Call, type S3Response } from "../../call.ts";
+import { S3Error } from "../../errors.ts";
 
 const configurations = ["TopicConfiguration", "CloudFunctionConfiguration"];
 const topicArn = "arn:aws:sns:::";

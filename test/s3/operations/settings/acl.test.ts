@@ -13,7 +13,7 @@ import {
   PutObjectCommand,
   PutPublicAccessBlockCommand,
 } from "@aws-sdk/client-s3";
-import { refused, s3Scene } from "../scene.ts";
+import { refused, s3Scene } from "../../scene.ts";
 
 const Bucket = "bucket";
 
