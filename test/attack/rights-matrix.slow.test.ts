@@ -111,6 +111,30 @@ function temporary({ accessKeyId, secretAccessKey }: Key, grants: readonly Grant
   return createTemporaryCredentials(issuer, { grants, lifetimeSeconds: 900, now });
 }
 
+/** Requests with placeholders: searching the request of an operation takes long. */
+const templates = requestsFor({
+  ...{ bucket: "BUCKET", key: "OBJECT", uploadId: "UPLOAD", copySource: "/BUCKET/in/source" },
+});
+
+function fillTemplate(
+  raw: Raw,
+  {
+    bucket,
+    object,
+    uploadId,
+  }: { readonly bucket: string; readonly object: string; readonly uploadId: string },
+) {
+  const fill = (text: string) =>
+    text.replace("BUCKET", bucket).replace("OBJECT", object).replace("UPLOAD", uploadId);
+  const headers = Object.entries(raw.headers ?? {}).map(([name, value]) => [name, fill(value)] as const);
+  return {
+    ...raw,
+    path: fill(raw.path),
+    query: (raw.query ?? []).map(([name, value]) => [name, fill(value)] as const),
+    headers: Object.fromEntries(headers),
+  };
+}
+
 let fresh = 0;
 
 async function send(
@@ -127,9 +151,8 @@ async function send(
   if (name === "PostObject") return sendForm(scene, bucket, object, key);
   const needsUpload = /Upload|Parts/.test(name) && on === "object" && name !== "CreateMultipartUpload";
   const uploadId = needsUpload ? await openUpload(scene, bucket, object) : "none";
-  const target = { bucket, key: object, uploadId, copySource: `/${bucket}/in/source` };
-  const raw: Raw = requestsFor(target)[name];
-  const query = on === "listing" ? [...(raw.query ?? []), ["prefix", folder] as const] : (raw.query ?? []);
+  const raw = fillTemplate(templates[name], { bucket, object, uploadId });
+  const query = on === "listing" ? [...raw.query, ["prefix", folder] as const] : raw.query;
   const body =
     name === "DeleteObjects"
       ? Buffer.from(`<Delete><Object><Key>${object}</Key></Object></Delete>`)
@@ -163,7 +186,7 @@ function check({ name, right, situation, bucket }: Cell, answer: DirectAnswer): 
     return;
   }
   assert.ok(answer.status < 500 || answer.status === 501, what);
-  assert.ok(answer.status !== 403 && !refusals.includes(answer.code ?? ""), what);
+  if (answer.status >= 300) assert.ok(answer.status !== 403 && !refusals.includes(answer.code ?? ""), what);
   // These answer 200, and refuse each object or bucket by itself.
   if (name === "DeleteObjects")
     assert.equal(answer.text.includes("AccessDenied"), situation === "outside of the prefix", what);
