@@ -133,14 +133,10 @@ export function createHistoryQueries(database: Database): HistoryQueries {
     },
     objectAt(key, time) {
       const bytes = keyBytes(key);
-      // A version that ended after the time is the answer, whatever happened to the key since.
-      const ended = sql.endedAt.get(bytes, time);
-      if (ended !== undefined && ended[12] > time) return toObjectAt(key, ended, time);
       // One statement reads both tables in one snapshot. Anything unusual is read again and checked.
       const [first, second] = sql.at.all(bytes, bytes, time);
-      if (first?.[7] !== currentEntry) return objectAtChecked(key, bytes, time);
-      const newest = toCurrent(key, first, time);
-      if (newest !== undefined) return newest;
+      if (first?.[7] !== currentEntry || !isWrittenAfter(key, first, time))
+        return objectAtChecked(key, bytes, time);
       if (second === undefined || second[12] <= time) return objectAtChecked(key, bytes, time);
       return toObjectAt(key, second, time);
     },
@@ -173,8 +169,13 @@ function toObjectAt(key: string, row: HistoryBodyRow, time: number): ObjectWithB
 /** Marks the row of a current object among rows of the history. */
 const currentEntry = 0;
 
+/** Whether the current object was certainly written after the time. */
+function isWrittenAfter(key: string, [checked, blob, stored]: HistoryBodyRow, time: number): boolean {
+  return isLater(verifyText(checked, `the record of "${key}"`, blobContext(blob, stored)), time);
+}
+
 /** Returns undefined if the object was written after the time. */
-function toCurrent(key: string, row: BodyRow | HistoryBodyRow, time: number): ObjectWithBody | undefined {
+function toCurrent(key: string, row: BodyRow, time: number): ObjectWithBody | undefined {
   const [checked, blob, stored, inline, bytes, parts] = row;
   const text = verifyText(checked, `the record of "${key}"`, blobContext(blob, stored));
   if (isLater(text, time)) return undefined;
@@ -243,10 +244,10 @@ function prepareStatements(database: Database) {
     byNull: sql<HistoryBodyRow>(`${select} WHERE key = ? AND versioned = 0`),
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
-    endedAt: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
     at: sql<HistoryBodyRow>(
-      `SELECT record, blob, stored, inline, bytes, parts, manifest, ${currentEntry}, key, version, 0, 0, 0, size, '' ` +
-        `FROM objects ${joins} WHERE key = ? UNION ALL ` +
+      // The body of the current object is not needed.
+      `SELECT record, blob, stored, NULL, NULL, NULL, NULL, ${currentEntry}, key, version, 0, 0, 0, size, '' ` +
+        "FROM objects WHERE key = ? UNION ALL " +
         `SELECT * FROM (${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1)`,
     ),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),

@@ -14,6 +14,8 @@ export interface Contents {
 export function createContents(): Contents {
   /** The bodies by etag: the body of a put, or the bodies of all parts. */
   const known = new Map<string, readonly Body[]>();
+  /** Whether an object has parts of unknown bytes. A copy of it without a key has an unknown etag too. */
+  let hasUnknownParts = false;
 
   /** Stores the body by its MD5 and by the returned etag, which is random if encrypted. */
   function noteBody(body: Body, answer: Answer): void {
@@ -25,7 +27,10 @@ export function createContents(): Contents {
   function noteParts(etags: readonly string[]): void {
     const found = etags.map((etag) => known.get(etag));
     // A part copied with a customer key has its own etag, and its bytes are unknown here.
-    if (found.includes(undefined)) return;
+    if (found.includes(undefined)) {
+      hasUnknownParts = true;
+      return;
+    }
     const parts = found.flatMap((bodies) => bodies ?? []);
     const whole = md5(Buffer.concat(etags.map((etag) => Buffer.from(etag, "hex"))));
     known.set(`${whole}-${etags.length}`, parts);
@@ -36,7 +41,7 @@ export function createContents(): Contents {
   function check(read: Read, shown: object): void {
     const bodies = known.get(read.etag);
     // An object copied with a customer key has an etag that no put returned.
-    if (bodies === undefined && read.isSealed) return;
+    if (bodies === undefined && (read.isSealed || hasUnknownParts)) return;
     const bytes = contentOf(bodies ?? []);
     const asked = read.slice(bytes);
     if (bodies !== undefined && read.size === asked.length && read.digest === digestOf(asked)) return;
