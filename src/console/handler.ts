@@ -1,10 +1,11 @@
 // Handles every request to the console's port: checks host, origin and session, then runs the
 // route. Errors become messages, and every response gets security headers.
+import { type AuditAggregator, createAuditAggregator } from "../audit/aggregate.ts";
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import { type AuditedAction, createRefusals, findAuditedAction } from "./api/audited-routes.ts";
+import { type AuditedAction, createRefusals, findAuditedAction, toDenial } from "./api/audited-routes.ts";
 import { readSessionId } from "./api/session.ts";
 import { checkHost, checkOrigin } from "./auth/origin-check.ts";
 import type { Session, Sessions } from "./auth/sessions.ts";
@@ -12,7 +13,7 @@ import { isMonitoringPath, type Monitoring } from "./monitoring.ts";
 import type { PageFiles } from "./page-files.ts";
 import { ConsoleError, faultResponse, toErrorResponse, withStrictHeaders } from "./response.ts";
 import { type Call, type OpenRoute, parseFields, parseQuery, type Route } from "./route.ts";
-import { checkRight } from "./route-check.ts";
+import { findMissingRight, roleError } from "./route-check.ts";
 
 export interface HandlerOptions {
   readonly files: PageFiles;
@@ -25,6 +26,8 @@ export interface HandlerOptions {
   readonly hostNames: readonly string[];
   readonly monitoring: Monitoring;
   readonly recordAudit: RecordAudit;
+  /** Combines requests that a role does not allow in the audit log. Default: one of this handler. */
+  readonly denials?: AuditAggregator | undefined;
   readonly now: () => number;
   readonly log: (line: string) => void;
   /** Called for every request, after its response has ended. */
@@ -35,6 +38,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
   const routes = byName(options.routes);
   const openRoutes = byName(options.openRoutes);
   const nextRefusal = createRefusals(options.now);
+  const denials = options.denials ?? createAuditAggregator({ record: options.recordAudit });
 
   async function respond(request: HttpRequest, id: string): Promise<HttpResponse> {
     const [path = "", search = ""] = split(request.target);
@@ -59,8 +63,11 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const route = routes.get(name);
     if (route === undefined) throw new ConsoleError(404, "This path does not exist.");
     const sessionCall = { ...call, session };
-    await checkRight(route.needs, sessionCall);
-    return withAudit(id, name, sessionCall, () => route.run(sessionCall));
+    const missing = await findMissingRight(route.needs, sessionCall);
+    if (missing === undefined) return withAudit(id, name, sessionCall, () => route.run(sessionCall));
+    const by = { name: session.name, remoteAddress: request.address(), request: id };
+    denials.add(`${session.owner} ${name}`, toDenial(name, missing.bucket, by));
+    throw roleError(missing);
   }
 
   /** Records administrative actions and refused sign-ins in the audit log. */

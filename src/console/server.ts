@@ -1,5 +1,6 @@
 // Starts the console: the page and its API, on their own port. The caller provides the data of
 // other modules that the console shows.
+import { createAuditAggregator } from "../audit/aggregate.ts";
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
@@ -61,6 +62,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     tokens: createTokens(documents, now),
     users: createUsers(documents, now),
   });
+  const denials = createAuditAggregator({ record: options.recordAudit });
   const handler = createHandler({
     files: loadPageFiles(options.pageFolder),
     sessions,
@@ -77,6 +79,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     ),
     onExchange: options.onExchange,
     recordAudit: options.recordAudit,
+    denials,
     now,
   });
   const connections = Math.min(limits.connections, maxConnections);
@@ -84,7 +87,13 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     ...options,
     limits: { ...limits, connections },
   });
-  return { port: listening.port!, close: () => listening.drain() };
+  return {
+    port: listening.port!,
+    async close() {
+      await listening.drain();
+      await denials.flush();
+    },
+  };
 }
 
 /** The limit is low, because the console has few users and this process also runs other work. */

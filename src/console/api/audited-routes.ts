@@ -1,5 +1,6 @@
 // Maps console requests to entries of the audit log.
-import type { AuditAction } from "../../audit/audit-log.ts";
+import type { AggregatedEntry } from "../../audit/aggregate.ts";
+import type { AuditAction, AuditEntry } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
@@ -86,6 +87,17 @@ export async function findAuditedAction(
   response: HttpResponse,
 ): Promise<AuditedAction | undefined> {
   return Object.hasOwn(actionReaders, name) ? actionReaders[name]!(call, response) : undefined;
+}
+
+/** A request that the user's role does not allow. */
+export function toDenial(
+  name: string,
+  bucket: string | undefined,
+  by: Omit<AuditEntry["by"], "face">,
+): AggregatedEntry {
+  // The client may name anything; only what can be a bucket is recorded.
+  const subject = /^[a-z0-9.-]{3,63}$/.test(bucket ?? "") ? bucket : undefined;
+  return { act: "deny request", subject, detail: name, by: { face: "console", ...by } };
 }
 
 /** Counts refused sign-ins. At most one entry per second is recorded, because anyone can try. */

@@ -95,7 +95,8 @@ async function describe(engine: Engine, query: Query, now: number): Promise<Omit
   const record = await engine.head(name, key, { time });
   if (record === undefined) throw new StoreError("NoSuchKey");
   // Without the customer-provided key, no further details of an encrypted object are known.
-  const described = record.encryption?.keyMd5 === undefined ? await engine.describe(name, key, { time }) : undefined;
+  const described =
+    record.encryption?.keyMd5 === undefined ? await engine.describe(name, key, { time }) : undefined;
   const parts = described?.outcome === "found" ? described.parts : undefined;
   const bucket = await engine.bucket(name);
   const preview = previewKind(record);

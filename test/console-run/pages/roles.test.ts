@@ -54,7 +54,8 @@ photos-team = "photos:editor"
   /** Signs in at the provider with its own forms. */
   const signInAsUser = async (account: string) => {
     const { page, context } = await scene.openSignedOut();
-    await page.goto(scene.url);
+    // Under another name than the provider, so that the browser treats them as different sites.
+    await page.goto(scene.url.replace("127.0.0.1", "localhost"));
     await page.getByRole("button", { name: "Sign in with Company account" }).click();
     await page.locator('input[name="login"]').fill(account);
     await page.locator('input[name="password"]').fill("any");

@@ -106,7 +106,7 @@ test("every route obeys every role", async (t) => {
 });
 
 test("a refused request changes nothing and says which role it needs", async (t) => {
-  const { engine, signIn } = await apiScene(t);
+  const { engine, signIn, audited } = await apiScene(t);
   await engine.put("bucket", "key", Buffer.from("text"));
   const viewer = await signIn({ role: "viewer" });
   const message = await viewer.refused(403, "POST /api/objects/delete", {
@@ -116,6 +116,7 @@ test("a refused request changes nothing and says which role it needs", async (t)
   const missing = await viewer.refused(403, "DELETE /api/buckets", { query: { bucket: "missing" } });
   assert.match(missing, /administrator for the bucket "missing"/, "does not reveal whether it exists");
   assert.notEqual(await engine.head("bucket", "key"), undefined);
+  assert.deepEqual(audited, ["deny request bucket", "deny request missing"]);
   // A second bucket parameter must not replace the one that was checked.
   const editor = await signIn({ buckets: { other: "editor" } });
   await engine.createBucket("other");
