@@ -24,7 +24,7 @@ test("a bucket above its quota is copied with its quota, and so is a later run",
   await from.engine.changeSettings(bucket, { quota });
   // As a run that is interrupted later does.
   const context = createCopyContext(from, to, { work: {}, now: Date.now, concurrency: 4 });
-  for (const body of ["first", "second"]) {
+  for (const body of ["second", "first"]) {
     await from.engine.put(bucket, "b", Buffer.from(body));
     await copyBucket(context, (await from.records.bucket(bucket))!);
     assert.deepEqual((await to.engine.bucket(bucket))?.settings, { quota });
