@@ -14,6 +14,7 @@ import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
 import { connections } from "./sections/connections.ts";
 import { contention } from "./sections/contention.ts";
+import { encryption } from "./sections/encryption.ts";
 import { growth } from "./sections/growth.ts";
 import { kv } from "./sections/kv.ts";
 import { list } from "./sections/list.ts";
@@ -50,6 +51,7 @@ const sections: readonly Section[] = [
 const asked: readonly Section[] = [
   start,
   metrics,
+  encryption,
   connections,
   kv,
   quotas,

@@ -32,14 +32,26 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   ],
   cluster: ["async", "http", "metrics", "model", "s3-client", ...ports(), "pg", "@node-rs/crc32", "node:*"],
-  binding: ["http", "model", "types.ts", "kv-types.ts", ...engineTypes(), "node:stream", "node:util"],
+  binding: [
+    "access",
+    "http",
+    "model",
+    "credential-types.ts",
+    "types.ts",
+    "kv-types.ts",
+    ...engineTypes(),
+    "node:stream",
+    "node:util",
+  ],
   s3: [
     "access",
     "audit",
     "child",
+    "events/rules.ts",
     "http",
     "metrics",
     "model",
+    "oidc",
     "open.ts",
     "secrets",
     ...engineTypes(),
@@ -79,7 +91,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "node:*",
     ],
   ],
-  "types.ts": [],
+  "types.ts": ["credential-types.ts"],
+  "credential-types.ts": [],
   "script-types.ts": [],
   "kv-types.ts": [],
   "open.ts": [
@@ -100,7 +113,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   "maintenance.ts": ["cluster", "copy", "local", "model", "open.ts"],
   "index.ts": [
+    "access",
     "binding",
+    "credential-types.ts",
     "engine/engine.ts",
     "engine/maintenance/reports.ts",
     "model",
@@ -113,14 +128,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
-  access: ["keys", "policy"],
+  access: ["keys", "policy", "temporary"],
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
   engine: ["codec", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
-  s3: ["auth", "body", "headers", "operations", "server"],
+  s3: ["auth", "body", "headers", "operations", "sts", "server"],
   script: ["config", "globals", "assets", "host", "supervisor"],
 };
 

@@ -9,6 +9,7 @@ import { evaluatePolicy, mayAllow, type PolicyEffect } from "./policy/evaluate.t
 import { isPublicPolicy } from "./policy/public-status.ts";
 
 export interface Caller {
+  /** For temporary credentials, the access key or the role that they belong to. */
   readonly accessKeyId: string;
   readonly account: string;
   /** Undefined: full access to the account. */
@@ -18,6 +19,8 @@ export interface Caller {
   /** Rates of the access key. Undefined: no limits. */
   readonly limits?: KeyLimits | undefined;
   readonly isAnonymous?: true | undefined;
+  /** The access key id of temporary credentials. */
+  readonly temporaryId?: string | undefined;
 }
 
 /** The caller of a request without a signature. Only a policy can allow it something. */

@@ -19,7 +19,8 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "sync", load: async () => (await import("./commands/sync.ts")).syncCommand },
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
-  { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
+  { name: "key", load: async () => (await import("./commands/key/key.ts")).keyCommands },
+  { name: "role", load: async () => (await import("./commands/role.ts")).roleCommands },
   { name: "quota", load: async () => (await import("./commands/quota.ts")).quotaCommands },
   {
     name: "encryption",

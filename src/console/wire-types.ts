@@ -30,6 +30,8 @@ export interface GrantDocument {
 
 export interface KeyDocument {
   readonly accessKeyId: string;
+  /** What the key is for. */
+  readonly name: string | null;
   readonly account: string;
   /** Permissions per bucket; null for full access to the account. */
   readonly grants: readonly GrantDocument[] | null;

@@ -3,9 +3,12 @@
 
 import type { Caller } from "../access/decide.ts";
 import type { Credentials } from "../access/keys/credentials.ts";
+import type { Roles } from "../access/temporary/roles.ts";
+import { createTokenVerifier } from "../access/temporary/verify.ts";
 import type { AuditAggregator } from "../audit/aggregate.ts";
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { NotificationRules } from "../events/rules.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -19,18 +22,22 @@ import { type BudgetShare, createDocumentBudget } from "./body/document-budget.t
 import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
-import type { S3Response } from "./call.ts";
+import type { Call, S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
 import { corsHeaders, preflight } from "./operations/cors.ts";
 import { operationHandlers } from "./operations/handlers.ts";
 import { postObject } from "./operations/post-object.ts";
-import { readRequest, withMovedHeaders } from "./request.ts";
+import { readRequest, type S3Request, withMovedHeaders } from "./request.ts";
+import { isStsRequest } from "./sts/parameters.ts";
+import { createStsHandler, type StsState, toDenial } from "./sts/respond.ts";
 
 export interface S3Options {
   readonly engine: Engine;
   readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
+  /** If undefined, there are no roles and no STS. */
+  readonly roles?: Roles | undefined;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   /** Memory budget for documents and form fields in memory; default: 64 MiB. */
@@ -46,6 +53,9 @@ export interface S3Options {
   readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
   /** Logs internal errors with the id of their request. */
   readonly log: (line: string) => void;
+  readonly notifications?: Pick<NotificationRules, "replace"> | undefined;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
   /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
   /** Combines denied requests in the audit log. Default: one of this handler. */
@@ -59,6 +69,7 @@ interface RequestState {
   readonly id: string;
   readonly startTime: number;
   operation: Operation | undefined;
+  stsAction: string | undefined;
   accessKeyId: string | undefined;
   errorCode: string | undefined;
 }
@@ -72,10 +83,11 @@ const region = "auto";
 const regions = [region, "us-east-1", ""];
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, now, onExchange } = options;
+  const { engine, domains, log, now, onExchange, notifications, blocksPublicAccess } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
-  const authentication = { ...options, regions, failures };
+  const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
+  const sts = options.roles && createStsHandler({ ...authentication, roles: options.roles });
   const pacing = createPacing(options);
   const budget = createDocumentBudget(options.documentBytes);
   const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
@@ -92,15 +104,15 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const rawRequest = readRequest(http);
     const request = withMovedHeaders(rawRequest);
     if (request.method === "OPTIONS") return preflight(engine, http, parseAddress(request, domains).bucket);
+    if (request.path === "/" && isStsRequest(request) && parseAddress(request, domains).bucket === "")
+      return respondSts(rawRequest, state);
     const operation = readOperation(request, domains);
     state.operation = operation;
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
-      const onAuthenticated = async ({ accessKeyId, limits }: Caller, key: string) => {
-        Object.assign(state, {
-          accessKeyId: accessKeyId || undefined,
-          operation: { ...operation, key },
-        });
+      const onAuthenticated = async (caller: Caller, key: string) => {
+        const { accessKeyId, limits } = caller;
+        Object.assign(state, { accessKeyId: loggedId(caller), operation: { ...operation, key } });
         return limits === undefined ? undefined : pacing.enter({ accessKeyId, limits });
       };
       return withShare("form", (share) =>
@@ -112,15 +124,28 @@ export function createS3Handler(options: S3Options): HttpHandler {
       : await authenticate(rawRequest, authentication);
     const { caller } = verified;
     const { accessKeyId, limits } = caller;
-    if (caller.isAnonymous !== true) state.accessKeyId = accessKeyId;
+    state.accessKeyId = loggedId(caller);
     const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
-    const { bucket, canOverwrite } = await authorize({ engine, caller, request, now }, operation);
-    checkRefusedHeaders(request, operation.name);
+    const context = { engine, caller, request, now, blocksPublicAccess };
+    const { bucket, canOverwrite } = await authorize(context, operation);
     const { name } = operation;
+    checkRefusedHeaders(request, name, bucket);
     const response = await withShare("document", (share) => {
       const opened = openPayload(request, verified, share);
       const payload = pace === undefined ? opened : pace.payload(opened);
-      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region, now };
+      const call: Call = {
+        engine,
+        request,
+        operation,
+        caller,
+        bucket,
+        canOverwrite,
+        payload,
+        region,
+        now,
+        notifications,
+        blocksPublicAccess,
+      };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
@@ -130,6 +155,27 @@ export function createS3Handler(options: S3Options): HttpHandler {
     }
     if (pace === undefined) return response;
     return { status: response.status, headers: response.headers, body: pace.outgoing(response.body) };
+  }
+
+  async function respondSts(request: S3Request, state: RequestState): Promise<S3Response> {
+    if (sts === undefined) throw new S3Error("NotImplemented");
+    const { id } = state;
+    const call: StsState = { id, action: undefined, caller: undefined, issued: undefined, error: undefined };
+    const response = await withShare("form", (share) => sts(request, share, call));
+    const { caller, issued, error } = call;
+    state.stsAction = call.action;
+    state.accessKeyId = caller === undefined ? undefined : loggedId(caller);
+    state.errorCode = error?.code;
+    if (error?.code === "InternalFailure") log(faultLine(error, id));
+    const audited = { id, operation: undefined, accessKeyId: state.accessKeyId, http: request.http };
+    const denial = error && toDenial(error);
+    if (denial !== undefined) audit?.recordDenial(audited, denial);
+    if (error?.cause instanceof S3Error) state.accessKeyId ??= error.cause.details.AWSAccessKeyId;
+    if (issued !== undefined) {
+      const { subject, detail, by = audited.accessKeyId } = issued;
+      audit?.recordCredentials({ ...audited, accessKeyId: by }, subject, detail);
+    }
+    return response;
   }
 
   async function withShare<T>(
@@ -150,6 +196,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
       id,
       startTime: onExchange === undefined ? 0 : performance.now(),
       operation: undefined,
+      stsAction: undefined,
       accessKeyId: undefined,
       errorCode: undefined,
     };
@@ -179,7 +226,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
 
   /** Lists each field: for a function that runs on every request, object spread would be slow. */
   function reportExchange(
-    { startTime, operation, accessKeyId, errorCode }: RequestState,
+    { startTime, operation, stsAction, accessKeyId, errorCode }: RequestState,
     response: SentResponse,
   ): void {
     const { http } = response;
@@ -187,8 +234,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
       frontEnd: "s3",
       id: response.id,
       method: http.method,
-      // Without an operation, only two names are possible, because each becomes a metric label.
-      operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
+      // Without an operation, only a few names are possible, because each becomes a metric label.
+      operation: operation?.name ?? stsAction ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
       bucket: operation?.bucket || undefined,
       key: operation?.key || undefined,
       status: response.status,
@@ -211,6 +258,12 @@ export function createS3Handler(options: S3Options): HttpHandler {
       return [];
     }
   }
+}
+
+/** Names temporary credentials with the access key or role that they belong to. */
+function loggedId({ accessKeyId, temporaryId, isAnonymous }: Caller): string | undefined {
+  if (isAnonymous === true) return undefined;
+  return temporaryId === undefined ? accessKeyId : `${accessKeyId}/${temporaryId}`;
 }
 
 function faultLine(error: unknown, id: string): string {

@@ -8,6 +8,8 @@ import type { KeyLimits } from "./key-rates.ts";
 /** Fields that are readable without the store's secret key. */
 export interface CredentialFields {
   readonly account: string;
+  /** What the key is for. */
+  readonly name?: string;
   /** Undefined: full access to the account. */
   readonly grants?: readonly Grant[];
   /** Milliseconds since the epoch. */

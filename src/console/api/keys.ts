@@ -18,6 +18,8 @@ export interface ConsoleKeys {
 }
 
 export interface NewKey {
+  /** What the key is for. */
+  readonly name: string | undefined;
   readonly account: string | undefined;
   /** Grants such as `photos:read,list`; undefined for full access to the account. */
   readonly grants: readonly string[] | undefined;
@@ -50,6 +52,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
           throw new ConsoleError(400, '"grants" must be a list of strings.');
         }
         const made = await keys.create({
+          name: given.optionalText("name"),
           account: given.optionalText("account"),
           grants: grants as readonly string[] | undefined,
           expires: given.optionalText("expires"),
