@@ -4,17 +4,18 @@ import type { Quota, Usage } from "../../model/settings/quota.ts";
 
 export interface AccountUsage {
   /** Measures the usage if the growth may come near the quota. Call it before `current`. */
-  refresh(quota: Quota, growth: Usage): Promise<void>;
+  refresh(quota: Quota, growth: Usage): Promise<void> | undefined;
   /** Returns an upper bound that includes all puts of this process, also those in flight. */
   current(): Usage;
   /** Counts a put that is about to be committed. Returns a function to call after its commit. */
   begin(growth: Usage): (outcome: "committed" | "not committed") => void;
 }
 
-/** A measurement this old is used only if all puts since then cannot come near the quota. */
-const maxAgeMilliseconds = 100;
-const farBytes = 1024 ** 3;
-const farObjects = 100_000;
+/** A measurement is used for this long if what is left cannot be filled meanwhile. */
+const ages = [
+  { milliseconds: 1000, bytes: 16 * 1024 ** 3, objects: 1_000_000 },
+  { milliseconds: 100, bytes: 1024 ** 3, objects: 100_000 },
+] as const;
 /** A larger put never relies on an earlier measurement. */
 const largeBytes = 64 * 1024 ** 2;
 
@@ -66,19 +67,16 @@ export function createAccountUsage(measure: () => Promise<Usage>, now: () => num
   }
 
   function isFarFrom(quota: Quota, growth: Usage): boolean {
-    if (measured === undefined || Math.abs(now() - measured.at) >= maxAgeMilliseconds) return false;
-    if (growth.bytes > largeBytes) return false;
-    const { bytes, objects } = current();
-    return (
-      bytes + growth.bytes + farBytes <= (quota.bytes ?? Number.POSITIVE_INFINITY) &&
-      objects + growth.objects + farObjects <= (quota.objects ?? Number.POSITIVE_INFINITY)
-    );
+    if (measured === undefined || growth.bytes > largeBytes) return false;
+    const used = current();
+    const bytes = (quota.bytes ?? Number.POSITIVE_INFINITY) - used.bytes - growth.bytes;
+    const objects = (quota.objects ?? Number.POSITIVE_INFINITY) - used.objects - growth.objects;
+    const age = ages.find((one) => bytes >= one.bytes && objects >= one.objects);
+    return age !== undefined && Math.abs(now() - measured.at) < age.milliseconds;
   }
 
   return {
-    async refresh(quota, growth) {
-      if (!isFarFrom(quota, growth)) await measureNow();
-    },
+    refresh: (quota, growth) => (isFarFrom(quota, growth) ? undefined : measureNow()),
     current,
     begin(growth) {
       add(inFlight, growth, 1);

@@ -82,13 +82,16 @@ export function createQuotaEnforcement({ records, accounts, metrics, now }: Depe
   }
 
   async function commitInAccount(bucket: Bucket, change: Change, quota: Quota) {
-    const puts = change.mutations.filter(needsQuota).map(({ record }) => record);
-    const growth = grossGrowth(puts);
+    const growth = changeGrowth(change);
     const usage = usageOf(bucket.account);
-    await usage.refresh(quota, growth);
+    const refreshed = usage.refresh(quota, growth);
+    if (refreshed !== undefined) await refreshed;
     // Without a pause between check and `begin`, so that puts of one process never exceed the quota.
-    const isOver = exceedsQuota(quota, usage.current(), sum(usage.current(), growth));
-    if (isOver && (await exceeds(bucket, puts, quota, usage.current()))) refuse(bucket, bucket.account);
+    const before = usage.current();
+    if (exceedsQuota(quota, before, sum(before, growth))) {
+      const puts = change.mutations.filter(needsQuota).map(({ record }) => record);
+      if (await exceeds(bucket, puts, quota, before)) refuse(bucket, bucket.account);
+    }
     const end = usage.begin(growth);
     try {
       const outcome = await commitCounted(bucket, change);
@@ -124,6 +127,17 @@ export function createQuotaEnforcement({ records, accounts, metrics, now }: Depe
 interface Put {
   readonly key: Key;
   readonly size: number;
+}
+
+function changeGrowth({ mutations }: Change): Usage {
+  let bytes = 0;
+  let objects = 0;
+  for (const mutation of mutations) {
+    if (!needsQuota(mutation)) continue;
+    bytes += mutation.record.size;
+    objects++;
+  }
+  return { bytes, objects };
 }
 
 function grossGrowth(puts: readonly Put[]): Usage {

@@ -152,12 +152,19 @@ const undoHistory = `
     .map((name) => `ALTER TABLE bucket DROP COLUMN ${name}`)
     .join("; ")}`;
 
+const undoSettings = ["quota", "policy", "publicAccessBlock", "encryption"]
+  .map((name) => `ALTER TABLE bucket DROP COLUMN ${name}`)
+  .join("; ");
+
 /** Creates a store as in schema 2: without an outbox, and with two settings of a bucket. */
-const secondStore = (t: TestContext) => earlierStore(t, 2, [undoHistory, undoBlobKeys, undoOutbox]);
+const secondStore = (t: TestContext) =>
+  earlierStore(t, 2, [undoSettings, undoHistory, undoBlobKeys, undoOutbox]);
 /** Creates a store as in schema 3: blobs have no keys. */
-const thirdStore = (t: TestContext) => earlierStore(t, 3, [undoHistory, undoBlobKeys]);
+const thirdStore = (t: TestContext) => earlierStore(t, 3, [undoSettings, undoHistory, undoBlobKeys]);
 /** Creates a store as in schema 4: without versions. */
-const fourthStore = (t: TestContext) => earlierStore(t, 4, [undoHistory]);
+const fourthStore = (t: TestContext) => earlierStore(t, 4, [undoSettings, undoHistory]);
+/** Creates a store as in schema 5: without quotas and policies. */
+const fifthStore = (t: TestContext) => earlierStore(t, 5, [undoSettings]);
 
 async function earlierStore(t: TestContext, schema: number, undo: readonly string[]): Promise<string> {
   const directory = await temporaryDirectory(t);
@@ -187,6 +194,7 @@ const earlierStores = [
   [2, secondStore],
   [3, thirdStore],
   [4, fourthStore],
+  [5, fifthStore],
 ] as const;
 
 for (const [schema, make] of earlierStores) {
@@ -209,6 +217,15 @@ for (const [schema, make] of earlierStores) {
     await engine.sweep();
     await engine.close();
     assertNothingLeftOver(directory);
+  });
+
+  test(`a migrated directory of schema ${schema} counts its objects for a quota`, async (t) => {
+    const { engine } = await openEngine(await make(t));
+    await engine.changeSettings(bucket, { quota: { objects: 300 } });
+    await assert.rejects(engine.put(bucket, "one more", sampleBytes(1)), { reason: "QuotaExceeded" });
+    await engine.delete(bucket, ["small 0"]);
+    await engine.put(bucket, "one more", sampleBytes(1));
+    await engine.close();
   });
 
   test(`a migrated directory of schema ${schema} accepts notification rules and stores their events`, async (t) => {
@@ -249,7 +266,7 @@ test("a bucket with a newer schema version is refused with a message that says t
   database.exec("PRAGMA user_version = 77");
   database.close();
   const { engine } = await openEngine(directory);
-  const refused = { message: /has schema version 77, this Store knows 5\. Use a newer Store\./ };
+  const refused = { message: /has schema version 77, this Store knows 6\. Use a newer Store\./ };
   await assert.rejects(engine.head("plain", "any"), refused);
   assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "other buckets are not affected");
   await engine.close();
