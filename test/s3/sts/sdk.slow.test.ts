@@ -72,7 +72,9 @@ test("the AWS SDK works with temporary credentials from every provider", async (
   });
 
   await t.test("credentials that a script made with temporaryCredentials", async () => {
-    const made = (await (await fetch(s3.server.url)).json()) as Required<Key> & { endpoint: string };
+    const made = (await (await fetch(s3.server.announced.url)).json()) as Required<Key> & {
+      endpoint: string;
+    };
     assert.equal(made.endpoint, s3.url);
     await useCredentials(s3, made as never);
   });
