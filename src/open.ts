@@ -18,6 +18,8 @@ import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { BucketRecord } from "./model/bucket.ts";
 import { CopyError } from "./model/copy.ts";
 import { checkLocation, type Location } from "./model/location.ts";
+import { createEncryptionKeys } from "./secrets/encryption-keys.ts";
+import { loadSecretKey } from "./secrets/master-key.ts";
 import type * as script from "./types.ts";
 
 export interface OpenOptions {
@@ -27,6 +29,13 @@ export interface OpenOptions {
   readonly metrics?: Metrics;
   /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
+  /** "always": encrypt every new object with the store's key. Default: as buckets and requests ask. */
+  readonly encryption?: "always" | undefined;
+  /**
+   * The secret key that seals the store's encryption keys: 32 bytes, or 64 hex digits. Default: the
+   * key file of the data directory. A cluster that encrypts needs this option.
+   */
+  readonly secretKey?: string | Uint8Array | (() => Uint8Array) | undefined;
   /** Endpoint of the S3 API and the access key for `bucket.presign`. */
   readonly presign?: Presigner;
 }
@@ -91,6 +100,10 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
     now: options.now,
     metrics,
     openUploads: options.openUploads,
+    encryption: {
+      masterKeys: createEncryptionKeys(records.documents, secretKeyOf(location, options), options.now),
+      encrypt: options.encryption,
+    },
   });
   return { engine, documents: records.documents, commitForOthers, auditLog };
 }
@@ -110,6 +123,17 @@ async function recordExpired(log: AuditLog, expired: ExpiredObjects, now: () => 
     count: objects + versions + uploads,
     by: { face: "server" },
   });
+}
+
+/** The key is loaded when something is encrypted or decrypted for the first time. */
+function secretKeyOf(location: Location, { secretKey }: OpenOptions): () => Uint8Array {
+  if (typeof secretKey === "function") return secretKey;
+  if (secretKey instanceof Uint8Array) return () => secretKey;
+  let loaded: Uint8Array | undefined;
+  return () => {
+    loaded ??= loadSecretKey(location, secretKey);
+    return loaded;
+  };
 }
 
 /** Opens a directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }` or `"memory:"`. */

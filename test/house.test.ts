@@ -15,8 +15,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
   audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
-  secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
-  access: ["model", "secrets", "engine/records.ts", "node:crypto"],
+  secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
+  access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
@@ -32,11 +32,22 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   ],
   cluster: ["async", "http", "metrics", "model", "s3-client", ...ports(), "pg", "@node-rs/crc32", "node:*"],
-  binding: ["access", "http", "model", "credential-types.ts", "types.ts", "kv-types.ts", ...engineTypes(), "node:stream", "node:util"],
+  binding: [
+    "access",
+    "http",
+    "model",
+    "credential-types.ts",
+    "types.ts",
+    "kv-types.ts",
+    ...engineTypes(),
+    "node:stream",
+    "node:util",
+  ],
   s3: [
     "access",
     "audit",
     "child",
+    "events/rules.ts",
     "http",
     "metrics",
     "model",
@@ -96,6 +107,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "memory",
       "metrics",
       "model",
+      "secrets",
     ],
     ...["types.ts", "node:crypto"],
   ],
@@ -116,11 +128,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
-  access: ["keys", "temporary"],
+  access: ["keys", "policy", "temporary"],
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
-  engine: ["codec", "bytes", "versions", "uploads", "key-value", "maintenance"],
+  engine: ["codec", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],
@@ -141,7 +153,7 @@ const testFolders = [
 function engineTypes(): string[] {
   return [
     ...["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"],
-    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts"],
+    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts", "engine/quotas/quotas.ts"],
   ];
 }
 

@@ -1,7 +1,12 @@
-// Decides whether a caller may do something, in one place for every front end. What no grant allows
-// is denied.
-import type { BucketRecord } from "../model/bucket.ts";
+// Decides whether a caller may do something, in one place for every front end. What neither a grant
+// nor the bucket's policy allows is denied, and what the policy denies is denied.
+import type { Bucket, BucketRecord } from "../model/bucket.ts";
 import { coversTarget, type Grant, includesRight, isGrantOn, type Right, type Target } from "./grants.ts";
+import type { KeyLimits } from "./keys/key-rates.ts";
+import { cachedPolicy } from "./policy/cache.ts";
+import type { FindValues } from "./policy/conditions.ts";
+import { evaluatePolicy, mayAllow, type PolicyEffect } from "./policy/evaluate.ts";
+import { isPublicPolicy } from "./policy/public-status.ts";
 
 export interface Caller {
   /** For temporary credentials, the access key or the role that they belong to. */
@@ -11,9 +16,15 @@ export interface Caller {
   readonly grants: readonly Grant[] | undefined;
   /** Limits of temporary credentials: these grants must allow the request too. */
   readonly scope?: Scope | undefined;
+  /** Rates of the access key. Undefined: no limits. */
+  readonly limits?: KeyLimits | undefined;
+  readonly isAnonymous?: true | undefined;
   /** The access key id of temporary credentials. */
   readonly temporaryId?: string | undefined;
 }
+
+/** The caller of a request without a signature. Only a policy can allow it something. */
+export const anonymous: Caller = { accessKeyId: "", account: "", grants: [], isAnonymous: true };
 
 export interface Scope {
   readonly grants: readonly Grant[];
@@ -29,19 +40,54 @@ export interface AccessRequest {
   readonly target: Target;
   /** Whether the right to append suffices if the object does not exist yet. */
   readonly canAppend: boolean;
+  /** Actions in policies: all of them must be allowed, and none denied. */
+  readonly actions: readonly string[];
 }
 
 /** "create only": the caller may do it only if it replaces no object. */
 export type Decision = "allowed" | "create only" | "denied";
 
-export function decide(caller: Caller, bucket: BucketRecord, request: AccessRequest): Decision {
+/** `values` are those of the request for conditions of a policy. */
+export function decide(caller: Caller, bucket: Bucket, request: AccessRequest, values: FindValues): Decision {
   const isOwn = bucket.account === caller.account;
-  const decision = decideByGrants(caller.grants, bucket, request, isOwn);
+  const { policy } = bucket.settings;
+  const effect = policy === undefined ? "neutral" : policyEffect(caller, bucket, request, values);
+  if (effect === "deny") return "denied";
+  const decision = effect === "allow" ? "allowed" : decideByGrants(caller.grants, bucket, request, isOwn);
   const { scope } = caller;
   if (scope === undefined || decision === "denied") return decision;
   if (scope.operations !== undefined && !scope.operations.has(request.operation)) return "denied";
   const limited = decideByGrants(scope.grants, bucket, request, isOwn);
   return limited === "allowed" ? decision : limited;
+}
+
+const policyOperations = ["GetBucketPolicy", "PutBucketPolicy", "DeleteBucketPolicy"];
+
+function policyEffect(
+  caller: Caller,
+  bucket: Bucket,
+  request: AccessRequest,
+  values: FindValues,
+): PolicyEffect {
+  const { name, settings } = bucket;
+  const isOwn = bucket.account === caller.account;
+  // Otherwise a policy that denies everything could never be replaced.
+  const isOwner = isOwn && caller.grants === undefined && caller.scope === undefined;
+  if (isOwner && policyOperations.includes(request.operation)) return "neutral";
+  const policy = cachedPolicy(settings.policy!, name);
+  if (policy === "invalid") return "deny";
+  const { target, actions } = request;
+  const isRestricted =
+    !isOwn && settings.publicAccessBlock?.restrictPublicBuckets === true && isPublicPolicy(policy);
+  // An anonymous caller never changes the bucket itself, whatever the policy says.
+  const canBeAllowed =
+    !isRestricted && !(caller.isAnonymous === true && target.kind === "bucket" && request.right === "admin");
+  if (request.operation === "DeleteObjects") {
+    return canBeAllowed && mayAllow(policy, caller, actions) ? "allow" : "neutral";
+  }
+  const resource = target.kind === "object" ? `${name}/${target.key}` : name;
+  const effect = evaluatePolicy(policy, { caller, actions, resource, values });
+  return effect === "allow" && !canBeAllowed ? "neutral" : effect;
 }
 
 /** Without grants, a key has full access to its account. Other buckets need a grant by name. */

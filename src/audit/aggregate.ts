@@ -7,7 +7,7 @@ export type AggregatedEntry = Omit<AuditEntry, "time" | "count">;
 export interface AuditAggregator {
   /** Counts the entry. Of each group, at most one entry a second is recorded: the first, and counts. */
   add(group: string, entry: AggregatedEntry): void;
-  /** Records what was counted so far. */
+  /** Records what was counted so far, and waits until all entries are recorded. */
   flush(): Promise<void>;
 }
 
@@ -23,6 +23,7 @@ interface Group {
   entry: AggregatedEntry | undefined;
   count: number;
   milliseconds: number;
+  idleMilliseconds: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -35,29 +36,39 @@ export function createAuditAggregator({
   minMilliseconds = 1000,
 }: AggregatorOptions): AuditAggregator {
   const groups = new Map<string, Group>();
+  const inFlight = new Set<Promise<void>>();
+
+  function recordNow(entry: Omit<AuditEntry, "time">): void {
+    const run = record(entry).finally(() => inFlight.delete(run));
+    inFlight.add(run);
+  }
 
   function schedule(name: string, group: Group): void {
     group.timer = setTimeout(() => {
       if (group.entry !== undefined) {
-        void recordCount(group);
+        recordCount(group);
+        group.idleMilliseconds = 0;
         group.milliseconds = Math.min(group.milliseconds * 2, maxMilliseconds);
       } else if (group.milliseconds > minMilliseconds) {
-        // Only slowly forgotten: otherwise a pause would start a new group each time.
         group.milliseconds = Math.max(group.milliseconds / 2, minMilliseconds);
       } else {
-        groups.delete(name);
-        return;
+        // Only slowly forgotten: otherwise clients could start new groups all the time.
+        group.idleMilliseconds += group.milliseconds;
+        if (group.idleMilliseconds >= maxMilliseconds) {
+          groups.delete(name);
+          return;
+        }
       }
       schedule(name, group);
     }, group.milliseconds).unref();
   }
 
-  function recordCount(group: Group): Promise<void> {
+  function recordCount(group: Group): void {
     const { entry, count } = group;
-    if (entry === undefined) return Promise.resolve();
+    if (entry === undefined) return;
     group.entry = undefined;
     group.count = 0;
-    return record({ ...entry, count });
+    recordNow({ ...entry, count });
   }
 
   return {
@@ -69,12 +80,12 @@ export function createAuditAggregator({
       const group = groups.get(groupName);
       if (group === undefined) {
         const created: Group = {
-          ...{ entry: undefined, count: 0 },
+          ...{ entry: undefined, count: 0, idleMilliseconds: 0 },
           ...{ milliseconds: minMilliseconds, timer: undefined },
         };
         groups.set(groupName, created);
         schedule(groupName, created);
-        void record({ ...added, count: 1 });
+        recordNow({ ...added, count: 1 });
         return;
       }
       group.entry ??= added;
@@ -84,7 +95,8 @@ export function createAuditAggregator({
       const pending = [...groups.values()];
       groups.clear();
       for (const { timer } of pending) clearTimeout(timer);
-      await Promise.all(pending.map(recordCount));
+      for (const group of pending) recordCount(group);
+      await Promise.all(inFlight);
     },
   };
 }

@@ -26,6 +26,7 @@ export const auditActions = [
   "bypass retention",
   "change tags",
   "expire objects",
+  "encrypt objects",
   "create key",
   "import key",
   "change key",

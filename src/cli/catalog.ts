@@ -21,6 +21,11 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key/key.ts")).keyCommands },
   { name: "role", load: async () => (await import("./commands/role.ts")).roleCommands },
+  { name: "quota", load: async () => (await import("./commands/quota.ts")).quotaCommands },
+  {
+    name: "encryption",
+    load: async () => (await import("./commands/encryption/encryption.ts")).encryptionCommands,
+  },
   { name: "console", load: async () => (await import("./commands/console.ts")).consoleCommands },
   { name: "user", load: async () => (await import("./commands/user.ts")).userCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },

@@ -71,6 +71,7 @@ export function createClusterRecords({
         ? await database.commit(calls.commit, [bucket, ...commitValues(change)])
         : await putOne(bucket, put);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
+    if (outcome === "over quota") throw new StoreError("QuotaExceeded");
     if (outcome === "committed") await propagateSettings(bucket, change);
     // The cached settings may be stale: drop them, so that the next attempt reads them again.
     else if (outcome === "other protection" || change.checks?.some(({ kind }) => kind === "setting"))
@@ -117,6 +118,14 @@ export function createClusterRecords({
         number,
       ];
       return { objects, bytes, noncurrentVersions, noncurrentBytes };
+    },
+    async usage(bucket) {
+      for (;;) {
+        const [[bytes, objects] = []] = await readRows(bucket, queries.usage, []);
+        if (bytes !== null) return { bytes: Number(bytes), objects: Number(objects) };
+        if ((await database.commit(calls.startCounting, [bucket])) === "no bucket")
+          throw noSuchBucket(bucket);
+      }
     },
     async object(bucket, key) {
       const row = isText(bucket) ? await readOne(bucket, keyBytes(key)) : undefined;

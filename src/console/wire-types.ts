@@ -209,8 +209,11 @@ export interface SettingsDocument {
   readonly versioning: VersioningState;
   readonly objectLock: { readonly isEnabled: boolean; readonly defaultRetention: RetentionDocument | null };
   readonly tags: readonly (readonly [string, string])[];
+  readonly quota: { readonly bytes?: number | undefined; readonly objects?: number | undefined } | null;
+  /** What counts for the quota: all versions. Null without a quota. */
+  readonly usage: { readonly bytes: number; readonly objects: number } | null;
   /** Like `seen` of the rules. */
-  readonly seen: { readonly versioning: string; readonly objectLock: string; readonly tags: string };
+  readonly seen: Readonly<Record<"versioning" | "objectLock" | "tags" | "quota", string>>;
 }
 
 /** The mark of a setting after a change. */

@@ -3,7 +3,13 @@
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";
-import { type Bucket, type BucketRecord, type Protection, settingNames } from "../model/bucket.ts";
+import {
+  type Bucket,
+  type BucketRecord,
+  type Protection,
+  type SettingName,
+  settingNames,
+} from "../model/bucket.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
@@ -30,16 +36,28 @@ export async function copyBucket(context: CopyContext, { name }: BucketRecord): 
     await forEachLimit(pairs, context, (pair) => syncObject(context, name, pair, settings));
   }
   await copyUploads(context, name);
+  if (settings.quota !== undefined)
+    await putSetting(context, name, { setting: "quota", value: settings.quota });
 }
 
 async function prepareBucket(context: CopyContext, { settings, ...record }: Bucket): Promise<void> {
   const { records } = context.to;
   await records.createBucket(record);
   const existing = await records.bucket(record.name);
-  for (const name of settingNames) {
-    if (isSameSetting(settings[name], existing?.settings[name])) continue;
-    await commit(context, record.name, { mutations: [{ kind: "put setting", name, value: settings[name] }] });
+  for (const setting of settingNames) {
+    // Without a quota until the end: the source may be above its quota.
+    const value = setting === "quota" ? undefined : settings[setting];
+    if (isSameSetting(value, existing?.settings[setting])) continue;
+    await putSetting(context, record.name, { setting, value });
   }
+}
+
+async function putSetting(
+  context: CopyContext,
+  bucket: string,
+  { setting: name, value }: { readonly setting: SettingName; readonly value: unknown },
+): Promise<void> {
+  await commit(context, bucket, { mutations: [{ kind: "put setting", name, value }] });
 }
 
 /** Yields every record of a bucket, in key order. */

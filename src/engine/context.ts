@@ -3,6 +3,8 @@ import type { Blobs } from "./blobs.ts";
 import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { BufferPool } from "./bytes/pooled.ts";
 import type { SpareBuffers } from "./bytes/ring.ts";
+import type { EncryptionOptions } from "./master-keys.ts";
+import type { QuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
 
 export interface Context {
@@ -19,6 +21,9 @@ export interface Context {
   readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
   readonly ingests: IngestState;
+  /** Undefined if the engine was created without the store's encryption keys. */
+  readonly encryption: EncryptionOptions | undefined;
+  readonly quotas: QuotaEnforcement;
   /** Called when lifecycle rules have deleted objects of a bucket. */
   readonly onExpired?: ((expired: ExpiredObjects) => Promise<void>) | undefined;
 }

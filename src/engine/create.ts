@@ -14,10 +14,14 @@ import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
 import { createEvents } from "./event-outbox.ts";
 import { createKeyValues } from "./key-value/store.ts";
+import { createEncryptionOperations } from "./maintenance/encryption.ts";
 import { createHousekeeping } from "./maintenance/scheduler.ts";
 import { scrubProgress } from "./maintenance/scrub.ts";
 import { verify } from "./maintenance/verify.ts";
+import type { EncryptionOptions } from "./master-keys.ts";
 import { createObjects } from "./objects.ts";
+import { createAccountQuotas } from "./quotas/account-quotas.ts";
+import { createQuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
 import { createOpenUploads } from "./uploads/open-uploads.ts";
 import { abortAll, createUploads } from "./uploads/uploads.ts";
@@ -35,6 +39,8 @@ export interface EngineOptions {
   readonly openUploads?: number | undefined;
   /** Called when lifecycle rules have deleted objects of a bucket. */
   readonly onExpired?: Context["onExpired"];
+  /** Without them, objects can be encrypted only with customers' keys. */
+  readonly encryption?: EncryptionOptions | undefined;
   /** @internal Smaller values let tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
@@ -44,20 +50,24 @@ export interface EngineOptions {
 }
 
 export function createEngine(options: EngineOptions): Engine {
+  const { records, now = Date.now, metrics = createMetrics() } = options;
+  const accounts = createAccountQuotas(records, now);
   const context: Context = {
-    records: options.records,
+    records,
     blobs: options.blobs,
-    now: options.now ?? Date.now,
+    now,
     randomBytes: options.randomBytes ?? createRandomBytes(),
     inlineBytes: options.inlineBytes ?? limits.inlineBytes,
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
     onExpired: options.onExpired,
+    encryption: options.encryption,
     ingests: {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },
       ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },
     },
+    quotas: createQuotaEnforcement({ records, accounts, metrics, now }),
   };
   const objects = createObjects(context);
   const versions = createVersions(context);
@@ -65,7 +75,7 @@ export function createEngine(options: EngineOptions): Engine {
     context,
     createOpenUploads(context, options.openUploads ?? limits.openUploads),
   );
-  const housekeeping = createHousekeeping(context, options.metrics ?? createMetrics());
+  const housekeeping = createHousekeeping(context, metrics);
   const put = housekeeping.sweepAfter(objects.put);
   const remove = housekeeping.sweepAfter(objects.delete);
   const events = createEvents(context);
@@ -117,7 +127,10 @@ export function createEngine(options: EngineOptions): Engine {
       deleteBucket: bucketDelete,
     }),
 
-    totals: onBucket(undefined, (bucket) => context.records.totals(bucket)),
+    encryption: createEncryptionOperations(context),
+
+    totals: onBucket(undefined, (bucket) => records.totals(bucket)),
+    quotas: accounts,
     verify: (verifyOptions) => verify(context, verifyOptions),
     startScrub: housekeeping.startScrub,
     scrub: housekeeping.scrub,

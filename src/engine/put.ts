@@ -4,13 +4,13 @@ import { type Clause, findFailedClause, findFailedClauseWhenMissing } from "../m
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import { sealNewKey } from "./bytes/encryption.ts";
+import { createBodyKey, needsBodyKey, type SealedFields } from "./bytes/body-key.ts";
 import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
 import type { IngestedBody } from "./bytes/ingested-body.ts";
-import { sealChecksums } from "./bytes/sealed-checksums.ts";
 import { type Context, newId } from "./context.ts";
 import type { PutOptions, PutOutcome, Source } from "./engine.ts";
 import { createdEventMutations } from "./event-outbox.ts";
+import { earlyCheckBytes } from "./quotas/enforcement.ts";
 import type { Body, Check } from "./records.ts";
 import { lockedObjectChecks, withVersioning } from "./versions/protection.ts";
 import { cancelSource, commitOrDiscard, requireBucket, resolveMetadata } from "./write-path.ts";
@@ -34,15 +34,18 @@ export async function put(
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
     return { outcome: "refused", clause: early.clause };
   }
+  // A body that is in memory or small is received anyway: the commit checks the quotas.
+  if (!(source instanceof Uint8Array) && (source.length ?? 0) > earlyCheckBytes)
+    await context.quotas.checkLength(bucketRecord, key, source.length!);
 
   const version = newId(context);
-  const sealed =
-    options.customerKey === undefined
-      ? undefined
-      : sealNewKey(context, options.customerKey, { bucket, key, scope: version });
+  const bodyKey = needsBodyKey(context, bucketRecord, options)
+    ? await createBodyKey(context, options, { bucket, key, scope: version })
+    : undefined;
   const ingested = await ingest(context, source, {
     bucket,
-    dataKey: sealed?.dataKey,
+    dataKey: bodyKey?.dataKey,
+    etag: bodyKey?.etag,
     part: 0,
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
@@ -54,6 +57,7 @@ export async function put(
   const { size, etag, checksums } = ingested;
   // Fields are listed because this runs for every put: spreading costs as much as hashing a small
   // body.
+  let sealed: SealedFields | undefined;
   const record = (): ObjectRecord => {
     const uploaded = context.now();
     const plain = {
@@ -68,14 +72,13 @@ export async function put(
       storageClass,
     };
     const described = tags === undefined && lock === undefined ? plain : withTagsAndLock(plain, metadata);
-    if (sealed === undefined) return described;
-    const sealedChecksums = sealChecksums(context, sealed.dataKey, checksums);
-    return { ...described, checksums: {}, encryption: { ...sealed.encryption, sealedChecksums } };
+    return sealed === undefined ? described : { ...described, ...sealed };
   };
-  const committed = commitOrDiscard(ingested, async () =>
-    commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early),
-  );
-  if (sealed === undefined) return committed;
+  const committed = commitOrDiscard(ingested, async () => {
+    if (bodyKey !== undefined) sealed = await bodyKey.seal(checksums);
+    return commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early);
+  });
+  if (bodyKey === undefined) return committed;
   const outcome = await committed;
   return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
 }
@@ -104,7 +107,7 @@ async function commitPut(
   const { name } = current;
   for (let bucket = current, evaluation = early; ; ) {
     const record = withVersioning(context, bucket, put.record());
-    const outcome = await context.records.commit(name, {
+    const outcome = await context.quotas.commit(bucket, {
       checks:
         evaluation === undefined && bucket.settings.lockRules === undefined
           ? noChecks

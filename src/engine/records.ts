@@ -5,6 +5,7 @@ import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
 import type { Page, PageEntry, Scan, VersionPosition } from "../model/listing.ts";
 import type { Checksums, ObjectRecord } from "../model/object.ts";
+import type { Usage } from "../model/settings/quota.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker, Version } from "../model/version.ts";
 import type { StoredBlob } from "./blobs.ts";
@@ -20,6 +21,8 @@ export interface Records {
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
 
   totals(bucket: string): Promise<Totals>;
+  /** Returns what the bucket's quota limits. Fast: the number is kept, not counted. */
+  usage(bucket: string): Promise<Usage>;
 
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
   /** Returns the record and the location of its bytes, read in one snapshot. */
@@ -57,7 +60,8 @@ export interface Records {
 
   /**
    * Applies the whole change durably, or nothing if a check fails ("conflict"). An error also means
-   * that nothing was or will be applied, unless `isOutcomeUnknown` is true for it.
+   * that nothing was or will be applied, unless `isOutcomeUnknown` is true for it. Rejects with
+   * QuotaExceeded a change that puts objects and exceeds the bucket's quota (`exceedsQuota`).
    */
   commit(bucket: string, change: Change): Promise<"committed" | "conflict">;
 
@@ -224,6 +228,11 @@ export type Mutation =
   | { readonly kind: "delete version"; readonly key: Key; readonly version: string }
   /** Replaces the record of this version, current or not, and keeps its body. */
   | { readonly kind: "restate object"; readonly record: ObjectRecord; readonly body: Body }
+  /**
+   * Like "restate object", with another body of the same size. A check in the same change says that
+   * the version exists. Blobs of the earlier body that no other version has become garbage.
+   */
+  | { readonly kind: "replace body"; readonly record: ObjectRecord; readonly body: Body }
   /** Removes the object of a key whose bucket was never versioned. */
   | { readonly kind: "delete object"; readonly key: Key }
   | { readonly kind: "put upload"; readonly record: UploadRecord }
@@ -242,6 +251,7 @@ const objectMutations: readonly Mutation["kind"][] = [
   "put marker",
   "delete version",
   "restate object",
+  "replace body",
   "delete object",
 ];
 
@@ -249,6 +259,13 @@ const objectMutations: readonly Mutation["kind"][] = [
 export function changesObjects({ kind }: Mutation): boolean {
   return objectMutations.includes(kind);
 }
+
+/** Whether a commit of this mutation may be refused because of the bucket's quota. */
+export function needsQuota(mutation: Mutation): mutation is PutMutation {
+  return mutation.kind === "put object" || mutation.kind === "put copy";
+}
+
+export type PutMutation = Extract<Mutation, { kind: "put object" | "put copy" }>;
 
 /** Entry numbers increase. Events of one key are in the order of their commits. */
 export interface OutboxEvent {

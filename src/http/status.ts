@@ -30,6 +30,7 @@ export const statusByReason: Readonly<Record<Reason, number>> = {
   InsufficientStorage: 507,
   UnevenParts: 400,
   TooManyUploads: 503,
+  QuotaExceeded: 403,
   MethodNotAllowed: 405,
   InvalidTag: 400,
   NoSuchVersion: 404,

@@ -97,6 +97,11 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     async totals(name) {
       return buckets.read(name, (queries) => queries.totals(), never);
     },
+    async usage(name) {
+      const totals = buckets.read(name, (queries) => queries.totals(), never);
+      const { objects, bytes, noncurrentVersions, noncurrentBytes } = totals;
+      return { bytes: bytes + noncurrentBytes, objects: objects + noncurrentVersions };
+    },
     async object(name, key) {
       const find = (queries: Queries, { cache }: OpenBucket) => cache.object(key, () => queries.object(key));
       return buckets.read(name, find, isFound);

@@ -7,17 +7,21 @@ import {
   changesObjects,
   type GarbageEntry,
   type Mutation,
+  needsQuota,
   type OutboxEvent,
   type StoredUpload,
 } from "../engine/records.ts";
 import { type BucketRecord, type BucketSettings, protectionNames } from "../model/bucket.ts";
-import { invariant } from "../model/errors.ts";
+import { invariant, StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
+import { exceedsQuota } from "../model/settings/quota.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import {
   appendVersion,
+  countUsage,
   findVersion,
   removeVersion,
+  replaceBody,
   restateVersion,
   type VersionedObjects,
   versionsOf,
@@ -62,8 +66,21 @@ export function* everyUpload(bucket: Bucket): Iterable<StoredUpload> {
 export function commit(bucket: Bucket, change: Change): "committed" | "conflict" {
   if (!isProtectionUnchanged(bucket, change)) return "conflict";
   if (!(change.checks ?? []).every((check) => checkHolds(bucket, check))) return "conflict";
+  if (isOverQuota(bucket, change)) throw new StoreError("QuotaExceeded");
   for (const mutation of change.mutations) apply(bucket, mutation);
   return "committed";
+}
+
+/** Applies the change to a copy, because nothing here can be undone. */
+function isOverQuota(bucket: Bucket, { mutations }: Change): boolean {
+  const { quota } = bucket.settings;
+  if (quota === undefined || !mutations.some(needsQuota)) return false;
+  const copy = { ...emptyBucket(bucket.record), settings: bucket.settings };
+  for (const [key, object] of bucket.objects.from("")) copy.objects.set(key, object);
+  for (const [key, entries] of bucket.history.from("")) copy.history.set(key, entries);
+  const before = countUsage(copy);
+  for (const mutation of mutations) apply(copy, mutation);
+  return exceedsQuota(quota, before, countUsage(copy));
 }
 
 function isProtectionUnchanged({ settings }: Bucket, { mutations, protection = {} }: Change): boolean {
@@ -107,6 +124,9 @@ function apply(bucket: Bucket, mutation: Mutation): void {
       return;
     case "restate object":
       restateVersion(bucket, mutation);
+      return;
+    case "replace body":
+      release(bucket, mutation.record.key, replaceBody(bucket, mutation));
       return;
     case "put setting":
       bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };

@@ -3,6 +3,7 @@
 import type { Body, ListedVersion, ObjectWithBody, StoredVersion } from "../engine/records.ts";
 import { compareKeys, type Key } from "../model/key.ts";
 import type { VersionPosition } from "../model/listing.ts";
+import type { Usage } from "../model/settings/quota.ts";
 import { isDeleteMarker, isVersionNamed, type Version } from "../model/version.ts";
 import type { SortedMap } from "./sorted-map.ts";
 
@@ -112,6 +113,22 @@ export function restateVersion(versions: VersionedObjects, { record, body }: Obj
   );
 }
 
+/** Replaces the record and the body of a version. Returns the earlier body. */
+export function replaceBody(versions: VersionedObjects, replaced: ObjectWithBody): Body | undefined {
+  const { record, body } = replaced;
+  const { key, version } = record;
+  const earlier = findVersion(versions, key, version)?.body;
+  restateVersion(versions, replaced);
+  const entries = entriesOf(versions, key);
+  const isReplaced = (entry: HistoryEntry) => entry.version.version === version;
+  setEntries(
+    versions,
+    key,
+    entries.map((entry) => (isReplaced(entry) ? { ...entry, body } : entry)),
+  );
+  return earlier;
+}
+
 export function findVersion(versions: VersionedObjects, key: Key, id: string): StoredVersion | undefined {
   const found = versionsOf(versions, key).find(({ version }) => isVersionNamed(version, id));
   return found && { version: found.version, body: found.body, isCurrent: found.isCurrent };
@@ -175,4 +192,23 @@ function entriesOf({ history }: VersionedObjects, key: Key): readonly HistoryEnt
 function setEntries({ history }: VersionedObjects, key: Key, entries: readonly HistoryEntry[]): void {
   if (entries.length === 0) history.delete(key);
   else history.set(key, entries);
+}
+
+export function sizeOf(version: Version): number {
+  return isDeleteMarker(version) ? 0 : version.size;
+}
+
+/** Counts all versions and delete markers. */
+export function countUsage({ objects, history }: VersionedObjects): Usage {
+  let bytes = 0;
+  let count = 0;
+  for (const [, { record }] of objects.from("")) {
+    bytes += record.size;
+    count++;
+  }
+  for (const [, entries] of history.from("")) {
+    for (const { version } of entries) bytes += sizeOf(version);
+    count += entries.length;
+  }
+  return { bytes, objects: count };
 }

@@ -6,10 +6,17 @@ import { compareKeys } from "../model/key.ts";
 import { collectPage, collectVersionPage, type Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { UploadRecord } from "../model/upload.ts";
-import { isDeleteMarker, type Version } from "../model/version.ts";
 import { type Bucket, commit, emptyBucket, everyUpload, listBlobIds } from "./commit.ts";
 import { createMemoryDocuments } from "./documents.ts";
-import { allKeys, findObjectAt, findVersion, seekVersions, versionsOf } from "./history.ts";
+import {
+  allKeys,
+  countUsage,
+  findObjectAt,
+  findVersion,
+  seekVersions,
+  sizeOf,
+  versionsOf,
+} from "./history.ts";
 import { SortedMap } from "./sorted-map.ts";
 
 export function createMemoryRecords(): Records {
@@ -49,6 +56,9 @@ export function createMemoryRecords(): Records {
       const noncurrent = Array.from(history.from(""), ([, entries]) => entries).flat();
       const noncurrentBytes = noncurrent.reduce((sum, { version }) => sum + sizeOf(version), 0);
       return { objects: objects.size, bytes, noncurrentVersions: noncurrent.length, noncurrentBytes };
+    },
+    async usage(name) {
+      return countUsage(open(name));
     },
     async object(name, key) {
       return open(name).objects.get(key)?.record;
@@ -180,8 +190,4 @@ function objectsAt(bucket: Bucket, time: number): SortedMap<ObjectWithBody> {
     if (object !== undefined) found.set(key, object);
   }
   return found;
-}
-
-function sizeOf(version: Version): number {
-  return isDeleteMarker(version) ? 0 : version.size;
 }

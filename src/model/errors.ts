@@ -34,6 +34,10 @@ const reasons = {
   InvalidBucketState: [10061, "The bucket's settings do not allow this."],
   InvalidStorageClass: [10062, "The storage class specified is not valid."],
   BucketConflict: [10073, "The bucket name is already taken."],
+  QuotaExceeded: [
+    10074,
+    "The bucket's quota is used up: delete objects and old versions or raise the quota, then try again.",
+  ],
   EntityTooLarge: [100100, "Your proposed upload exceeds the maximum allowed object size."],
 } as const;
 

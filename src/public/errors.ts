@@ -30,6 +30,7 @@ const statusByReason: Readonly<Record<Reason, ErrorStatus>> = {
   InsufficientStorage: 500,
   UnevenParts: 500,
   TooManyUploads: 500,
+  QuotaExceeded: 500,
   MethodNotAllowed: 500,
   InvalidTag: 500,
   NoSuchVersion: 404,

@@ -2,6 +2,7 @@
 import type { Reason } from "../model/errors.ts";
 
 export const errors = {
+  AccessControlListNotSupported: [400, "The bucket does not allow ACLs"],
   AccessDenied: [403, "Access Denied"],
   AuthorizationHeaderMalformed: [400, "The authorization header you provided is invalid."],
   AuthorizationQueryParametersError: [400, "The authorization query parameters you provided are invalid."],
@@ -18,6 +19,7 @@ export const errors = {
     400,
     "You did not provide the number of bytes specified by the Content-Length HTTP header.",
   ],
+  QuotaExceeded: [403, "The quota is used up: delete objects or raise the quota, then try again."],
   InsufficientStorage: [507, "The disk is full: delete objects or add space, then try again."],
   InternalError: [500, "We encountered an internal error. Please try again."],
   InvalidAccessKeyId: [403, "The access key ID you provided does not exist in our records."],
@@ -52,6 +54,7 @@ export const errors = {
   InvalidURI: [400, "Couldn't parse the specified URI."],
   KeyTooLongError: [400, "Your key is too long"],
   MalformedPOSTRequest: [400, "The body of your POST request is not well-formed multipart/form-data."],
+  MalformedPolicy: [400, "The policy is not valid."],
   MalformedXML: [
     400,
     "The XML you provided was not well-formed or did not validate against our published schema.",
@@ -166,6 +169,7 @@ export const errorCodeByReason: Readonly<Record<Reason, ErrorCode>> = {
   InsufficientStorage: "InsufficientStorage",
   UnevenParts: "InvalidPartOrder",
   TooManyUploads: "SlowDown",
+  QuotaExceeded: "QuotaExceeded",
   MethodNotAllowed: "MethodNotAllowed",
   InvalidTag: "InvalidTag",
   NoSuchVersion: "NoSuchVersion",

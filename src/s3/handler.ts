@@ -8,18 +8,21 @@ import { createTokenVerifier } from "../access/temporary/verify.ts";
 import type { AuditAggregator } from "../audit/aggregate.ts";
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { NotificationRules } from "../events/rules.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
 import { createS3Audit, isAudited } from "./audited-operations.ts";
+import { authenticateAnonymous, isUnsigned } from "./auth/anonymous.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
 import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
+import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
-import type { S3Response } from "./call.ts";
+import type { Call, S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
@@ -40,12 +43,19 @@ export interface S3Options {
   /** Memory budget for documents and form fields in memory; default: 64 MiB. */
   readonly documentBytes?: number | undefined;
   readonly now: () => number;
+  /** Number of processes that share the rates of each access key; default: 1. */
+  readonly processes?: number | undefined;
+  /** @internal Waits between the chunks of a body; default: a timer. */
+  readonly pause?: ((milliseconds: number) => Promise<void>) | undefined;
   /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
   /** Called for every request whose signature is valid. */
   readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
   /** Logs internal errors with the id of their request. */
   readonly log: (line: string) => void;
+  readonly notifications?: Pick<NotificationRules, "replace"> | undefined;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
   /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
   /** Combines denied requests in the audit log. Default: one of this handler. */
@@ -73,11 +83,12 @@ const region = "auto";
 const regions = [region, "us-east-1", ""];
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, onExchange } = options;
+  const { engine, domains, log, now, onExchange, notifications, blocksPublicAccess } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
   const sts = options.roles && createStsHandler({ ...authentication, roles: options.roles });
+  const pacing = createPacing(options);
   const budget = createDocumentBudget(options.documentBytes);
   const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
   const { credentials } = options;
@@ -99,21 +110,42 @@ export function createS3Handler(options: S3Options): HttpHandler {
     state.operation = operation;
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
-      const onAuthenticated = (caller: Caller, key: string) =>
-        void Object.assign(state, { accessKeyId: loggedId(caller), operation: { ...operation, key } });
+      const onAuthenticated = async (caller: Caller, key: string) => {
+        const { accessKeyId, limits } = caller;
+        Object.assign(state, { accessKeyId: loggedId(caller), operation: { ...operation, key } });
+        return limits === undefined ? undefined : pacing.enter({ accessKeyId, limits });
+      };
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
-    const verified = await authenticate(rawRequest, authentication);
-    state.accessKeyId = loggedId(verified.caller);
-    const { bucket, canOverwrite } = await authorize(engine, verified.caller, operation, request);
-    checkRefusedHeaders(request);
+    const verified = isUnsigned(rawRequest)
+      ? authenticateAnonymous(rawRequest)
+      : await authenticate(rawRequest, authentication);
+    const { caller } = verified;
+    const { accessKeyId, limits } = caller;
+    state.accessKeyId = loggedId(caller);
+    const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
+    const context = { engine, caller, request, now, blocksPublicAccess };
+    const { bucket, canOverwrite } = await authorize(context, operation);
     const { name } = operation;
+    checkRefusedHeaders(request, name, bucket);
     const response = await withShare("document", (share) => {
-      const payload = openPayload(request, verified, share);
-      const { caller } = verified;
-      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region };
+      const opened = openPayload(request, verified, share);
+      const payload = pace === undefined ? opened : pace.payload(opened);
+      const call: Call = {
+        engine,
+        request,
+        operation,
+        caller,
+        bucket,
+        canOverwrite,
+        payload,
+        region,
+        now,
+        notifications,
+        blocksPublicAccess,
+      };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
@@ -121,7 +153,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
       const { id, accessKeyId } = state;
       await audit.recordSuccess({ id, operation, accessKeyId, http });
     }
-    return response;
+    if (pace === undefined) return response;
+    return { status: response.status, headers: response.headers, body: pace.outgoing(response.body) };
   }
 
   async function respondSts(request: S3Request, state: RequestState): Promise<S3Response> {
@@ -228,7 +261,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
 }
 
 /** Names temporary credentials with the access key or role that they belong to. */
-function loggedId({ accessKeyId, temporaryId }: Caller): string {
+function loggedId({ accessKeyId, temporaryId, isAnonymous }: Caller): string | undefined {
+  if (isAnonymous === true) return undefined;
   return temporaryId === undefined ? accessKeyId : `${accessKeyId}/${temporaryId}`;
 }
 

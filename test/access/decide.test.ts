@@ -1,19 +1,36 @@
 // Tests which requests grants allow: by bucket, part of a bucket, right and account.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AccessRequest, type Caller, canSeeBucket, decide } from "../../src/access/decide.ts";
+import {
+  type AccessRequest,
+  type Caller,
+  canSeeBucket,
+  type Decision,
+  decide as decideWith,
+} from "../../src/access/decide.ts";
 import { bucketIdentity, parseGrant, type Right, rights, type Target } from "../../src/access/grants.ts";
-import type { BucketRecord } from "../../src/model/bucket.ts";
+import type { Bucket } from "../../src/model/bucket.ts";
 
-const bucket: BucketRecord = { name: "photos", created: 1, storageClass: "Standard", account: "default" };
-const foreign: BucketRecord = { ...bucket, account: "other" };
+const bucket: Bucket = {
+  name: "photos",
+  created: 1,
+  storageClass: "Standard",
+  account: "default",
+  settings: {},
+};
+const foreign: Bucket = { ...bucket, account: "other" };
 
 function caller(...grants: string[]): Caller {
   return { accessKeyId: "STORE", account: "default", grants: grants.map(parseGrant) };
 }
 
 function ask(right: Right, target: Target, more: Partial<AccessRequest> = {}): AccessRequest {
-  return { operation: "Any", right, target, canAppend: false, ...more };
+  return { operation: "Any", right, target, canAppend: false, actions: [], ...more };
+}
+
+/** Without a policy, no value of the request matters. */
+function decide(caller: Caller, bucket: Bucket, request: AccessRequest): Decision {
+  return decideWith(caller, bucket, request, () => undefined);
 }
 
 const object = (key: string): Target => ({ kind: "object", key });

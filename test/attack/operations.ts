@@ -26,6 +26,12 @@ const bodies: Readonly<Partial<Record<OperationName, string>>> = {
   PutBucketLifecycle: lifecycle,
   PutBucketVersioning: "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
   PutBucketTagging: tagging,
+  PutBucketPolicy:
+    '{"Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":["arn:aws:s3:::bucket/*","arn:aws:s3:::bucket"]}]}',
+  PutPublicAccessBlock: "<PublicAccessBlockConfiguration/>",
+  PutBucketOwnershipControls:
+    "<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>",
+  PutBucketNotification: "<NotificationConfiguration/>",
   PutObjectTagging: tagging,
   DeleteObjects: "<Delete><Object><Key>there</Key></Object></Delete>",
   CompleteMultipartUpload:

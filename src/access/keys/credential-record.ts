@@ -3,6 +3,7 @@
 import type { Document } from "../../engine/records.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
 import type { Grant } from "../grants.ts";
+import type { KeyLimits } from "./key-rates.ts";
 
 /** Fields that are readable without the store's secret key. */
 export interface CredentialFields {
@@ -15,6 +16,8 @@ export interface CredentialFields {
   readonly created: number;
   readonly expires?: number;
   readonly disabled?: true;
+  /** Undefined: no limits. */
+  readonly limits?: KeyLimits;
 }
 
 export interface StoredCredential extends CredentialFields {

@@ -16,6 +16,7 @@ import {
   sealCredential,
   withFields,
 } from "./credential-record.ts";
+import type { KeyLimits } from "./key-rates.ts";
 import { deleteUse, readUses } from "./key-usage.ts";
 import {
   CredentialError,
@@ -40,6 +41,8 @@ export interface CredentialInfo {
   readonly state: "active" | "disabled" | "expired";
   /** End of the period in which the secret before the last rotation is still accepted. */
   readonly previousUntil: number | undefined;
+  /** Undefined: no limits. */
+  readonly limits?: KeyLimits | undefined;
 }
 
 export interface ListedCredential extends CredentialInfo {
@@ -59,6 +62,7 @@ export interface NewCredential {
   readonly grants?: readonly Grant[] | undefined;
   /** Milliseconds since the epoch. */
   readonly expires?: number | undefined;
+  readonly limits?: KeyLimits | undefined;
 }
 
 export interface ImportedKey {
@@ -255,7 +259,7 @@ export function toOwner(account: string): { readonly id: string; readonly displa
 }
 
 function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
-  const { account, name, grants, created, expires, disabled } = readFields(stored);
+  const { account, name, grants, created, expires, disabled, limits } = readFields(stored);
   const { previous } = stored;
   const isExpired = expires !== undefined && expires <= now;
   return {
@@ -267,6 +271,7 @@ function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: nu
     expires,
     state: disabled ? "disabled" : isExpired ? "expired" : "active",
     previousUntil: previous !== undefined && previous.until > now ? previous.until : undefined,
+    limits,
   };
 }
 

@@ -4,6 +4,7 @@ import { checkBucketName, defaultAccount } from "../../model/bucket.ts";
 import type { Grant } from "../grants.ts";
 import type { CredentialFields } from "./credential-record.ts";
 import type { NewCredential } from "./credentials.ts";
+import type { KeyLimits } from "./key-rates.ts";
 
 /** An access key cannot be created or decrypted. The message never contains a secret. */
 export class CredentialError extends Error {
@@ -12,9 +13,10 @@ export class CredentialError extends Error {
 
 /** Checks the settings of a new access key and returns its fields. */
 export function toNewFields(options: NewCredential, created: number): CredentialFields {
-  const { account = defaultAccount, name, grants, expires } = options;
+  const { account = defaultAccount, name, grants, expires, limits } = options;
   checkAccount(account);
   if (name !== undefined) checkName(name);
+  if (limits !== undefined) checkLimits(limits);
   for (const { bucket } of grants ?? []) checkGrantBucket(bucket);
   if (expires !== undefined && !(expires > created))
     throw new CredentialError("The expiration time is in the past: specify a later time.");
@@ -24,6 +26,7 @@ export function toNewFields(options: NewCredential, created: number): Credential
     ...(grants === undefined ? {} : { grants: mergeGrants(grants) }),
     created,
     ...(expires === undefined ? {} : { expires }),
+    ...(limits === undefined ? {} : { limits }),
   };
 }
 
@@ -73,6 +76,13 @@ export function checkGrantBucket(bucket: string): void {
     checkBucketName(bucket);
   } catch (cause) {
     throw new CredentialError(`The grant names "${bucket}", which is not a valid bucket name.`, { cause });
+  }
+}
+
+export function checkLimits({ requestsPerSecond, bytesPerSecond }: KeyLimits): void {
+  for (const limit of [requestsPerSecond, bytesPerSecond]) {
+    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1))
+      throw new CredentialError("A rate is a whole number per second, at least 1.");
   }
 }
 

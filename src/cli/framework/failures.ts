@@ -127,6 +127,12 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
   InsufficientStorage: {},
   UnevenParts: {},
   TooManyUploads: {},
+  QuotaExceeded: {
+    hint: ({ bucket }) =>
+      bucket === undefined
+        ? "Show the quotas: store quota list"
+        : `Show its quota: store quota show ${bucket}`,
+  },
   MethodNotAllowed: {},
   InvalidTag: { exitCode: 2 },
   NoSuchVersion: {

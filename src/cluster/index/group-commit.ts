@@ -46,7 +46,8 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
         bucket,
         group.map(({ put }) => put),
       );
-      if (outcome === "conflict" && group.length > 1) return await commitSeparately(bucket, group);
+      const isRefused = outcome === "conflict" || outcome === "over quota";
+      if (isRefused && group.length > 1) return await commitSeparately(bucket, group);
       for (const { resolve } of group) resolve(outcome);
     } catch (error) {
       const isUnavailable = error instanceof DatabaseUnavailable;

@@ -7,6 +7,7 @@ import { type Statement, statements } from "../postgres/connection.ts";
 const settingColumns: Partial<Record<SettingName, string>> = {
   objectLock: "object_lock",
   lockRules: "lock_rules",
+  publicAccessBlock: "public_access_block",
 };
 const allSettings = settingNames.map((name) => settingColumns[name] ?? name).join(", ");
 
@@ -17,6 +18,9 @@ export const queries = statements({
       LATERAL (SELECT count(*), coalesce(sum(size), 0) AS size FROM store.objects WHERE bucket = b.id) o,
       LATERAL (SELECT count(*), coalesce(sum(size), 0) AS size FROM store.history WHERE bucket = b.id) h
       WHERE b.name = $1`,
+  /** Nulls if the bucket is not counted. */
+  usage: `SELECT u.bytes, u.objects FROM store.buckets b
+      LEFT JOIN store.usage u ON u.bucket = b.id WHERE b.name = $1`,
   object: `SELECT o.record FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
   /** Objects of any buckets, in request order. The subquery makes each read an index lookup. */
@@ -90,6 +94,7 @@ export const deleteEvents: Statement = {
 export const calls = statements({
   commit: "SELECT store.commit($1, $2, $3, $4, $5, $6, $7)",
   putAll: "SELECT store.put_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+  startCounting: "SELECT store.start_counting($1, $2, $3)",
   createBucket: "SELECT store.create_bucket($1, $2, $3, $4, $5, $6)",
   deleteBucket: "SELECT store.delete_bucket($1, $2, $3)",
   putDocument: "SELECT store.put_document($1, $2, $3, $4, $5, $6)",

@@ -10,6 +10,9 @@ import { earlierCommits, protectedCommits } from "./v5-commit.ts";
 import { historyFunctions } from "./v5-history.ts";
 import { versionListings } from "./v5-listings.ts";
 import { historyTables } from "./v5-tables.ts";
+import { quotas } from "./v6-quota.ts";
+import { replaceBody } from "./v6-replace-body.ts";
+import { moreSettings } from "./v6-settings.ts";
 
 /** The migration to each version. Released migrations never change; new ones are appended. */
 export const migrations: readonly string[] = [
@@ -20,6 +23,7 @@ export const migrations: readonly string[] = [
   outbox,
   settingChecks,
   [historyTables, historyFunctions, protectedCommits, earlierCommits, versionListings].join("\n"),
+  [replaceBody, moreSettings, quotas].join("\n"),
 ];
 
 export const schemaVersion = migrations.length;

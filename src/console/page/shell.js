@@ -3,7 +3,8 @@ import { ask } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
 import { failure } from "./notices.js";
-import { pages } from "./pages.js";
+import { offeredPages, pages } from "./pages.js";
+import { describeRoles, setPermissions } from "./permissions.js";
 import { currentRoute, pageHref } from "./router.js";
 import { listenForShortcuts, showHelp } from "./shortcuts.js";
 import { showSignIn } from "./sign-in.js";
@@ -20,9 +21,11 @@ let pageController = new AbortController();
 const uploads = uploadPanel();
 
 /** @param {SessionDocument} session */
-export function showShell({ name }) {
+export function showShell(session) {
+  const { name, role, buckets } = session;
+  setPermissions(session);
   const main = h("main", { id: "main", tabindex: -1 });
-  const links = pages.filter(({ icon }) => icon !== undefined).map(linkTo);
+  const links = offeredPages().map(linkTo);
   const nav = h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link))));
   document.body.replaceChildren(
     h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to content"),
@@ -36,7 +39,7 @@ export function showShell({ name }) {
         { class: "tools" },
         toolButton("Keyboard shortcuts", icons.help, showHelp),
         toolButton("Switch theme", icons.theme, switchTheme),
-        toolButton(`Sign out (${name})`, icons.signOut, signOut),
+        toolButton(`Sign out (${name}, ${describeRoles(role, buckets)})`, icons.signOut, signOut),
       ),
     ),
     main,
@@ -71,8 +74,11 @@ async function showPage(main, links) {
   const { signal } = pageController;
   for (const link of links) {
     const isHere = link.dataset.page === (page.under ?? page.id);
-    if (isHere) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (isHere) {
+      link.setAttribute("aria-current", "page");
+      // On small screens not all links fit.
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else link.removeAttribute("aria-current");
   }
   /** @param {string} title */
   const setTitle = (title) => {

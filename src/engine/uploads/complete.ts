@@ -109,7 +109,7 @@ async function tryComplete(
   }));
   const result = { version: object.version, etag: object.etag };
   const locked = await lockedObjectChecks(context, bucketRecord, key);
-  const outcome = await context.records.commit(bucket, {
+  const outcome = await context.quotas.commit(bucketRecord, {
     checks: [{ kind: "upload", key, id: upload.id, revision }, ...replaced, ...locked],
     protection: bucketRecord.settings,
     mutations: [

@@ -1,6 +1,7 @@
 // Changes the settings of a bucket, and refuses those that would remove a protection.
 import { type BucketSettings, settingNames } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
+import { checkQuota } from "../../model/settings/quota.ts";
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
 import type { Context } from "../context.ts";
 import type { Check } from "../records.ts";
@@ -45,6 +46,7 @@ const protectiveNames = ["versioning", "objectLock", "lockRules"] as const;
 /** Throws if the change is not allowed. Returns checks that the evaluated settings are unchanged. */
 async function checkProtection(context: Context, bucket: string, changes: BucketSettings): Promise<Check[]> {
   if (changes.tags !== undefined) checkTags(new Map(changes.tags), maxBucketTags);
+  if (changes.quota !== undefined) checkQuota(changes.quota);
   if (!protectiveNames.some((name) => name in changes)) return [];
   const { settings } = await requireBucket(context, bucket);
   const { versioning, objectLock, lockRules } = { ...settings, ...changes };

@@ -39,7 +39,7 @@ export async function restorePage(
       cursor: next === undefined ? undefined : encodeCursor(next),
     };
     if (options.isDryRun === true || differences.length === 0) return page;
-    const outcome = await context.records.commit(bucketName, {
+    const outcome = await context.quotas.commit(bucket, {
       checks: differences.flatMap(toChecks),
       mutations: differences.flatMap((difference) => toMutations(context, bucket, difference)),
       protection: bucket.settings,
@@ -131,7 +131,7 @@ export async function restoreVersion(
     }
     if (isCurrent) return version;
     const { record, mutations } = copyVersion(context, bucket, version);
-    const outcome = await context.records.commit(bucketName, {
+    const outcome = await context.quotas.commit(bucket, {
       checks: [{ kind: "version", version }],
       mutations,
       protection: bucket.settings,

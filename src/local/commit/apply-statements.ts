@@ -15,12 +15,24 @@ type FoundRow = readonly [
   bytes: unknown,
 ];
 
+interface BucketState {
+  readonly deleted: unknown;
+  readonly versioning: unknown;
+  readonly lockRules: unknown;
+  readonly quota: unknown;
+}
+
 export function prepareApplyStatements(database: Database) {
   const sql = <Row = unknown>(text: string) => database.prepare<Row>(text);
   return {
-    bucket: sql<{ deleted: unknown; versioning: unknown; lockRules: unknown }>(
-      "SELECT deleted, versioning, lockRules FROM bucket",
+    bucket: sql<BucketState>("SELECT deleted, versioning, lockRules, quota FROM bucket"),
+    totals: prepareArrays<[objects: number, bytes: number]>(
+      database,
+      "SELECT objects + noncurrent, bytes + noncurrent_bytes FROM bucket",
     ),
+    savepoint: sql("SAVEPOINT change"),
+    releaseSavepoint: sql("RELEASE change"),
+    undoToSavepoint: sql("ROLLBACK TO change"),
     insertExistence: sql("INSERT OR IGNORE INTO witness (place) VALUES (?)"),
     deleteExistence: sql("DELETE FROM witness WHERE place = ?"),
     deletePartsExistence: sql("DELETE FROM witness WHERE place >= ? AND place < ?"),

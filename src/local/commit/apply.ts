@@ -5,6 +5,7 @@ import { existenceKey } from "../index/existence-index.ts";
 import { parseDeletedMark } from "../index/schema.ts";
 import { corruptionError, type Database } from "../index/sqlite.ts";
 import { isSoundPart } from "../rows/object-row.ts";
+import { ownedParts } from "../rows/stored-body.ts";
 import { createBodies } from "./apply-bodies.ts";
 import { createHistory } from "./apply-history.ts";
 import { createObjectRows } from "./apply-objects.ts";
@@ -16,19 +17,20 @@ import {
   type WireMutation,
   type WireObject,
 } from "./change.ts";
+import { createQuotaGuard } from "./quota.ts";
 import { createTally, createTotalsUpdate, resetTally } from "./tally.ts";
 
 export interface Applier {
   /** Whether any process has deleted the bucket. Call it in each transaction before `apply`. */
   isDeleted(): boolean;
   /** Applies each change in order, completely or not at all. */
-  apply(changes: readonly WireChange[]): ("committed" | "conflict")[];
+  apply(changes: readonly WireChange[]): ("committed" | "conflict" | "over quota")[];
 }
 
 /** The mutations that depend on the bucket's protection. */
 const objectMutations: ReadonlySet<WireMutation["kind"]> = new Set<WireMutation["kind"]>([
   ...(["put object", "put copy", "put marker"] as const),
-  ...(["delete version", "restate object", "delete object"] as const),
+  ...(["delete version", "restate object", "replace body", "delete object"] as const),
 ]);
 
 export function createApplier(database: Database): Applier {
@@ -38,6 +40,7 @@ export function createApplier(database: Database): Applier {
   const bodies = createBodies(sql);
   const objects = createObjectRows(sql, bodies, tally);
   const history = createHistory({ database, sql, bodies, objects, tally });
+  const quota = createQuotaGuard(sql, tally);
   /** The stored texts of the settings, as of the current transaction. */
   const protection: { -readonly [name in keyof Protection]-?: unknown } = { ...noProtection };
 
@@ -78,6 +81,15 @@ export function createApplier(database: Database): Applier {
     else objects.restate(put, put.blob === undefined ? undefined : objects.find(put.key));
   }
 
+  function replaceBody(put: WireObject): void {
+    if (put.manifest !== undefined) {
+      const [, parts] = ownedParts(put.manifest, "the list of parts of a replaced body");
+      for (const { blob } of parts) bodies.insertBlob(blob.id, null);
+    }
+    if (hasHistory()) history.replaceBody(put);
+    else objects.replace(put, objects.find(put.key));
+  }
+
   function endParts(uploadId: string, taken: readonly number[]): void {
     const takenNumbers = new Set(taken);
     for (const row of sql.listParts.all(uploadId)) {
@@ -104,10 +116,14 @@ export function createApplier(database: Database): Applier {
       case "restate object":
         restateObject(mutation);
         return;
+      case "replace body":
+        replaceBody(mutation);
+        return;
       case "put setting":
         sql.putSetting[mutation.name].run(mutation.text);
         if (mutation.name === "versioning" || mutation.name === "lockRules")
           protection[mutation.name] = mutation.text;
+        else if (mutation.name === "quota") quota.setQuota(mutation.text);
         return;
       case "add event":
         if (mutation.ifExists === undefined) sql.insertEvent.run(mutation.rule, mutation.event);
@@ -156,20 +172,25 @@ export function createApplier(database: Database): Applier {
     }
   }
 
+  function mutateAll({ mutations }: WireChange): void {
+    for (const mutation of mutations) mutate(mutation);
+  }
+
   return {
     isDeleted() {
       const row = sql.bucket.get();
       const isDeleted = parseDeletedMark(row?.deleted);
       if (isDeleted === undefined) throw corruptionError("The deletion mark of the bucket");
       for (const name of protectionNames) protection[name] = row?.[name];
+      quota.setQuota(row?.quota);
       return isDeleted;
     },
     apply(changes) {
       resetTally(tally);
+      quota.begin();
       const outcomes = changes.map((change) => {
         if (!isAllowed(change) || !change.checks.every(isSatisfied)) return "conflict";
-        for (const mutation of change.mutations) mutate(mutation);
-        return "committed";
+        return quota.apply(change, mutateAll) ? "committed" : "over quota";
       });
       updateTotals(tally);
       return outcomes;

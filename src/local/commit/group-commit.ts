@@ -126,6 +126,7 @@ type Result = "committed" | "conflict" | StoreError;
 
 function toResult(outcome: Outcome, writeStop: WriteStop): Result {
   if (outcome === "committed" || outcome === "conflict") return outcome;
+  if (outcome === "over quota") return new StoreError("QuotaExceeded");
   return outcome === "no such bucket" ? new StoreError("NoSuchBucket") : toError(outcome, writeStop);
 }
 

@@ -60,6 +60,7 @@ function mutationShapes(bucketId: string) {
   return {
     "put object": { ...objectShape, blob: optional(isBlob) },
     "restate object": { ...objectShape, blob: optional(isBlob) },
+    "replace body": { ...objectShape, blob: optional(isBlob) },
     "put copy": { key: isBytes, version: isVersionId, size: isCount, record: isText, of: isVersionId },
     "put marker": { key: isBytes, version: isVersionId, record: isText },
     "delete version": { key: isBytes, version: isVersionId },
@@ -166,8 +167,10 @@ export function isValidResult(job: Job, result: unknown): result is Reply["resul
   }
 }
 
+const outcomes = ["committed", "conflict", "over quota", "no such bucket"] as const;
+
 function isOutcome(value: unknown): boolean {
-  return value === "committed" || value === "conflict" || value === "no such bucket" || isFailure(value);
+  return outcomes.some((outcome) => outcome === value) || isFailure(value);
 }
 
 function isFailure(value: unknown): boolean {

@@ -27,7 +27,7 @@ export interface Failure {
   readonly code: number | undefined;
 }
 
-export type Outcome = "committed" | "conflict" | "no such bucket" | Failure;
+export type Outcome = "committed" | "conflict" | "over quota" | "no such bucket" | Failure;
 
 export type Job =
   | { readonly kind: "commit"; readonly groups: readonly Group[] }

@@ -16,13 +16,15 @@ export function createTally(): Tally {
   return { objects: 0, bytes: 0, noncurrent: 0, noncurrentBytes: 0, isUncertain: false };
 }
 
-/** An earlier transaction may have failed halfway. */
-export function resetTally(tally: Tally): void {
-  tally.objects = 0;
-  tally.bytes = 0;
-  tally.noncurrent = 0;
-  tally.noncurrentBytes = 0;
-  tally.isUncertain = false;
+const emptyTally: Readonly<Tally> = createTally();
+
+/** Sets the tally to zero, or to an earlier copy of it. */
+export function resetTally(tally: Tally, to: Readonly<Tally> = emptyTally): void {
+  tally.objects = to.objects;
+  tally.bytes = to.bytes;
+  tally.noncurrent = to.noncurrent;
+  tally.noncurrentBytes = to.noncurrentBytes;
+  tally.isUncertain = to.isUncertain;
 }
 
 export function createTotalsUpdate(database: Database): (tally: Tally) => void {

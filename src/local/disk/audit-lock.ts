@@ -5,6 +5,7 @@ import { createPrivateFile } from "./private-files.ts";
 
 const waitMilliseconds = 15_000;
 const maxPause = 8;
+const sqliteBusy = 5;
 
 /** Runs `work` while no other writer of the log runs, in this process or another. */
 export async function withAuditLock<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -26,10 +27,19 @@ async function acquire(lock: InstanceType<typeof DatabaseSync>): Promise<void> {
       lock.exec("BEGIN EXCLUSIVE");
       return;
     } catch (error) {
+      if (!isBusy(error)) throw error;
       if (performance.now() > end) {
         throw new Error("another process has locked the audit log for too long", { cause: error });
       }
     }
     await pause(1 + Math.random() * maxPause);
   }
+}
+
+/** The driver reports some errors without a code. */
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    (error as { errcode?: number }).errcode === sqliteBusy || error.message.includes("database is locked")
+  );
 }

@@ -33,9 +33,11 @@ const bucketSteps: readonly ((database: Database) => void)[] = [
   addOutbox,
   addBlobKeys,
   addHistory,
+  addAccessSettings,
 ];
 const registrySteps: readonly ((registry: Database) => void)[] = [
   addRegistryExistenceIndex,
+  () => {},
   () => {},
   () => {},
   () => {},
@@ -95,6 +97,10 @@ function addHistory(database: Database): void {
   for (const name of historyTotals)
     database.exec(`ALTER TABLE bucket ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0`);
   addSettings(database, ["versioning", "objectLock", "lockRules", "tags"]);
+}
+
+function addAccessSettings(database: Database): void {
+  addSettings(database, ["quota", "policy", "publicAccessBlock", "encryption"]);
 }
 
 function addExistenceIndex(database: Database): void {

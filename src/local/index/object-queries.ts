@@ -80,6 +80,8 @@ export function createQueries(database: Database): Queries {
     }
   }
 
+  let lastSettings: { readonly texts: readonly unknown[]; readonly parsed: BucketSettings } | undefined;
+
   /** Throws if the existence index has the key of a row that was not found: the row was lost. */
   function throwIfLost(key: string, find: (key: Uint8Array) => unknown): void {
     const bytes = keyBytes(key);
@@ -104,7 +106,11 @@ export function createQueries(database: Database): Queries {
     settings() {
       const [deleted, ...settings] = sql.settings.get()!;
       if (isMarkedDeleted(deleted)) return undefined;
-      return settings.every((text, i) => text === unset[i]) ? noSettings : parseSettings(settings);
+      if (settings.every((text, i) => text === unset[i])) return noSettings;
+      // Every commit makes the caller read again, although settings rarely change.
+      if (lastSettings === undefined || settings.some((text, i) => text !== lastSettings?.texts[i]))
+        lastSettings = { texts: settings, parsed: parseSettings(settings) };
+      return lastSettings.parsed;
     },
     totals() {
       const [objects, bytes, noncurrentVersions, noncurrentBytes] = sql.totals.get()!;

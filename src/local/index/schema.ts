@@ -5,7 +5,7 @@ import { withTextChecksum } from "../rows/checksum.ts";
 import type { Database } from "./sqlite.ts";
 import { pragma } from "./sqlite.ts";
 
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 /** Marks a deleted bucket. It differs from 0 in many bits, so one flipped bit cannot set it. */
 export const deletedMark = 0x6f9a_3c5d_71;

@@ -20,7 +20,8 @@ export interface Authentication {
   readonly caller: Caller;
   /** Value of x-amz-content-sha256: a hash, UNSIGNED-PAYLOAD, or one of the STREAMING forms. */
   readonly payload: string;
-  readonly signing: SigningContext;
+  /** Undefined for an anonymous caller. */
+  readonly signing: SigningContext | undefined;
 }
 
 export interface AuthenticateOptions extends SignerOptions, ClaimOptions {

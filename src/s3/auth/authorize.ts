@@ -1,13 +1,14 @@
 // Authorizes a request, before its conditions are evaluated or its body is read.
-import { type AccessRequest, type Caller, type Decision, decide } from "../../access/decide.ts";
+import { type Caller, type Decision, decide } from "../../access/decide.ts";
 import { canCreateBucket } from "../../access/grants.ts";
 import { toOwner } from "../../access/keys/credentials.ts";
+import { cachedPolicy } from "../../access/policy/cache.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { Bucket, BucketRecord } from "../../model/bucket.ts";
+import type { Bucket } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
 import type { Operation } from "../operation.ts";
-import { toAccessRequest } from "../operation-rights.ts";
-import type { S3Request } from "../request.ts";
+import { type BucketOperationName, type RequestTarget, toAccessRequest } from "../operation-rights.ts";
+import { type ConditionSource, createFindValues } from "./policy-values.ts";
 
 /** The permission to run an operation. */
 export interface Authorization {
@@ -17,53 +18,148 @@ export interface Authorization {
   readonly canOverwrite: boolean;
 }
 
+/** Who asks, and the request that a policy's conditions are about. */
+export interface AccessContext {
+  readonly engine: Pick<Engine, "bucket" | "head">;
+  readonly caller: Caller;
+  readonly request: ConditionSource;
+  readonly now: () => number;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
+}
+
+/** What is asked for in the bucket. */
+export interface Wanted extends Omit<RequestTarget, "header"> {
+  readonly name: BucketOperationName;
+  /** Tags that the request sets, if they are not in a header. */
+  readonly requestTags?: ReadonlyMap<string, string> | undefined;
+  /** Overrides the right or the actions of the operation. */
+  readonly needs?: Partial<ReturnType<typeof toAccessRequest>> | undefined;
+}
+
 /** Returns the bucket if the caller may do this in it; otherwise throws AccessDenied. */
 export async function requireAccess(
-  engine: Engine,
-  caller: Caller,
-  name: string,
-  request: AccessRequest,
+  context: AccessContext,
+  bucketName: string,
+  wanted: Wanted,
 ): Promise<{ readonly bucket: Bucket; readonly canOverwrite: boolean }> {
-  const bucket = await engine.bucket(name);
-  if (bucket === undefined) throw new S3Error("NoSuchBucket", { details: { BucketName: name } });
-  const decision: Decision = decide(caller, bucket, request);
+  const bucket = await requireBucket(context, bucketName);
+  const decision = await decideAccess(context, bucket, wanted);
   if (decision === "denied") throw new S3Error("AccessDenied");
   return { bucket, canOverwrite: decision === "allowed" };
 }
 
+const fullBlock = {
+  blockPublicAcls: true,
+  ignorePublicAcls: true,
+  blockPublicPolicy: true,
+  restrictPublicBuckets: true,
+} as const;
+
+async function requireBucket(context: AccessContext, name: string): Promise<Bucket> {
+  const { engine, caller, blocksPublicAccess } = context;
+  const bucket = await engine.bucket(name);
+  if (bucket !== undefined) {
+    if (blocksPublicAccess !== true) return bucket;
+    return { ...bucket, settings: { ...bucket.settings, publicAccessBlock: fullBlock } };
+  }
+  // Strangers do not learn which buckets exist.
+  if (caller.isAnonymous === true) throw new S3Error("AccessDenied");
+  throw new S3Error("NoSuchBucket", { details: { BucketName: name } });
+}
+
+/** Whether the decision about new tags needs the document in the body: then its handler decides. */
+export function usesRequestTags({ name, settings }: Bucket): boolean {
+  if (settings.policy === undefined) return false;
+  const policy = cachedPolicy(settings.policy, name);
+  return policy !== "invalid" && policy.usesRequestTags;
+}
+
+const noValues = () => undefined;
+
+/** Decides by grants and policy. A bucket without a policy needs nothing of the request. */
+export function decideAccess(
+  context: AccessContext,
+  bucket: Bucket,
+  wanted: Wanted,
+): Decision | Promise<Decision> {
+  if (bucket.settings.policy !== undefined) return decideWithPolicy(context, bucket, wanted);
+  const request = toAccessRequest(wanted.name, wanted);
+  return decide(
+    context.caller,
+    bucket,
+    wanted.needs === undefined ? request : { ...request, ...wanted.needs },
+    noValues,
+  );
+}
+
+async function decideWithPolicy(context: AccessContext, bucket: Bucket, wanted: Wanted): Promise<Decision> {
+  const { engine, caller, request, now } = context;
+  const { name, key = "", version, prefix, requestTags } = wanted;
+  const isPast = request.header("x-store-as-of") !== undefined;
+  // A read of the past may find any version, so it needs the actions of versions.
+  const target = { key, version: isPast ? "" : version, prefix, header: request.header };
+  const asked = { ...toAccessRequest(name, target), ...wanted.needs };
+  const policy = cachedPolicy(bucket.settings.policy ?? "", bucket.name);
+  const needsTags = policy !== "invalid" && policy.usesExistingTags && asked.target.kind === "object";
+  if (needsTags && isPast) return "denied";
+  const existingTags = needsTags ? (await engine.head(bucket.name, key, { version }))?.tags : undefined;
+  const values = { caller, request, operation: name, prefix, version, requestTags, existingTags, now: now() };
+  return decide(caller, bucket, asked, createFindValues(values));
+}
+
+/** As in S3, a caller who may list the bucket, but not read the key, learns that it is missing. */
+async function denialOf(
+  context: AccessContext,
+  bucket: Bucket,
+  { name, key = "" }: Wanted,
+): Promise<S3Error> {
+  const isRead = name === "GetObject" || name === "HeadObject";
+  if (isRead && bucket.settings.policy !== undefined) {
+    const mayList = (await decideAccess(context, bucket, { name: "ListObjects", prefix: key })) === "allowed";
+    if (mayList && (await context.engine.head(bucket.name, key)) === undefined) {
+      return new S3Error("NoSuchKey", { details: { Key: key } });
+    }
+  }
+  return new S3Error("AccessDenied");
+}
+
 /** Whether the caller may remove a protection of the object, such as governance retention. */
-export function canRemoveProtection(caller: Caller, bucket: BucketRecord, key: string): boolean {
-  const target = { kind: "object", key } as const;
-  const request = {
-    operation: "BypassGovernanceRetention",
-    right: "admin",
-    target,
-    canAppend: false,
-  } as const;
-  return decide(caller, bucket, request) === "allowed";
+export async function canRemoveProtection(
+  context: AccessContext,
+  bucket: Bucket,
+  { key, version }: { readonly key: string; readonly version?: string | undefined },
+  action = "s3:BypassGovernanceRetention",
+): Promise<boolean> {
+  const needs = { operation: "BypassGovernanceRetention", right: "admin", actions: [action] } as const;
+  const wanted = { name: "PutObjectRetention", key, version, needs } as const;
+  return (await decideAccess(context, bucket, wanted)) === "allowed";
 }
 
 export async function authorize(
-  engine: Engine,
-  caller: Caller,
-  { name, bucket: bucketName, key }: Operation,
-  request: Pick<S3Request, "query" | "header">,
+  context: AccessContext,
+  { name, bucket: bucketName, key, version }: Operation,
 ): Promise<Authorization> {
+  const { caller, request } = context;
   if (name === "ListBuckets" || name === "CreateBucket") {
     // A key with grants can create a bucket only if a grant gives it the admin right on that name.
     const { grants, scope } = caller;
     const isInScope = scope?.operations === undefined || scope.operations.has(name);
     const isAllowed =
-      name === "ListBuckets" ||
-      (canCreateBucket(grants, bucketName) && canCreateBucket(scope?.grants, bucketName));
+      caller.isAnonymous !== true &&
+      (name === "ListBuckets" ||
+        (canCreateBucket(grants, bucketName) && canCreateBucket(scope?.grants, bucketName)));
     if (!isAllowed || !isInScope) throw new S3Error("AccessDenied");
     return { bucket: undefined, canOverwrite: true };
   }
-  const wanted = toAccessRequest(name, { key, prefix: request.query.get("prefix") });
-  const authorization = await requireAccess(engine, caller, bucketName, wanted);
+  const wanted = { name, key, version, prefix: request.query.get("prefix") };
+  const bucket = await requireBucket(context, bucketName);
+  const isDeferred = name === "PutObjectTagging" && usesRequestTags(bucket);
+  const decision = isDeferred ? "allowed" : await decideAccess(context, bucket, wanted);
+  if (decision === "denied") throw await denialOf(context, bucket, wanted);
   const expectedOwner = request.header("x-amz-expected-bucket-owner");
-  if (expectedOwner !== undefined && expectedOwner !== toOwner(authorization.bucket.account).id) {
+  if (expectedOwner !== undefined && expectedOwner !== toOwner(bucket.account).id) {
     throw new S3Error("AccessDenied");
   }
-  return authorization;
+  return { bucket, canOverwrite: decision === "allowed" };
 }

@@ -77,11 +77,11 @@ async function findTemporarySigner(
   const fault = tokenFault(content, now());
   if (fault === "expired") throw new S3Error("ExpiredToken");
   if (fault === "invalid") throw invalidToken();
-  const { account, grants } = issuer;
-  return { accessKeyId: token.issuer, account, grants, scope, temporaryId: content.id, secrets };
+  const { account, grants, limits } = issuer;
+  return { accessKeyId: token.issuer, account, grants, limits, scope, temporaryId: content.id, secrets };
 }
 
-interface IssuerState extends Pick<Caller, "account" | "grants"> {
+interface IssuerState extends Pick<Caller, "account" | "grants" | "limits"> {
   readonly secrets: readonly string[];
   /** Undefined for access keys. */
   readonly roleCreated?: number;

@@ -1,9 +1,13 @@
 // Converts metadata between headers and records. Bytes that are not valid UTF-8 are preserved.
 import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
+import type { Bucket } from "../../model/bucket.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
+import type { OperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
+import { checkAclHeader } from "./acl.ts";
+import { checkEncryptionHeader } from "./server-side-encryption.ts";
 
 export type GivenMetadata = Pick<Metadata, "httpMetadata" | "customMetadata">;
 
@@ -11,20 +15,27 @@ const prefix = "x-amz-meta-";
 
 /** Headers of unsupported features. They are refused: ignoring them would mislead the client. */
 const refusedHeaders = [
-  /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
+  /^x-amz-server-side-encryption-(aws-kms.*|context)$/,
   /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
-  /^x-amz-grant-/,
 ];
 const unsupportedChecksum = /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/;
 
-export function checkRefusedHeaders(request: S3Request): void {
+export function checkRefusedHeaders(request: S3Request, operation: OperationName, bucket?: Bucket): void {
   const { rawHeaders } = request.http;
-  for (let i = 0; i < rawHeaders.length; i += 2) checkRefused(rawHeaders[i]!.toLowerCase(), "Header");
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    checkRefused(name, "Header");
+    checkAclHeader(name, rawHeaders[i + 1]!, bucket);
+    checkEncryptionHeader(name, operation);
+  }
 }
 
 /** Fields of a form stand for headers. */
-export function checkRefusedFields(names: Iterable<string>): void {
-  for (const name of names) checkRefused(name, "Field");
+export function checkRefusedFields(fields: ReadonlyMap<string, string>, bucket: Bucket): void {
+  for (const [name, value] of fields) {
+    checkRefused(name, "Field");
+    checkAclHeader(name === "acl" ? "x-amz-acl" : name, value, bucket);
+  }
 }
 
 function checkRefused(name: string, subject: "Header" | "Field"): void {

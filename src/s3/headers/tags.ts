@@ -5,43 +5,19 @@ import { childText, findChild, findChildren, readXml, type XmlNode } from "../bo
 import type { XmlElement } from "../body/xml-writer.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
+import { parseTagHeader } from "../tag-header.ts";
 
 /** Reads x-amz-tagging, which has the form of a URL query. */
 export function readTagHeader(request: S3Request): Tags | undefined {
   const header = request.header("x-amz-tagging");
   if (header === undefined) return undefined;
-  const tags = new Map<string, string>();
-  for (const pair of header.split("&").filter((one) => one !== "")) {
-    const at = pair.indexOf("=");
-    const [name, value] = at === -1 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)];
-    const key = decodeTag(name);
-    if (key === "" || tags.has(key)) throw invalidHeader();
-    tags.set(key, decodeTag(value));
-  }
-  return checked(tags);
+  return checked(parseTagHeader(header));
 }
 
 /** Checks the tags before a body is read. An object without tags has no map. */
 function checked(tags: Tags): Tags | undefined {
   checkTags(tags, maxObjectTags);
   return tags.size === 0 ? undefined : tags;
-}
-
-/** A header's bytes are read as latin1, but may be UTF-8. */
-function decodeTag(text: string): string {
-  try {
-    return decodeURIComponent(Buffer.from(text, "latin1").toString("utf8").replaceAll("+", "%20"));
-  } catch (cause) {
-    throw invalidHeader(cause);
-  }
-}
-
-function invalidHeader(cause?: unknown): S3Error {
-  return new S3Error("InvalidArgument", {
-    message:
-      "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
-    cause,
-  });
 }
 
 /** Reads the form field `tagging`, which is a document. */

@@ -8,7 +8,7 @@ import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { RangeRequest } from "../../model/range.ts";
 import type { DeleteMarker } from "../../model/version.ts";
-import { requireAccess } from "../auth/authorize.ts";
+import { decideAccess, requireAccess, type Wanted } from "../auth/authorize.ts";
 import { checksumElements, parseAlgorithm, partChecksumElements, s3Algorithms } from "../body/checksums.ts";
 import { answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -18,15 +18,11 @@ import {
   readWriteCondition,
   refusedWrite,
 } from "../headers/conditions.ts";
-import {
-  customerKeyHeaders,
-  givenKeyHeaders,
-  readCustomerKey,
-  sourceKeyHeaders,
-} from "../headers/customer-key.ts";
+import { readCustomerKey, sourceKeyHeaders } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import {
   checkVersionId,
@@ -34,9 +30,9 @@ import {
   newVersionHeaders,
   sourceVersionHeaders,
 } from "../headers/versions.ts";
-import { toAccessRequest } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { noSuchKey, parsePartNumber } from "./objects.ts";
+import { partEncryptionHeaders } from "./uploads.ts";
 
 interface CopySource {
   readonly bucket: string;
@@ -58,10 +54,12 @@ export async function copyObject(call: Call): Promise<S3Response> {
   const replaces = isReplaced(request, "x-amz-metadata-directive");
   const storageClass = parseStorageClass(request.header("x-amz-storage-class"));
   const customerKey = readCustomerKey(request);
+  const encryption = readEncryption(request);
+  const isEncryptionGiven = customerKey !== undefined || encryption !== undefined;
   // A copy of an older version to its own key restores that version.
   const isSelf =
     source.bucket === operation.bucket && source.key === operation.key && source.version === undefined;
-  if (isSelf && !replaces && storageClass === undefined && customerKey === undefined) {
+  if (isSelf && !replaces && storageClass === undefined && !isEncryptionGiven) {
     throw new S3Error("InvalidRequest", {
       message:
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -77,6 +75,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   // Open the source after all other checks, because an open body must be read or cancelled.
   const { found, bucket: sourceBucket } = await openSource(call, source, undefined);
   const { record, bytes } = found;
+  if (!replacesTags && record.tags !== undefined) await checkTagCopy(call, source, sourceBucket, found);
   if (record.size > limits.singleWriteBytes) {
     await bytes.cancel();
     throw new S3Error("InvalidRequest", {
@@ -89,6 +88,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
     customMetadata: (given ?? record).customMetadata,
     storageClass: storageClass ?? "Standard",
     customerKey,
+    encryption,
     condition,
     checksums: algorithm === undefined ? toExpectedChecksums(record) : [{ algorithm }],
     tags: replacesTags ? givenTags : record.tags,
@@ -106,10 +106,32 @@ export async function copyObject(call: Call): Promise<S3Response> {
     [
       ...newVersionHeaders(stored),
       ...sourceVersionHeaders(sourceBucket, record),
-      ...customerKeyHeaders(stored.encryption),
+      ...encryptionHeaders(stored.encryption),
       ...expirationHeader(call, stored),
     ],
   );
+}
+
+/** As in S3, copying tags needs the right to read and to write tags, if a policy is what allows it. */
+async function checkTagCopy(
+  call: Call,
+  { key, version }: CopySource,
+  sourceBucket: Bucket,
+  { bytes }: FoundObject,
+): Promise<void> {
+  const target = { name: "PutObjectTagging", key: call.operation.key } as const;
+  const decisions = [
+    await decideTags(call, sourceBucket, { name: "GetObjectTagging", key, version }),
+    await decideTags(call, call.bucket!, target),
+  ];
+  if (!decisions.includes("denied")) return;
+  await bytes.cancel();
+  throw new S3Error("AccessDenied");
+}
+
+/** Without a policy, who may read or write an object may do so with its tags. */
+function decideTags(call: Call, bucket: Bucket, wanted: Wanted) {
+  return bucket.settings.policy === undefined ? "allowed" : decideAccess(call, bucket, wanted);
 }
 
 export async function uploadPartCopy(call: Call): Promise<S3Response> {
@@ -127,7 +149,7 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
       ["ETag", quoteEtag(part.etag)],
       ...partChecksumElements(part.checksums),
     ],
-    [...sourceVersionHeaders(bucket, found.record), ...givenKeyHeaders(customerKey)],
+    [...sourceVersionHeaders(bucket, found.record), ...partEncryptionHeaders(part, customerKey)],
   );
 }
 
@@ -166,9 +188,8 @@ async function openSource(
   { bucket: name, key, version }: CopySource,
   range: RangeRequest | undefined,
 ): Promise<OpenSource> {
-  const { engine, caller, request } = call;
-  const wanted = toAccessRequest("GetObject", { key });
-  const { bucket } = await requireAccess(engine, caller, name, wanted);
+  const { engine, request } = call;
+  const { bucket } = await requireAccess(call, name, { name: "GetObject", key, version });
   const expected = request.header("x-amz-source-expected-bucket-owner");
   if (expected !== undefined && expected !== toOwner(bucket.account).id) throw new S3Error("AccessDenied");
   const outcome = await engine.get(name, key, {

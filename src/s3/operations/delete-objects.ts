@@ -1,11 +1,11 @@
 // DeleteObjects: deletes up to 1,000 keys or versions in one request, with a result for each.
-import { decide } from "../../access/decide.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Condition } from "../../model/condition.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import { type DeleteMarker, isDeleteMarker, versionId } from "../../model/version.ts";
+import { canRemoveProtection, decideAccess } from "../auth/authorize.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
@@ -13,9 +13,8 @@ import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, type S3Response } from "../call.ts";
 import { errorCodeByReason, S3Error } from "../errors.ts";
 import { elementCondition, preconditionFailed } from "../headers/conditions.ts";
-import { readBypass } from "../headers/lock.ts";
+import { isBypassRequested, readBypass } from "../headers/lock.ts";
 import { isVersionId } from "../headers/versions.ts";
-import { toAccessRequest } from "../operation-rights.ts";
 import { type ConditionalDeletion, deleteVersions } from "./delete-versions.ts";
 
 interface ObjectToDelete {
@@ -31,8 +30,10 @@ type Result =
 type Results = Map<ObjectToDelete, Result>;
 
 export async function deleteObjects(call: Call): Promise<S3Response> {
-  const { engine, operation, request, payload } = call;
-  const bypassGovernance = readBypass(call);
+  const { engine, operation, request, payload, bucket } = call;
+  // A policy may allow it for some keys only, so that it is decided for each key.
+  const isDecidedByKey = bucket?.settings.policy !== undefined;
+  const bypassGovernance = isDecidedByKey ? isBypassRequested(request) : await readBypass(call);
   const bytes = await readWholePayload(payload, 4 * 1024 * 1024);
   checkDocument(request, payload, bytes);
   const document = readXml(bytes, "Delete");
@@ -41,7 +42,7 @@ export async function deleteObjects(call: Call): Promise<S3Response> {
   if (requested.length === 0 || requested.length > limits.deleteKeys) throw new S3Error("MalformedXML");
   const results: Results = new Map();
   for (const one of requested) {
-    const refusal = findRefusal(one) ?? findDenial(call, one);
+    const refusal = findRefusal(one) ?? (await findDenial(call, one));
     if (refusal !== undefined) results.set(one, refusal);
   }
   const accepted = requested.filter((one) => !results.has(one));
@@ -140,9 +141,13 @@ function findRefusal({ key, version }: ObjectToDelete): Result | undefined {
   }
 }
 
-/** A key that no grant covers is refused; the others are deleted. */
-function findDenial({ caller, bucket }: Call, { key }: ObjectToDelete): Result | undefined {
-  if (decide(caller, bucket!, toAccessRequest("DeleteObject", { key })) === "allowed") return undefined;
+/** A key that the caller may not delete is refused; the others are deleted. */
+async function findDenial(call: Call, { key, version }: ObjectToDelete): Promise<Result | undefined> {
+  const decision = await decideAccess(call, call.bucket!, { name: "DeleteObject", key, version });
+  const needsBypass =
+    version !== undefined && call.bucket!.settings.policy !== undefined && isBypassRequested(call.request);
+  const canBypass = !needsBypass || (await canRemoveProtection(call, call.bucket!, { key, version }));
+  if (decision === "allowed" && canBypass) return undefined;
   return { kind: "refused", code: "AccessDenied", message: "Access Denied" };
 }
 

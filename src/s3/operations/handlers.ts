@@ -2,6 +2,7 @@
 import type { OperationHandler } from "../call.ts";
 import type { OperationName } from "../operation-rights.ts";
 import { getObjectAttributes } from "./attributes.ts";
+import * as encryption from "./bucket-encryption.ts";
 import * as buckets from "./buckets.ts";
 import { copyObject, uploadPartCopy } from "./copy.ts";
 import { deleteBucketCors, getBucketCors, putBucketCors } from "./cors.ts";
@@ -11,6 +12,9 @@ import { listObjectVersions } from "./list-versions.ts";
 import { listMultipartUploads, listObjects, listObjectsV2 } from "./listing.ts";
 import * as lock from "./object-lock.ts";
 import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
+import * as acl from "./settings/acl.ts";
+import * as notification from "./settings/notification.ts";
+import * as policy from "./settings/policy.ts";
 import * as tagging from "./tagging.ts";
 import {
   abortMultipartUpload,
@@ -29,24 +33,34 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   DeleteBucket: buckets.deleteBucket,
   GetBucketLocation: buckets.getBucketLocation,
   GetBucketAcl: buckets.getAcl,
+  PutBucketAcl: acl.putBucketAcl,
   GetBucketVersioning: getBucketVersioning,
   PutBucketVersioning: putBucketVersioning,
   GetBucketTagging: tagging.getBucketTagging,
   PutBucketTagging: tagging.putBucketTagging,
   DeleteBucketTagging: tagging.deleteBucketTagging,
-  GetBucketPolicy: buckets.settingNotFound("NoSuchBucketPolicy"),
+  GetBucketPolicy: policy.getBucketPolicy,
+  PutBucketPolicy: policy.putBucketPolicy,
+  DeleteBucketPolicy: policy.deleteBucketPolicy,
   GetBucketReplication: buckets.settingNotFound("ReplicationConfigurationNotFoundError"),
   GetBucketRequestPayment: buckets.getBucketRequestPayment,
   GetObjectLockConfiguration: lock.getObjectLockConfiguration,
   PutObjectLockConfiguration: lock.putObjectLockConfiguration,
-  GetBucketEncryption: buckets.settingNotFound("ServerSideEncryptionConfigurationNotFoundError"),
-  GetPublicAccessBlock: buckets.settingNotFound("NoSuchPublicAccessBlockConfiguration"),
-  GetBucketOwnershipControls: buckets.settingNotFound("OwnershipControlsNotFoundError"),
-  GetBucketNotification: buckets.getBucketNotification,
+  GetBucketEncryption: encryption.getBucketEncryption,
+  PutBucketEncryption: encryption.putBucketEncryption,
+  DeleteBucketEncryption: encryption.deleteBucketEncryption,
+  GetPublicAccessBlock: policy.getPublicAccessBlock,
+  PutPublicAccessBlock: policy.putPublicAccessBlock,
+  DeletePublicAccessBlock: policy.deletePublicAccessBlock,
+  GetBucketOwnershipControls: acl.getBucketOwnershipControls,
+  PutBucketOwnershipControls: acl.putBucketOwnershipControls,
+  DeleteBucketOwnershipControls: acl.deleteBucketOwnershipControls,
+  GetBucketNotification: notification.getBucketNotification,
+  PutBucketNotification: notification.putBucketNotification,
   GetBucketLogging: buckets.emptySetting("BucketLoggingStatus"),
   GetBucketWebsite: buckets.settingNotFound("NoSuchWebsiteConfiguration"),
   GetBucketAccelerate: buckets.emptySetting("AccelerateConfiguration"),
-  GetBucketPolicyStatus: buckets.settingNotFound("NoSuchBucketPolicy"),
+  GetBucketPolicyStatus: policy.getBucketPolicyStatus,
   GetBucketCors: getBucketCors,
   PutBucketCors: putBucketCors,
   DeleteBucketCors: deleteBucketCors,
@@ -62,6 +76,7 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   HeadObject: headObject,
   GetObjectAttributes: getObjectAttributes,
   GetObjectAcl: buckets.getAcl,
+  PutObjectAcl: acl.putObjectAcl,
   GetObjectTagging: tagging.getObjectTagging,
   PutObjectTagging: tagging.putObjectTagging,
   DeleteObjectTagging: tagging.deleteObjectTagging,

@@ -76,7 +76,7 @@ export async function getObjectRetention(call: Call): Promise<S3Response> {
 
 export async function putObjectRetention(call: Call): Promise<S3Response> {
   const { engine, operation, bucket } = call;
-  const bypassGovernance = readBypass(call);
+  const bypassGovernance = await readBypass(call);
   const retention = readRetention(await readDocument(call, "Retention"));
   requireObjectLock(call);
   const { version } = await findObject(call);
@@ -105,12 +105,16 @@ export async function getObjectLegalHold(call: Call): Promise<S3Response> {
 
 /** Releasing a hold needs the admin right: otherwise each key that writes could undo it. */
 export async function putObjectLegalHold(call: Call): Promise<S3Response> {
-  const { engine, operation, bucket, caller } = call;
+  const { engine, operation, bucket } = call;
   const document = await readDocument(call, "LegalHold");
   const status = childText(document, "Status")?.trim();
   if (status !== "ON" && status !== "OFF") throw new S3Error("MalformedXML");
   requireObjectLock(call);
-  if (status === "OFF" && bucket !== undefined && !canRemoveProtection(caller, bucket, operation.key)) {
+  if (
+    status === "OFF" &&
+    bucket !== undefined &&
+    !(await canRemoveProtection(call, bucket, operation, "s3:PutObjectLegalHold"))
+  ) {
     throw new S3Error("AccessDenied", {
       message: "Access Denied: releasing a legal hold needs the admin right on the bucket.",
     });

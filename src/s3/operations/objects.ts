@@ -4,6 +4,7 @@ import { rangeFromHeader } from "../../http/headers.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
 import { type DeleteMarker, isDeleteMarker } from "../../model/version.ts";
+import { decideAccess } from "../auth/authorize.ts";
 import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
 import { answer, type Call, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -15,10 +16,11 @@ import {
   refusedWrite,
   refuseRead,
 } from "../headers/conditions.ts";
-import { customerKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { readCustomerKey } from "../headers/customer-key.ts";
 import { readBypass, readLock, requireChecksum } from "../headers/lock.ts";
 import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader, objectHeaders, readOverrides } from "../headers/object-headers.ts";
+import { encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import {
   deletedVersionHeaders,
@@ -43,7 +45,7 @@ export async function getObject(call: Call): Promise<S3Response> {
     version: operation.version,
     time: readTime(call),
   });
-  if (outcome.outcome === "missing") throw notFound(call, outcome.marker);
+  if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
   const isPartial = isPartialContent(outcome, range, part);
@@ -68,7 +70,7 @@ export async function headObject(call: Call): Promise<S3Response> {
     version: operation.version,
     time: readTime(call),
   });
-  if (outcome.outcome === "missing") throw notFound(call, outcome.marker);
+  if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, parts } = outcome;
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
@@ -143,8 +145,14 @@ function wantsChecksum(request: S3Request): boolean {
   return request.header("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";
 }
 
-function notFound({ operation, request }: Call, marker: DeleteMarker | undefined): S3Error {
+/** As in S3, a caller of a bucket with a policy learns that a key is missing only if it may list. */
+async function notFound(call: Call, marker: DeleteMarker | undefined): Promise<S3Error> {
+  const { operation, request, bucket } = call;
   const { key, version } = operation;
+  if (bucket?.settings.policy !== undefined) {
+    const listing = { name: "ListObjects", prefix: key } as const;
+    if ((await decideAccess(call, bucket, listing)) === "denied") return new S3Error("AccessDenied");
+  }
   return missingObject({ key, version, method: request.method, marker });
 }
 
@@ -164,6 +172,7 @@ export async function putObject(call: Call): Promise<S3Response> {
     customMetadata,
     storageClass: parseStorageClass(request.header("x-amz-storage-class")),
     customerKey: readCustomerKey(request),
+    encryption: readEncryption(request),
     condition: readWriteCondition(call),
     checksums: expectedChecksums(request, payload),
     tags: readTagHeader(request),
@@ -185,7 +194,7 @@ export function storedHeaders(record: ObjectRecord): (readonly [string, string])
     ["etag", quoteEtag(record.etag)],
     ...newVersionHeaders(record),
     ...checksumHeaders(record),
-    ...customerKeyHeaders(record.encryption),
+    ...encryptionHeaders(record.encryption),
   ];
 }
 
@@ -201,7 +210,7 @@ export async function deleteObject(call: Call): Promise<S3Response> {
 async function deleteVersion(call: Call, version: string): Promise<S3Response> {
   const { engine, operation, request } = call;
   const target = { key: operation.key, version, condition: deleteCondition(request) };
-  const [result] = await deleteVersions(engine, operation.bucket, [target], readBypass(call));
+  const [result] = await deleteVersions(engine, operation.bucket, [target], await readBypass(call));
   if (result?.outcome === "refused") throw preconditionFailed(result.clause);
   if (result?.outcome === "locked") throw new S3Error("AccessDenied", { message: result.message });
   const wasMarker = result?.outcome === "deleted" && isDeleteMarker(result.version);

@@ -1,9 +1,10 @@
 // PostObject: an upload from an HTML form, authorized by a signed policy.
-import type { Caller } from "../../access/decide.ts";
+import { anonymous, type Caller } from "../../access/decide.ts";
 import type { ByteStream, Engine } from "../../engine/engine.ts";
 import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
+import { isUnsigned } from "../auth/anonymous.ts";
 import { type AuthenticateOptions, cachedKey, constantTimeEqual } from "../auth/authenticate.ts";
 import { requireAccess } from "../auth/authorize.ts";
 import { findSigner } from "../auth/find-signer.ts";
@@ -11,6 +12,7 @@ import { checkPolicy } from "../auth/post-policy.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
+import type { Pace } from "../body/pacing.ts";
 import { xmlDocument } from "../body/xml-writer.ts";
 import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -19,18 +21,26 @@ import { readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
-import { toAccessRequest } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { storedHeaders } from "./objects.ts";
 
+/** A form with one of these is not anonymous. */
+const signatureFields = [
+  ...["policy", "x-amz-algorithm", "x-amz-credential", "x-amz-signature", "x-amz-security-token"],
+  ...["awsaccesskeyid", "signature"],
+];
+
 export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
   /** Memory budget for the fields. */
   readonly share: BudgetShare;
-  /** Called when the caller and the key are known. */
-  readonly onAuthenticated: (caller: Caller, key: string) => void;
+  /** Called when the caller and the key are known. Returns the pace of a key with limits. */
+  readonly onAuthenticated: (caller: Caller, key: string) => Promise<Pace | undefined>;
 }
 
 export async function postObject(
@@ -45,28 +55,31 @@ export async function postObject(
     options.share,
   );
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
-  const caller = await authenticateForm(fields, options, () => request.http.address());
+  const isSigned = !isUnsigned(request) || signatureFields.some((name) => fields.has(name));
+  const caller = isSigned ? await authenticateForm(fields, options, () => request.http.address()) : anonymous;
   const key = resolveKey(form);
-  const wanted = toAccessRequest("PostObject", { key });
-  const { bucket, canOverwrite } = await requireAccess(engine, caller, operation.bucket, wanted);
-  options.onAuthenticated(caller, key);
-  // The policy applies to the key in which ${filename} is already replaced.
-  const sizeLimits = checkPolicy(
-    fields.get("policy") ?? "",
-    new Map([...fields, ["key", key]]),
-    options.now(),
-  );
-  checkRefusedFields(fields.keys());
   const formRequest = withFieldsAsHeaders(request, fields);
-  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
+  const requestTags = readTagField(fields.get("tagging"));
+  const { now, blocksPublicAccess } = options;
+  const context = { engine, caller, request: withPolicyHeaders(request, fields), now, blocksPublicAccess };
+  const wanted = { name: "PostObject", key, requestTags: requestTags ?? new Map() } as const;
+  const { bucket, canOverwrite } = await requireAccess(context, operation.bucket, wanted);
+  const pace = await options.onAuthenticated(caller, key);
+  // The policy applies to the key in which ${filename} is already replaced.
+  const sizeLimits = isSigned
+    ? checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now())
+    : { minBytes: 0, maxBytes: Number.POSITIVE_INFINITY };
+  checkRefusedFields(fields, bucket);
+  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,
     httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
     customMetadata: readCustomMetadata([...fields].flatMap(([name, value]) => [name, toLatin1(value)!])),
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
     customerKey: readCustomerKey(formRequest),
+    encryption: readEncryption(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
-    tags: readTagField(fields.get("tagging")),
+    tags: requestTags,
     lock: readLock({ request: formRequest, bucket }),
   });
   if (outcome.outcome !== "stored") throw cannotOverwrite();
@@ -128,11 +141,15 @@ function resolveKey({ fields, fileName = "" }: Form): string {
 }
 
 /** Returns a stream that fails if the size of the file is outside the limits of the policy. */
-function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
+function limitSize(
+  form: Form,
+  { minBytes, maxBytes }: { minBytes: number; maxBytes: number },
+  pace: Pace | undefined,
+): ByteStream {
   const limit = Math.min(maxBytes, limits.singleWriteBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let size = 0;
-    for await (const chunk of form.file()) {
+    for await (const chunk of pace?.incoming(form.file()) ?? form.file()) {
       size += chunk.length;
       if (size > limit) throw new S3Error("EntityTooLarge");
       yield chunk;
@@ -144,6 +161,15 @@ function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBy
 
 function toLatin1(text: string | undefined): string | undefined {
   return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** Returns the request as a bucket policy sees it: fields stand for the headers of a put. */
+function withPolicyHeaders(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
+  const header = (name: string) => {
+    if (!name.startsWith("x-amz-")) return request.header(name);
+    return fields.get(name === "x-amz-acl" || name === "x-amz-tagging" ? name.slice(6) : name);
+  };
+  return { ...request, header };
 }
 
 /** Returns the request with form fields in place of its headers. */

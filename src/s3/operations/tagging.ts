@@ -1,5 +1,6 @@
 // Tags of objects and of buckets.
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
+import { requireAccess, usesRequestTags } from "../auth/authorize.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { answer, answerXml, type Call, type S3Response } from "../call.ts";
@@ -17,7 +18,14 @@ export async function getObjectTagging(call: Call): Promise<S3Response> {
 
 export async function putObjectTagging(call: Call): Promise<S3Response> {
   const tags = await readDocument(call);
+  await checkRequestTags(call, tags);
   return answer(200, await changeTags(call, tags));
+}
+
+/** A policy may depend on the new tags, which are known only now. */
+async function checkRequestTags(call: Call, requestTags: ReadonlyMap<string, string>): Promise<void> {
+  if (call.bucket === undefined || !usesRequestTags(call.bucket)) return;
+  await requireAccess(call, call.bucket.name, { ...call.operation, name: "PutObjectTagging", requestTags });
 }
 
 export async function deleteObjectTagging(call: Call): Promise<S3Response> {

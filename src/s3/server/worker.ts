@@ -6,6 +6,7 @@ import { createRoles } from "../../access/temporary/roles.ts";
 import { createAuditAggregator } from "../../audit/aggregate.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
+import { createNotificationRules } from "../../events/rules.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
 import { createOpenStreams } from "../../http/server/listener-state.ts";
@@ -31,7 +32,9 @@ function sendToParent(message: FromS3Process): void {
 }
 
 async function open(messageOptions: OpenS3): Promise<void> {
-  const { location, domains, secretKey, observing, openUploads, ...portOptions } = messageOptions;
+  const { location, domains, secretKey: keyText, observing, ...others } = messageOptions;
+  const { openUploads, encryption, blocksPublicAccess, processes, ...portOptions } = others;
+  const secretKey = Buffer.from(keyText, "base64");
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
@@ -39,17 +42,19 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const streams = createOpenStreams();
   registerProcessMetrics(observer.metrics, "s3", streams);
   const { engine, documents, auditLog } = await openEngine(location, {
-    ...{ metrics: observer.metrics, openUploads },
+    ...{ metrics: observer.metrics, openUploads, secretKey, encryption },
   });
   const recordAudit = createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line }));
   const auditAggregator = createAuditAggregator({ record: recordAudit });
-  const masterKey = Buffer.from(secretKey, "base64");
   const handler = createS3Handler({
     engine,
-    credentials: createCredentials(documents, masterKey, Date.now),
-    roles: createRoles(documents, () => masterKey, Date.now),
+    credentials: createCredentials(documents, secretKey, Date.now),
+    roles: createRoles(documents, () => secretKey, Date.now),
+    notifications: createNotificationRules(engine, documents, () => secretKey),
+    blocksPublicAccess,
     domains,
     now: Date.now,
+    processes,
     onKeyUsed: uses.record,
     log: (line) => sendToParent({ kind: "log", line }),
     recordAudit,

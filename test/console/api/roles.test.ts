@@ -87,10 +87,10 @@ test("every route obeys every role", async (t) => {
   const { routes, signIn, engine } = await apiScene(t);
   let cells = 0;
   for (const permissions of permissionSets) {
+    let client = await signIn(permissions);
     for (const { method, path } of routes) {
       const name = `${method} ${path}`;
       if ((await engine.bucket("bucket")) === undefined) await engine.createBucket("bucket");
-      const client = await signIn(permissions);
       const query = { bucket: "bucket", key: "key", upload: "u", number: 1, kind: "cors" };
       const json = { bucket: "bucket", key: "key", name: "another-bucket", keys: [], seconds: 60 };
       const { status, text } = await client.ask(name, { query, ...(method === "GET" ? {} : { json }) });
@@ -98,6 +98,7 @@ test("every route obeys every role", async (t) => {
       const shown = `${name} with ${JSON.stringify(permissions)}: ${status} ${text}`;
       assert.equal(!isRefused, isAllowed(permissions, expected[name]!), shown);
       assert.ok(status < 500 && status !== 401, shown);
+      if (name === "DELETE /api/session") client = await signIn(permissions);
       cells++;
     }
   }

@@ -21,6 +21,19 @@ const lifecycleXml =
 const corsXml =
   "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
 
+const policyJson = JSON.stringify({
+  Statement: [
+    { Effect: "Allow", Principal: "*", Action: "s3:GetObject", Resource: "arn:aws:s3:::bucket/open/*" },
+  ],
+});
+const publicAccessXml =
+  "<PublicAccessBlockConfiguration><BlockPublicPolicy>true</BlockPublicPolicy></PublicAccessBlockConfiguration>";
+const ownershipXml =
+  "<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>";
+const notificationXml = "<NotificationConfiguration/>";
+const encryptionXml =
+  "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>";
+
 const taggingXml = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
 
 /** A document with its Content-MD5, which operations on locks require. */
@@ -54,6 +67,15 @@ function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">
     PutBucketTagging: { ...bucket("PUT", ["tagging", ""]), body: text(taggingXml) },
     DeleteBucketTagging: bucket("DELETE", ["tagging", ""]),
     GetBucketPolicy: bucket("GET", ["policy", ""]),
+    PutBucketPolicy: { ...bucket("PUT", ["policy", ""]), body: text(policyJson) },
+    DeleteBucketPolicy: bucket("DELETE", ["policy", ""]),
+    PutPublicAccessBlock: { ...bucket("PUT", ["publicAccessBlock", ""]), body: text(publicAccessXml) },
+    DeletePublicAccessBlock: bucket("DELETE", ["publicAccessBlock", ""]),
+    PutBucketAcl: { ...bucket("PUT", ["acl", ""]), headers: { "x-amz-acl": "private" } },
+    PutObjectAcl: { ...object("PUT", ["acl", ""]), headers: { "x-amz-acl": "private" } },
+    PutBucketOwnershipControls: { ...bucket("PUT", ["ownershipControls", ""]), body: text(ownershipXml) },
+    DeleteBucketOwnershipControls: bucket("DELETE", ["ownershipControls", ""]),
+    PutBucketNotification: { ...bucket("PUT", ["notification", ""]), body: text(notificationXml) },
     GetBucketReplication: bucket("GET", ["replication", ""]),
     GetBucketRequestPayment: bucket("GET", ["requestPayment", ""]),
     GetObjectLockConfiguration: bucket("GET", ["object-lock", ""]),
@@ -64,6 +86,8 @@ function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">
       ),
     },
     GetBucketEncryption: bucket("GET", ["encryption", ""]),
+    PutBucketEncryption: { ...bucket("PUT", ["encryption", ""]), body: text(encryptionXml) },
+    DeleteBucketEncryption: bucket("DELETE", ["encryption", ""]),
     GetPublicAccessBlock: bucket("GET", ["publicAccessBlock", ""]),
     GetBucketOwnershipControls: bucket("GET", ["ownershipControls", ""]),
     GetBucketNotification: bucket("GET", ["notification", ""]),

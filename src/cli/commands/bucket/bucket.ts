@@ -5,10 +5,12 @@ import type { Command, CommandGroup } from "../../framework/command.ts";
 import { withCommandErrors } from "../../framework/failures.ts";
 import { withData } from "../../store/open-store.ts";
 import { deleteCommand } from "./delete.ts";
+import { bucketEncryptionCommand } from "./encryption.ts";
 import { bucketJson, infoCommand } from "./info.ts";
 import { lockCommand } from "./lock.ts";
 import { notifyCommand } from "./notify.ts";
 import { objectLockCommand } from "./object-lock.ts";
+import { policyCommand } from "./policy.ts";
 import { publicCommand } from "./public.ts";
 import { restoreCommand } from "./restore.ts";
 import { tagsCommand } from "./tags.ts";
@@ -72,10 +74,12 @@ export const bucketCommands: CommandGroup = {
     publicCommand,
     notifyCommand,
     versioningCommand,
+    bucketEncryptionCommand,
     restoreCommand,
     objectLockCommand,
     lockCommand,
     tagsCommand,
+    policyCommand,
     deleteCommand,
   ],
 };

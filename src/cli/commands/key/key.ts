@@ -4,7 +4,14 @@ import type { ListedCredential } from "../../../access/keys/credentials.ts";
 import type { Command, CommandGroup } from "../../framework/command.ts";
 import { withData } from "../../store/open-store.ts";
 import { importCommand } from "./import.ts";
-import { formatGrants, keyJson, keySettingOptions, parseKeySettings, throwUsageError } from "./settings.ts";
+import {
+  formatGrants,
+  keyJson,
+  keySettingOptions,
+  limitFields,
+  parseKeySettings,
+  throwUsageError,
+} from "./settings.ts";
 import { disableCommand, enableCommand, noSuchKey, openCredentials, rotateCommand } from "./state.ts";
 import { tempCommand } from "./temp.ts";
 
@@ -12,7 +19,9 @@ const createCommand: Command = {
   name: "create",
   summary: "Create an access key for the S3 API",
   details: "Without --grant the key has full access to its account. The secret is shown only once.",
-  usage: ["[--name NAME] [--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME]"],
+  usage: [
+    "[--name NAME] [--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME] [--requests-per-second N] [--bytes-per-second SIZE]",
+  ],
   options: keySettingOptions,
   examples: [
     "store key create",
@@ -39,6 +48,7 @@ const createCommand: Command = {
       ["account", credential.account],
       ["grants", formatGrants(credential.grants)],
       ["expires", credential.expires === undefined ? "never" : output.time(credential.expires)],
+      ...limitFields(credential.limits, output),
     ]);
     output.note("Save the secret access key now: it is not shown again.");
   },

@@ -3,11 +3,14 @@
 import { formatGrant, type Grant, parseDuration, parseGrant } from "../../../access/grants.ts";
 import { bindGrants } from "../../../access/keys/credential-grants.ts";
 import type { CredentialInfo, NewCredential } from "../../../access/keys/credentials.ts";
+import type { KeyLimits } from "../../../access/keys/key-rates.ts";
 import { CredentialError } from "../../../access/keys/new-credential.ts";
 import { StoreError } from "../../../model/errors.ts";
-import type { Invocation, Option } from "../../framework/command.ts";
+import type { Invocation, Option, ParsedOptions } from "../../framework/command.ts";
 import { parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { toCommandError } from "../../framework/failures.ts";
+import type { Output } from "../../framework/output.ts";
+import { parseSize, parseWholeNumber } from "../../framework/size-argument.ts";
 import type { Data } from "../../store/open-store.ts";
 
 export const grantOption: Option = {
@@ -22,6 +25,11 @@ export const keySettingOptions: Readonly<Record<string, Option>> = {
   account: { value: "NAME", summary: 'account that owns the key and its buckets; default: "default"' },
   grant: grantOption,
   expires: { value: "TIME", summary: "lifetime, such as 12h or 30d; default: no expiry" },
+  "requests-per-second": { value: "N", summary: "maximum rate of requests; default: no limit" },
+  "bytes-per-second": {
+    value: "SIZE",
+    summary: "maximum rate of bytes in and out, such as 10MB; default: no limit",
+  },
 };
 
 /** Parses the options. The returned function checks them against the store. */
@@ -29,13 +37,34 @@ export function parseKeySettings({ options }: Invocation): (data: Data) => Promi
   const given = parseGrants(options.texts("grant"));
   const expires = options.text("expires");
   const lifetime = expires === undefined ? undefined : parseOrUsageError(() => parseDuration(expires));
+  const limits = readLimits(options);
   const [name, account] = [options.text("name"), options.text("account")];
   return async (data) => ({
     name,
     account,
     grants: given.length === 0 ? undefined : await bindToBuckets(data, given),
     expires: lifetime === undefined ? undefined : Date.now() + lifetime,
+    limits,
   });
+}
+
+function readLimits(options: ParsedOptions): KeyLimits | undefined {
+  const [requests, bytes] = [options.text("requests-per-second"), options.text("bytes-per-second")];
+  if (requests === undefined && bytes === undefined) return undefined;
+  return {
+    ...(requests === undefined
+      ? {}
+      : { requestsPerSecond: parseWholeNumber("--requests-per-second", requests) }),
+    ...(bytes === undefined ? {} : { bytesPerSecond: parseSize("--bytes-per-second", bytes) }),
+  };
+}
+
+export function limitFields(limits: KeyLimits | undefined, output: Output): [string, string][] {
+  const { requestsPerSecond, bytesPerSecond } = limits ?? {};
+  const fields: [string, string][] = [];
+  if (requestsPerSecond !== undefined) fields.push(["requests per second", String(requestsPerSecond)]);
+  if (bytesPerSecond !== undefined) fields.push(["bytes per second", output.bytes(bytesPerSecond)]);
+  return fields;
 }
 
 export function parseGrants(texts: readonly string[]): Grant[] {
@@ -66,7 +95,16 @@ export function grantsJson(grants: readonly Grant[] | undefined) {
   return grants?.map(({ identity: _, ...grant }) => grant) ?? null;
 }
 
-export function keyJson({ accessKeyId, name, account, grants, created, expires, state }: CredentialInfo) {
+export function keyJson({
+  accessKeyId,
+  name,
+  account,
+  grants,
+  created,
+  expires,
+  state,
+  limits,
+}: CredentialInfo) {
   return {
     accessKeyId,
     name: name ?? null,
@@ -75,5 +113,6 @@ export function keyJson({ accessKeyId, name, account, grants, created, expires, 
     created: new Date(created).toISOString(),
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     state,
+    ...(limits === undefined ? {} : { limits }),
   };
 }

@@ -137,7 +137,9 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
 /** Whether the error would occur for every other key too. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof StoreError) {
-    return ["InsufficientStorage", "ServiceUnavailable", "NoSuchBucket"].includes(error.reason);
+    return ["InsufficientStorage", "QuotaExceeded", "ServiceUnavailable", "NoSuchBucket"].includes(
+      error.reason,
+    );
   }
   const cause = error instanceof Error ? error.cause : undefined;
   return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].includes(systemCode(cause ?? error) ?? "");

@@ -32,6 +32,7 @@ export const table: readonly (readonly [reason: Reason, code: number, message: s
   ["UnevenParts", 10048, "All non-trailing parts must have the same length."],
   ["MethodNotAllowed", 10057, null],
   ["TooManyUploads", 10058, null],
+  ["QuotaExceeded", 10074, null],
   ["InvalidTag", 10059, null],
   ["NoSuchVersion", 10060, "The specified version does not exist."],
   ["InvalidBucketState", 10061, null],

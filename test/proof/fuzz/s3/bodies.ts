@@ -161,7 +161,7 @@ const forms: Target = {
           tokens: createTokenVerifier(),
           regions: ["auto"],
           now: Date.now,
-          onAuthenticated: () => {},
+          onAuthenticated: async () => undefined,
         }),
         input,
       );

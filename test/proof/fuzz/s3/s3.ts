@@ -145,11 +145,21 @@ export async function callOperation(input: string, { engine, uploadId }: World):
   const request = readRequest(httpRequest(input.replaceAll(uploadPlaceholder, uploadId)));
   const operation = readOperation(request, domains);
   if (operation.name === "PostObject") return "a form";
-  checkRefusedHeaders(request);
+  checkRefusedHeaders(request, operation.name);
   const given = request.header("x-amz-content-sha256") ?? "UNSIGNED-PAYLOAD";
   const payload = openPayload(request, { caller, payload: given, signing: unsigned }, share());
-  const { bucket, canOverwrite } = await authorize(engine, caller, operation, request);
-  const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region: "auto" };
+  const { bucket, canOverwrite } = await authorize({ engine, caller, request, now: Date.now }, operation);
+  const call = {
+    engine,
+    request,
+    operation,
+    caller,
+    bucket,
+    canOverwrite,
+    payload,
+    region: "auto",
+    now: Date.now,
+  };
   const response = await operationHandlers[operation.name](call);
   await checkAnswer(response, input);
   return `${operation.name} ${response.status}`;

@@ -94,7 +94,7 @@ function signatures(name: string, form: "header" | "query", tokens: readonly str
         const request = readRequest(httpRequest(input));
         const { signing: by } = await authenticate(request, options);
         holds(
-          signed.get(by.signature) === essenceOf(request),
+          signed.get(by!.signature) === essenceOf(request),
           "was changed after signing and is still accepted",
         );
         return "taken";

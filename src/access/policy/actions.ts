@@ -1,0 +1,33 @@
+// The actions that policies can name, and whether each concerns the bucket or its objects.
+
+/** Also actions of S3 that no operation here asks for, so that common policies are accepted. */
+const bucketActions = (
+  "ListBucket ListBucketVersions ListBucketMultipartUploads DeleteBucket CreateBucket GetBucketLocation " +
+  "GetBucketAcl PutBucketAcl GetBucketVersioning PutBucketVersioning GetBucketTagging PutBucketTagging " +
+  "GetBucketPolicy PutBucketPolicy DeleteBucketPolicy GetBucketPolicyStatus GetBucketPublicAccessBlock " +
+  "PutBucketPublicAccessBlock GetReplicationConfiguration PutReplicationConfiguration GetBucketRequestPayment " +
+  "PutBucketRequestPayment GetBucketObjectLockConfiguration PutBucketObjectLockConfiguration " +
+  "GetEncryptionConfiguration PutEncryptionConfiguration GetBucketOwnershipControls PutBucketOwnershipControls " +
+  "GetBucketNotification PutBucketNotification GetBucketLogging PutBucketLogging GetBucketWebsite PutBucketWebsite " +
+  "DeleteBucketWebsite GetAccelerateConfiguration PutAccelerateConfiguration GetBucketCORS PutBucketCORS " +
+  "GetLifecycleConfiguration PutLifecycleConfiguration GetInventoryConfiguration PutInventoryConfiguration " +
+  "GetMetricsConfiguration PutMetricsConfiguration GetAnalyticsConfiguration PutAnalyticsConfiguration " +
+  "GetIntelligentTieringConfiguration PutIntelligentTieringConfiguration"
+).split(" ");
+const objectActions = (
+  "GetObject GetObjectVersion GetObjectAcl GetObjectVersionAcl PutObjectAcl PutObjectVersionAcl GetObjectTagging " +
+  "GetObjectVersionTagging PutObjectTagging PutObjectVersionTagging DeleteObjectTagging " +
+  "DeleteObjectVersionTagging GetObjectAttributes GetObjectVersionAttributes GetObjectRetention " +
+  "PutObjectRetention GetObjectLegalHold PutObjectLegalHold BypassGovernanceRetention PutObject DeleteObject " +
+  "DeleteObjectVersion AbortMultipartUpload ListMultipartUploadParts RestoreObject GetObjectTorrent " +
+  "GetObjectVersionTorrent GetObjectVersionForReplication ReplicateObject ReplicateDelete ReplicateTags " +
+  "ObjectOwnerOverrideToBucketOwner"
+).split(" ");
+
+export type ActionTarget = "bucket" | "object";
+
+/** Action names in lowercase, because policies may write them in any case. */
+export const knownActions: ReadonlyMap<string, ActionTarget> = new Map([
+  ...bucketActions.map((name) => [`s3:${name.toLowerCase()}`, "bucket"] as const),
+  ...objectActions.map((name) => [`s3:${name.toLowerCase()}`, "object"] as const),
+]);

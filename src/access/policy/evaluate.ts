@@ -1,0 +1,51 @@
+// Evaluates a policy for a request: an explicit Deny wins, then an Allow counts.
+import { type FindValues, holds } from "./conditions.ts";
+import type { Patterns, Policy, Statement } from "./policy.ts";
+import { includesCaller, type PolicyCaller } from "./principals.ts";
+import { matchesWildcard } from "./wildcard.ts";
+
+export interface PolicyRequest {
+  readonly caller: PolicyCaller;
+  /** All of them must be allowed, and none denied. */
+  readonly actions: readonly string[];
+  /** The bucket's name, or `bucket/key`. */
+  readonly resource: string;
+  readonly values: FindValues;
+}
+
+/** "neutral": the policy says nothing about the request. */
+export type PolicyEffect = "allow" | "deny" | "neutral";
+
+export function evaluatePolicy(policy: Policy, request: PolicyRequest): PolicyEffect {
+  const applies = (effect: "Allow" | "Deny", action: string) =>
+    policy.statements.some(
+      (statement) => statement.effect === effect && isApplicable(statement, action, request),
+    );
+  const actions = request.actions.map((action) => action.toLowerCase());
+  if (actions.some((action) => applies("Deny", action))) return "deny";
+  return actions.every((action) => applies("Allow", action)) ? "allow" : "neutral";
+}
+
+function isApplicable(statement: Statement, action: string, request: PolicyRequest): boolean {
+  const { effect, principals, actions, resources, conditions } = statement;
+  return (
+    principals.some((principal) => includesCaller(principal, request.caller, effect)) &&
+    matchesPatterns(actions, action) &&
+    matchesPatterns(resources, request.resource) &&
+    conditions.every((condition) => holds(condition, request.values))
+  );
+}
+
+function matchesPatterns({ patterns, isInverted }: Patterns, text: string): boolean {
+  return patterns.some((pattern) => matchesWildcard(pattern, text)) !== isInverted;
+}
+
+/** Whether a statement could allow the caller one of the actions, on some resource. */
+export function mayAllow(policy: Policy, caller: PolicyCaller, actions: readonly string[]): boolean {
+  return policy.statements.some(
+    ({ effect, principals, actions: patterns }) =>
+      effect === "Allow" &&
+      principals.some((principal) => includesCaller(principal, caller, effect)) &&
+      actions.some((action) => matchesPatterns(patterns, action.toLowerCase())),
+  );
+}

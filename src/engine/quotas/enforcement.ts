@@ -1,0 +1,145 @@
+// Enforces quotas. A bucket's quota is checked by its commit, an account's quota before the commit,
+// because the account's buckets share no transaction. See docs/decisions/019-quotas.md.
+import type { Metrics } from "../../metrics/metrics.ts";
+import type { Bucket } from "../../model/bucket.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { Key } from "../../model/key.ts";
+import { isNamespaceBucket } from "../../model/key-value.ts";
+import { exceedsQuota, type Quota, type Usage } from "../../model/settings/quota.ts";
+import { type Change, needsQuota, type Records } from "../records.ts";
+import { type AccountQuotas, sumUsage } from "./account-quotas.ts";
+import { type AccountUsage, createAccountUsage } from "./account-usage.ts";
+
+export interface QuotaEnforcement {
+  /** Commits a change that puts objects. Throws QuotaExceeded if it exceeds a quota. */
+  commit(bucket: Bucket, change: Change): Promise<"committed" | "conflict">;
+  /** Throws QuotaExceeded if a body of this length cannot be committed, before it is received. */
+  checkLength(bucket: Bucket, key: Key, length: number): Promise<void>;
+}
+
+/** A shorter body is received without an early check: the commit checks it. */
+export const earlyCheckBytes = 64 * 1024;
+
+interface Dependencies {
+  readonly records: Records;
+  readonly accounts: AccountQuotas;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+export function createQuotaEnforcement({ records, accounts, metrics, now }: Dependencies): QuotaEnforcement {
+  const refusals = metrics.counter({
+    name: "store_quota_refusals_total",
+    help: "Writes refused because of the quota of the bucket or of its account.",
+    labels: ["bucket"],
+  });
+  const usages = new Map<string, AccountUsage>();
+
+  function usageOf(account: string): AccountUsage {
+    const found = usages.get(account);
+    if (found !== undefined) return found;
+    const created = createAccountUsage(() => sumUsage(records, account, records.usage), now);
+    usages.set(account, created);
+    return created;
+  }
+
+  function refuse(bucket: Bucket, account?: string): never {
+    refusals(bucket.name).add(1);
+    throw account === undefined ? new StoreError("QuotaExceeded") : accountError(account);
+  }
+
+  async function commitCounted(bucket: Bucket, change: Change): Promise<"committed" | "conflict"> {
+    try {
+      return await records.commit(bucket.name, change);
+    } catch (error) {
+      if (error instanceof StoreError && error.reason === "QuotaExceeded") refuse(bucket);
+      throw error;
+    }
+  }
+
+  /** Subtracts what the puts replace. Reads the objects, so this is done only near the quota. */
+  async function netGrowth({ name, settings }: Bucket, puts: readonly Put[]): Promise<Usage> {
+    const growth = grossGrowth(puts);
+    if (settings.versioning === "on") return growth;
+    let { bytes, objects } = growth;
+    for (const { key } of puts) {
+      const replaced = await records.object(name, key);
+      if (replaced === undefined || replaced.isVersioned === true) continue;
+      bytes -= replaced.size;
+      objects--;
+    }
+    return { bytes, objects };
+  }
+
+  async function exceeds(
+    bucket: Bucket,
+    puts: readonly Put[],
+    quota: Quota,
+    before: Usage,
+  ): Promise<boolean> {
+    if (!exceedsQuota(quota, before, sum(before, grossGrowth(puts)))) return false;
+    return exceedsQuota(quota, before, sum(before, await netGrowth(bucket, puts)));
+  }
+
+  async function commitInAccount(bucket: Bucket, change: Change, quota: Quota) {
+    const puts = change.mutations.filter(needsQuota).map(({ record }) => record);
+    const growth = grossGrowth(puts);
+    const usage = usageOf(bucket.account);
+    await usage.refresh(quota, growth);
+    // Without a pause between check and `begin`, so that puts of one process never exceed the quota.
+    const isOver = exceedsQuota(quota, usage.current(), sum(usage.current(), growth));
+    if (isOver && (await exceeds(bucket, puts, quota, usage.current()))) refuse(bucket, bucket.account);
+    const end = usage.begin(growth);
+    try {
+      const outcome = await commitCounted(bucket, change);
+      end(outcome === "committed" ? "committed" : "not committed");
+      return outcome;
+    } catch (error) {
+      end("not committed");
+      throw error;
+    }
+  }
+
+  return {
+    async commit(bucket, change) {
+      const found = accounts.find(bucket.account);
+      const { quota } = "at" in found ? found : await found;
+      if (quota === undefined || isNamespaceBucket(bucket.name)) return commitCounted(bucket, change);
+      return commitInAccount(bucket, change, quota);
+    },
+    async checkLength(bucket, key, length) {
+      const puts = [{ key, size: length }];
+      const { quota } = bucket.settings;
+      if (quota !== undefined && (await exceeds(bucket, puts, quota, await records.usage(bucket.name))))
+        refuse(bucket);
+      const { quota: accountQuota } = await accounts.find(bucket.account);
+      if (accountQuota === undefined || isNamespaceBucket(bucket.name)) return;
+      const usage = usageOf(bucket.account);
+      await usage.refresh(accountQuota, grossGrowth(puts));
+      if (await exceeds(bucket, puts, accountQuota, usage.current())) refuse(bucket, bucket.account);
+    },
+  };
+}
+
+interface Put {
+  readonly key: Key;
+  readonly size: number;
+}
+
+function grossGrowth(puts: readonly Put[]): Usage {
+  let bytes = 0;
+  for (const { size } of puts) bytes += size;
+  return { bytes, objects: puts.length };
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  return { bytes: a.bytes + b.bytes, objects: a.objects + b.objects };
+}
+
+function accountError(account: string): StoreError {
+  return new StoreError("QuotaExceeded", {
+    detail:
+      `The quota of the account "${account}" is used up: delete objects and old versions in its buckets ` +
+      "or raise the quota, then try again.",
+  });
+}

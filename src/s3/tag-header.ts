@@ -1,0 +1,31 @@
+// Parses x-amz-tagging, which has the form of a URL query. Policies and writes see the same tags.
+import { S3Error } from "./errors.ts";
+
+export function parseTagHeader(header: string): ReadonlyMap<string, string> {
+  const tags = new Map<string, string>();
+  for (const pair of header.split("&").filter((one) => one !== "")) {
+    const at = pair.indexOf("=");
+    const [name, value] = at === -1 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)];
+    const key = decodeTag(name);
+    if (key === "" || tags.has(key)) throw invalidHeader();
+    tags.set(key, decodeTag(value));
+  }
+  return tags;
+}
+
+/** A header's bytes are read as latin1, but may be UTF-8. */
+function decodeTag(text: string): string {
+  try {
+    return decodeURIComponent(Buffer.from(text, "latin1").toString("utf8").replaceAll("+", "%20"));
+  } catch (cause) {
+    throw invalidHeader(cause);
+  }
+}
+
+function invalidHeader(cause?: unknown): S3Error {
+  return new S3Error("InvalidArgument", {
+    message:
+      "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
+    cause,
+  });
+}
