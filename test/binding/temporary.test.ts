@@ -4,7 +4,11 @@ import { test } from "node:test";
 import { createTokenVerifier } from "../../src/access/temporary/verify.ts";
 import { openStore, type StoreTemporaryCredentialsOptions } from "../../src/index.ts";
 
-const presign = { endpoint: "http://s3.test", accessKeyId: "STOREABCDEFGHIJKLMNO", secretAccessKey: "secret" };
+const presign = {
+  endpoint: "http://s3.test",
+  accessKeyId: "STOREABCDEFGHIJKLMNO",
+  secretAccessKey: "secret",
+};
 
 async function openBucket(t: { after(run: () => Promise<void>): void }, options = {}) {
   const store = await openStore("memory:", options);

@@ -11,7 +11,9 @@ test("key import adds a key with a given id, secret and name once, and key list 
   const file = join(shell.directory, "secret.txt");
   await writeFile(file, "a-secret-of-another-system\n");
   const options = ["--id", "old.user@example", "--secret-file", file, "--name", "old system"];
-  const imported = JSON.parse(await shell.store("key", "import", ...options, "--grant", "photos:read", "--json"));
+  const imported = JSON.parse(
+    await shell.store("key", "import", ...options, "--grant", "photos:read", "--json"),
+  );
   assert.equal(imported.accessKeyId, "old.user@example");
   assert.equal(imported.name, "old system");
   assert.equal(imported.secretAccessKey, undefined, "the secret is not repeated");
@@ -20,7 +22,11 @@ test("key import adds a key with a given id, secret and name once, and key list 
   const again = await shell.run(["key", "import", ...options]);
   assert.equal(again.code, 2);
   assert.match(again.stderr, /already exists; nothing was changed/);
-  for (const wrong of [["--id", "a/b", "--secret-file", file], ["--id", "abc"], ["--secret-file", file]])
+  for (const wrong of [
+    ["--id", "a/b", "--secret-file", file],
+    ["--id", "abc"],
+    ["--secret-file", file],
+  ])
     assert.equal((await shell.run(["key", "import", ...wrong])).code, 2);
   await writeFile(file, "short\n");
   const short = await shell.run(["key", "import", "--id", "another", "--secret-file", file]);
