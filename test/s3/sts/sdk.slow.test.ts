@@ -76,7 +76,8 @@ test("the AWS SDK works with temporary credentials from every provider", async (
       endpoint: string;
     };
     assert.equal(made.endpoint, s3.url);
-    await useCredentials(s3, made as never);
+    const { accessKeyId, secretAccessKey, sessionToken } = made;
+    await useCredentials(s3, { accessKeyId, secretAccessKey, sessionToken: sessionToken! });
   });
 
   const secretFile = join(s3.scene.directory, "secret.txt");
