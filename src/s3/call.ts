@@ -73,3 +73,9 @@ export function httpTime(milliseconds: number): string {
 export function quoteEtag(etag: string): string {
   return `"${etag}"`;
 }
+
+/** Names temporary credentials with the access key or role that they belong to. */
+export function loggedId({ accessKeyId, temporaryId, isAnonymous }: Caller): string | undefined {
+  if (isAnonymous === true) return undefined;
+  return temporaryId === undefined ? accessKeyId : `${accessKeyId}/${temporaryId}`;
+}

@@ -22,7 +22,7 @@ import { type BudgetShare, createDocumentBudget } from "./body/document-budget.t
 import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
-import type { Call, S3Response } from "./call.ts";
+import { type Call, loggedId, type S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
@@ -258,12 +258,6 @@ export function createS3Handler(options: S3Options): HttpHandler {
       return [];
     }
   }
-}
-
-/** Names temporary credentials with the access key or role that they belong to. */
-function loggedId({ accessKeyId, temporaryId, isAnonymous }: Caller): string | undefined {
-  if (isAnonymous === true) return undefined;
-  return temporaryId === undefined ? accessKeyId : `${accessKeyId}/${temporaryId}`;
 }
 
 function faultLine(error: unknown, id: string): string {

@@ -8,6 +8,10 @@ const requirements = {
   rclone: { rclone: "/usr/bin/rclone" },
   restic: { restic: "/usr/bin/restic" },
   s3fs: { s3fs: "/usr/bin/s3fs" },
+  boto3: {
+    python3: "/usr/bin/python3",
+    "python3-boto3": "/usr/lib/python3/dist-packages/boto3/__init__.py",
+  },
   duplicity: {
     duplicity: "/usr/bin/duplicity",
     "python3-boto3": "/usr/lib/python3/dist-packages/boto3/__init__.py",

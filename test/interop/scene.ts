@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { HeadObjectCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { type Outcome, outcomeOf } from "../cli/store.ts";
-import { type S3Scene, s3Scene } from "../s3/scene.ts";
+import { type Key, type S3Scene, s3Scene } from "../s3/scene.ts";
 import { type ClientName, findObstacle, programPath, testTitle } from "./clients.ts";
 
 export interface ClientScene {
@@ -105,6 +105,19 @@ function clientScene(name: ClientName, s3: S3Scene, directory: string, settings:
       const { ETag } = await s3.client().send(new HeadObjectCommand({ Bucket, Key }));
       return Number(/-(\d+)"$/.exec(ETag!)?.[1] ?? 1);
     },
+  };
+}
+
+/** Creates temporary credentials with `store key temp`. */
+export async function temporaryCredentials(s3: S3Scene, ...grants: string[]): Promise<Required<Key>> {
+  const options = ["--key", s3.key.accessKeyId, ...grants.flatMap((grant) => ["--grant", grant])];
+  const outcome = await s3.scene.shell.run(["key", "temp", ...options, "--data", s3.data, "--json"]);
+  assertDone(outcome, "store key temp");
+  const made = JSON.parse(outcome.stdout) as Record<string, string>;
+  return {
+    accessKeyId: made.AccessKeyId!,
+    secretAccessKey: made.SecretAccessKey!,
+    sessionToken: made.SessionToken!,
   };
 }
 

@@ -83,7 +83,7 @@ function readToken({ header, query }: S3Request, inQuery: boolean): string | und
   if (fromHeader === undefined && fromQuery === undefined) return undefined;
   const [token, misplaced] = inQuery ? [fromQuery, fromHeader] : [fromHeader, fromQuery];
   if (misplaced === undefined) return token;
-  throw new S3Error("InvalidRequest", {
+  throw new S3Error("InvalidToken", {
     message:
       "The security token must be sent once: with a presigned URL in the query, otherwise as a header.",
   });

@@ -3,6 +3,8 @@ import { S3Error } from "../errors.ts";
 
 export const stsErrors = {
   AccessDenied: [403, "Access denied"],
+  /** The caller's own session token has expired, not the ID token that it presents. */
+  ExpiredToken: [403, "The security token included in the request is expired"],
   ExpiredTokenException: [400, "The web identity token that was passed is expired."],
   IDPCommunicationError: [400, "The identity provider cannot be reached. Please try again."],
   InternalFailure: [500, "The request processing has failed because of an unknown error."],
@@ -20,7 +22,7 @@ export const stsErrors = {
   ValidationError: [400, "A parameter of the request is not valid."],
 } as const satisfies Readonly<Record<string, readonly [status: number, message: string]>>;
 
-export type StsErrorCode = keyof typeof stsErrors | "ExpiredToken";
+export type StsErrorCode = keyof typeof stsErrors;
 
 export class StsError extends Error {
   override readonly name = "StsError";
@@ -28,15 +30,12 @@ export class StsError extends Error {
   readonly status: number;
 
   constructor(code: StsErrorCode, message?: string, options?: ErrorOptions) {
-    const [status, text] = code === "ExpiredToken" ? expiredToken : stsErrors[code];
+    const [status, text] = stsErrors[code];
     super(message ?? text, options);
     this.code = code;
     this.status = status;
   }
 }
-
-/** The caller's own session token has expired, not the ID token that it presents. */
-const expiredToken = [403, "The security token included in the request is expired"] as const;
 
 /** Codes of S3 that authentication can cause. Others about the request become ValidationError. */
 const codesOfS3: ReadonlyMap<string, StsErrorCode> = new Map([

@@ -81,7 +81,7 @@ test("key list prints no secrets and no deleted keys", async (t) => {
   assert.equal(other.grants, null, "without grants the key has full access to the account");
 
   const listed = await shell.store("key", "list");
-  assert.match(listed, new RegExp(`^${id}\\tdefault\\tactive\\t\\S+\\tnever\\tnever\\t\\*:admin$`, "m"));
+  assert.match(listed, new RegExp(`^${id}\\t–\\tdefault\\tactive\\t\\S+\\tnever\\tnever\\t\\*:admin$`, "m"));
   assert.match(listed, new RegExp(`^${other.accessKeyId}\\t.*\\tfull access$`, "m"));
   assert.ok(!listed.includes(secret));
   const json = await shell.store("key", "list", "--json");

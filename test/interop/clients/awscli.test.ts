@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
+import type { Key } from "../../s3/scene.ts";
 import {
   assertFile,
   assertSameFolders,
@@ -13,7 +14,7 @@ import {
   writeOddFiles,
 } from "../files.ts";
 import { proxyTo } from "../names.ts";
-import { assertDone, domain, everydayJobs } from "../scene.ts";
+import { assertDone, domain, everydayJobs, temporaryCredentials } from "../scene.ts";
 
 everydayJobs(
   "awscli",
@@ -50,6 +51,36 @@ aws_secret_access_key = ${key.secretAccessKey}
         lines.map((line) => line.split(" ").at(-1)),
         ["bucket", "photos"],
       );
+    });
+
+    await t.test("aws works with temporary credentials, and assumes a role", async () => {
+      const given = await temporaryCredentials(s3, "photos/temp/*:read,write,list");
+      const variables = (key: Key) => ({
+        AWS_ACCESS_KEY_ID: key.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
+        AWS_SESSION_TOKEN: key.sessionToken!,
+      });
+      await writeFiles(path("temp"), { "a.txt": "a" });
+      const copy = (to: string, key: Key) =>
+        call(["s3", "cp", path("temp", "a.txt"), to], { environment: variables(key) });
+      assertDone(await copy("s3://photos/temp/a.txt", given), "aws s3 cp");
+      assert.match((await copy("s3://photos/outside/a.txt", given)).stderr, /AccessDenied/);
+      const role = ["--grant", "photos/role/*:write", "--trust-account", "default"];
+      await s3.scene.shell.store("role", "create", "writer", ...role, "--data", s3.data);
+      const arn = "arn:aws:iam::default:role/writer";
+      const assumed = JSON.parse(
+        await run("sts", "assume-role", "--role-arn", arn, "--role-session-name", "interop"),
+      ).Credentials as Record<string, string>;
+      const key = {
+        accessKeyId: assumed.AccessKeyId!,
+        secretAccessKey: assumed.SecretAccessKey!,
+        sessionToken: assumed.SessionToken!,
+      };
+      assertDone(await copy("s3://photos/role/a.txt", key), "aws s3 cp as a role");
+      assert.match((await copy("s3://photos/temp/a.txt", key)).stderr, /AccessDenied/);
+      const identity = await call(["sts", "get-caller-identity"], { environment: variables(key) });
+      assert.match(identity.stdout, /assumed-role\/writer\//, identity.stderr);
+      await run("s3", "rm", "--recursive", "s3://photos/");
     });
 
     await t.test("aws uploads, lists and downloads files with unusual names", async () => {

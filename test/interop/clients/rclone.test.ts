@@ -11,7 +11,7 @@ import {
   writeOddFiles,
 } from "../files.ts";
 import { proxyTo } from "../names.ts";
-import { assertDone, domain, everydayJobs } from "../scene.ts";
+import { assertDone, domain, everydayJobs, temporaryCredentials } from "../scene.ts";
 
 everydayJobs(
   "rclone",
@@ -39,6 +39,26 @@ list_chunk = 5
     await t.test("rclone creates a bucket and lists it", async () => {
       await run("mkdir", "store:photos");
       assert.deepEqual((await run("lsf", "store:")).split("\n"), ["bucket/", "photos/", ""]);
+    });
+
+    await t.test("rclone works with temporary credentials, within their prefix", async () => {
+      const given = await temporaryCredentials(s3, "photos/temp/*:read,write,list");
+      const environment = {
+        RCLONE_CONFIG_TEMP_TYPE: "s3",
+        RCLONE_CONFIG_TEMP_PROVIDER: "Other",
+        RCLONE_CONFIG_TEMP_ENDPOINT: s3.url,
+        RCLONE_CONFIG_TEMP_ACCESS_KEY_ID: given.accessKeyId,
+        RCLONE_CONFIG_TEMP_SECRET_ACCESS_KEY: given.secretAccessKey,
+        RCLONE_CONFIG_TEMP_SESSION_TOKEN: given.sessionToken!,
+        RCLONE_CONFIG_TEMP_NO_CHECK_BUCKET: "true",
+      };
+      await writeFiles(path("temp"), { "a.txt": "a" });
+      assertDone(await call(["copy", path("temp"), "temp:photos/temp"], { environment }), "copy");
+      const listed = await call(["lsf", "temp:photos/temp"], { environment });
+      assert.equal(listed.stdout, "a.txt\n", listed.stderr);
+      const outside = await call(["copy", path("temp"), "temp:photos/outside"], { environment });
+      assert.notEqual(outside.code, 0);
+      await run("delete", "store:photos/temp");
     });
 
     await t.test("rclone uploads, lists and downloads files with unusual names", async () => {

@@ -146,7 +146,7 @@ test("a token that is not signed, or that is sent twice, is refused", async (t) 
   assert.equal((await ask(unsigned, { key: bare })).status, 403);
   const query = [["X-Amz-Security-Token", sessionToken!]] as const;
   const twice = await ask({ ...get("/photos/2026/a"), query }, { key: given });
-  assert.equal(twice.code, "InvalidRequest");
+  assert.equal(twice.code, "InvalidToken");
 });
 
 test("requests with temporary credentials are logged with both ids, and count as use of the access key", async (t) => {

@@ -72,9 +72,12 @@ test("the AWS SDK works with temporary credentials from every provider", async (
   });
 
   await t.test("credentials that a script made with temporaryCredentials", async () => {
-    const made = (await (await fetch(s3.server.url)).json()) as Required<Key> & { endpoint: string };
+    const made = (await (await fetch(s3.server.announced.url)).json()) as Required<Key> & {
+      endpoint: string;
+    };
     assert.equal(made.endpoint, s3.url);
-    await useCredentials(s3, made as never);
+    const { accessKeyId, secretAccessKey, sessionToken } = made;
+    await useCredentials(s3, { accessKeyId, secretAccessKey, sessionToken: sessionToken! });
   });
 
   const secretFile = join(s3.scene.directory, "secret.txt");
