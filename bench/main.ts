@@ -22,6 +22,7 @@ import { memory } from "./sections/memory.ts";
 import { metrics } from "./sections/metrics.ts";
 import { multipart } from "./sections/multipart.ts";
 import { peers } from "./sections/peers.ts";
+import { quotas } from "./sections/quotas.ts";
 import { s3 } from "./sections/s3.ts";
 import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
@@ -53,6 +54,7 @@ const asked: readonly Section[] = [
   encryption,
   connections,
   kv,
+  quotas,
   versions,
   peers,
   growth,

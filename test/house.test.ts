@@ -47,6 +47,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "access",
     "audit",
     "child",
+    "events/rules.ts",
     "http",
     "metrics",
     "model",

@@ -42,7 +42,12 @@ export interface NotificationRules {
   list(bucket: string): Promise<ListedRule[]>;
   /** Deletes the rule and its waiting events. Returns false if the rule does not exist. */
   remove(bucket: string, id: string): Promise<boolean>;
+  /** Replaces all rules at once. Rules that are kept keep their waiting events. */
+  replace(bucket: string, make: MakeRules): Promise<void>;
 }
+
+/** Returns the new rules. It is called again if another change was faster. */
+export type MakeRules = (existing: readonly NotificationRule[]) => readonly NotificationRule[];
 
 type RulesEngine = Pick<Engine, "bucket" | "changeSettings" | "countEvents" | "waitingEvents" | "ackEvents">;
 
@@ -116,15 +121,50 @@ export function createNotificationRules(
         return others.length === rules.length ? undefined : others;
       });
       if (remaining === undefined) return false;
-      await deleteAllEvents(engine, bucket, id);
-      await deleteProgress(documents, progressName(bucket, id));
-      if (remaining.length > 0) return true;
-      await unindexBucket(documents, bucket);
-      // If a rule was added in the meantime, restore the index entry that was just deleted.
-      if ((await readRules(bucket)).length > 0) await indexBucket(documents, bucket);
+      await clearRemovedRules(bucket, [id], remaining);
       return true;
     },
+    async replace(bucket, make) {
+      await indexBucket(documents, bucket);
+      let removed: readonly string[] = [];
+      const remaining = await change(bucket, (rules) => {
+        const made = make(rules);
+        checkReplacement(made);
+        removed = rules.map(({ id }) => id).filter((id) => !made.some((one) => one.id === id));
+        return made;
+      });
+      await clearRemovedRules(bucket, removed, remaining ?? []);
+    },
   };
+
+  /** Deletes what remains of removed rules. */
+  async function clearRemovedRules(
+    bucket: string,
+    ids: readonly string[],
+    remaining: readonly NotificationRule[],
+  ): Promise<void> {
+    for (const id of ids) {
+      await deleteAllEvents(engine, bucket, id);
+      await deleteProgress(documents, progressName(bucket, id));
+    }
+    if (remaining.length > 0) return;
+    await unindexBucket(documents, bucket);
+    // If a rule was added in the meantime, restore the index entry that was just deleted.
+    if ((await readRules(bucket)).length > 0) await indexBucket(documents, bucket);
+  }
+}
+
+function checkReplacement(rules: readonly NotificationRule[]): void {
+  const ids = new Set(rules.map(({ id }) => id));
+  if (ids.size !== rules.length) throw new NotificationError("Two rules have the same name.");
+  if (rules.length > maxRules) throw new NotificationError(`A bucket has at most ${maxRules} rules.`);
+  for (const { id } of rules) {
+    if (!idShape.test(id)) {
+      throw new NotificationError(
+        `Rule name "${id}" is not valid: use up to 63 letters, digits, dots, dashes.`,
+      );
+    }
+  }
 }
 
 function makeRule(

@@ -3,6 +3,7 @@
 import type { Caller } from "../access/decide.ts";
 import { toOwner } from "../access/keys/credentials.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { NotificationRules } from "../events/rules.ts";
 import type { HttpBody } from "../http/server/listen.ts";
 import type { Bucket } from "../model/bucket.ts";
 import type { Payload } from "./body/payload.ts";
@@ -21,6 +22,9 @@ export interface Call {
   readonly canOverwrite: boolean;
   readonly payload: Payload;
   readonly region: string;
+  readonly blocksPublicAccess?: boolean | undefined;
+  /** Changes the notification rules of buckets. */
+  readonly notifications?: Pick<NotificationRules, "replace"> | undefined;
   /** The clock, in milliseconds since the epoch. */
   readonly now: () => number;
 }

@@ -8,6 +8,7 @@ import { createTokenVerifier } from "../access/temporary/verify.ts";
 import type { AuditAggregator } from "../audit/aggregate.ts";
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { NotificationRules } from "../events/rules.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -21,7 +22,7 @@ import { type BudgetShare, createDocumentBudget } from "./body/document-budget.t
 import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
-import type { S3Response } from "./call.ts";
+import type { Call, S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
@@ -44,12 +45,17 @@ export interface S3Options {
   readonly now: () => number;
   /** Number of processes that share the rates of each access key; default: 1. */
   readonly processes?: number | undefined;
+  /** @internal Waits between the chunks of a body; default: a timer. */
+  readonly pause?: ((milliseconds: number) => Promise<void>) | undefined;
   /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
   /** Called for every request whose signature is valid. */
   readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
   /** Logs internal errors with the id of their request. */
   readonly log: (line: string) => void;
+  readonly notifications?: Pick<NotificationRules, "replace"> | undefined;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
   /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
   /** Combines denied requests in the audit log. Default: one of this handler. */
@@ -77,7 +83,7 @@ const region = "auto";
 const regions = [region, "us-east-1", ""];
 
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log, now, onExchange } = options;
+  const { engine, domains, log, now, onExchange, notifications, blocksPublicAccess } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
@@ -120,13 +126,26 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const { accessKeyId, limits } = caller;
     state.accessKeyId = loggedId(caller);
     const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
-    const { bucket, canOverwrite } = await authorize({ engine, caller, request, now }, operation);
-    checkRefusedHeaders(request, operation.name);
+    const context = { engine, caller, request, now, blocksPublicAccess };
+    const { bucket, canOverwrite } = await authorize(context, operation);
     const { name } = operation;
+    checkRefusedHeaders(request, name, bucket);
     const response = await withShare("document", (share) => {
       const opened = openPayload(request, verified, share);
       const payload = pace === undefined ? opened : pace.payload(opened);
-      const call = { engine, request, operation, caller, bucket, canOverwrite, payload, region, now };
+      const call: Call = {
+        engine,
+        request,
+        operation,
+        caller,
+        bucket,
+        canOverwrite,
+        payload,
+        region,
+        now,
+        notifications,
+        blocksPublicAccess,
+      };
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);

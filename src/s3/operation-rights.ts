@@ -130,6 +130,16 @@ export function toAccessRequest(
   return { operation: name, right, target, canAppend, actions: actionsOf(name, version, header) };
 }
 
+/** Returns an operation that needs the action, also that of a version. */
+export function findOperationOf(action: string): BucketOperationName | undefined {
+  const given = action.toLowerCase();
+  const isGiven = (one: string | undefined) => one?.toLowerCase() === given;
+  return operationNames.find((name): name is BucketOperationName => {
+    const { on, action: own } = operationRights[name];
+    return on !== "account" && name !== "DeleteObjects" && (isGiven(own) || isGiven(versionActions[own]));
+  });
+}
+
 const singleActions = new Map<OperationName, readonly string[]>(
   operationNames.map((name) => [name, [operationRights[name].action]]),
 );

@@ -108,6 +108,7 @@ const ownNames = new Map([
   ["GetBucketLifecycleConfiguration", "GetBucketLifecycle"],
   ["PutBucketLifecycleConfiguration", "PutBucketLifecycle"],
   ["GetBucketNotificationConfiguration", "GetBucketNotification"],
+  ["PutBucketNotificationConfiguration", "PutBucketNotification"],
   ["GetBucketAccelerateConfiguration", "GetBucketAccelerate"],
 ]);
 const doneRows = tableUnder(page, "Operations that are done");

@@ -11,9 +11,9 @@ export function parseNetwork(text: string): Network | undefined {
   const [, address = "", length] = /^([0-9a-fA-F.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);
   if (version === 0) return undefined;
-  const longest = version === 4 ? 32 : 128;
-  const bits = length === undefined ? longest : Number(length);
-  return bits > longest ? undefined : { family: version === 4 ? "ipv4" : "ipv6", address, length: bits };
+  const maxLength = version === 4 ? 32 : 128;
+  const bits = length === undefined ? maxLength : Number(length);
+  return bits > maxLength ? undefined : { family: version === 4 ? "ipv4" : "ipv6", address, length: bits };
 }
 
 /** Returns a function that tells whether an address is in one of the networks. */

@@ -14,12 +14,12 @@ export function parseConditions(value: unknown, path: string): readonly Conditio
   if (!isFields(value)) throw new PolicyError(`${path} must be an object.`);
   return Object.entries(value).flatMap(([name, keys]) => {
     const operator = parseOperator(name, path);
-    const place = `${path}.${name}`;
+    const operatorPath = `${path}.${name}`;
     if (!isFields(keys) || Object.keys(keys).length === 0) {
-      throw new PolicyError(`${place} must be an object with at least one condition key.`);
+      throw new PolicyError(`${operatorPath} must be an object with at least one condition key.`);
     }
     return Object.entries(keys).map(([key, values]) =>
-      parseCondition(operator, key, values, `${place}.${shorten(key)}`),
+      parseCondition(operator, key, values, `${operatorPath}.${shorten(key)}`),
     );
   });
 }

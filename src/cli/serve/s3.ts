@@ -20,6 +20,9 @@ export const s3Options: Readonly<Record<string, Option>> = {
     summary: "base domain for virtual-hosted-style requests: s3.example.com serves photos.s3.example.com",
     repeatable: true,
   },
+  "block-public-access": {
+    summary: "no bucket policy gives access to everyone: as if every bucket had a full public access block",
+  },
   "s3-url": { value: "URL", summary: "public URL of the S3 API, used in presigned URLs" },
 };
 
@@ -38,6 +41,8 @@ export interface S3Settings extends PortAddress {
   readonly domains: readonly string[];
   /** Public URL, if it differs from the listening address. */
   readonly endpoint: string | undefined;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess: boolean;
 }
 
 export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
@@ -45,6 +50,7 @@ export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
     ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
     domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
     endpoint: endpointOption(invocation, "s3-url"),
+    blocksPublicAccess: invocation.options.flag("block-public-access"),
   };
 }
 
@@ -59,7 +65,7 @@ export interface ServeS3Options {
 }
 
 export async function serveS3(
-  { host, port, whenTaken, domains, endpoint }: S3Settings,
+  { host, port, whenTaken, domains, endpoint, blocksPublicAccess }: S3Settings,
   { data, mode, watch, log, commonPortOptions, openUploads }: ServeS3Options,
 ): Promise<RunningS3> {
   const secretKey = data.secretKey();
@@ -70,6 +76,7 @@ export async function serveS3(
     ...{ location: data.location, host, port, whenTaken, domains, secretKey, watch, log, openUploads },
     encryption: data.encryption,
     ...commonPortOptions,
+    blocksPublicAccess,
     onUsed: uses.record,
     environment: process.env,
     processes: mode === "dev" ? 1 : availableParallelism(),

@@ -8,8 +8,7 @@ import type { Bucket } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
 import type { Operation } from "../operation.ts";
 import { type BucketOperationName, type RequestTarget, toAccessRequest } from "../operation-rights.ts";
-import type { S3Request } from "../request.ts";
-import { createFindValues } from "./policy-values.ts";
+import { type ConditionSource, createFindValues } from "./policy-values.ts";
 
 /** The permission to run an operation. */
 export interface Authorization {
@@ -23,8 +22,10 @@ export interface Authorization {
 export interface AccessContext {
   readonly engine: Pick<Engine, "bucket" | "head">;
   readonly caller: Caller;
-  readonly request: Pick<S3Request, "header" | "query" | "http">;
+  readonly request: ConditionSource;
   readonly now: () => number;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
 }
 
 /** What is asked for in the bucket. */
@@ -48,9 +49,20 @@ export async function requireAccess(
   return { bucket, canOverwrite: decision === "allowed" };
 }
 
-async function requireBucket({ engine, caller }: AccessContext, name: string): Promise<Bucket> {
+const fullBlock = {
+  blockPublicAcls: true,
+  ignorePublicAcls: true,
+  blockPublicPolicy: true,
+  restrictPublicBuckets: true,
+} as const;
+
+async function requireBucket(context: AccessContext, name: string): Promise<Bucket> {
+  const { engine, caller, blocksPublicAccess } = context;
   const bucket = await engine.bucket(name);
-  if (bucket !== undefined) return bucket;
+  if (bucket !== undefined) {
+    if (blocksPublicAccess !== true) return bucket;
+    return { ...bucket, settings: { ...bucket.settings, publicAccessBlock: fullBlock } };
+  }
   // Strangers do not learn which buckets exist.
   if (caller.isAnonymous === true) throw new S3Error("AccessDenied");
   throw new S3Error("NoSuchBucket", { details: { BucketName: name } });
@@ -96,6 +108,22 @@ async function decideWithPolicy(context: AccessContext, bucket: Bucket, wanted: 
   return decide(caller, bucket, asked, createFindValues(values));
 }
 
+/** As in S3, a caller who may list the bucket, but not read the key, learns that it is missing. */
+async function denialOf(
+  context: AccessContext,
+  bucket: Bucket,
+  { name, key = "" }: Wanted,
+): Promise<S3Error> {
+  const isRead = name === "GetObject" || name === "HeadObject";
+  if (isRead && bucket.settings.policy !== undefined) {
+    const mayList = (await decideAccess(context, bucket, { name: "ListObjects", prefix: key })) === "allowed";
+    if (mayList && (await context.engine.head(bucket.name, key)) === undefined) {
+      return new S3Error("NoSuchKey", { details: { Key: key } });
+    }
+  }
+  return new S3Error("AccessDenied");
+}
+
 /** Whether the caller may remove a protection of the object, such as governance retention. */
 export async function canRemoveProtection(
   context: AccessContext,
@@ -128,7 +156,7 @@ export async function authorize(
   const bucket = await requireBucket(context, bucketName);
   const isDeferred = name === "PutObjectTagging" && usesRequestTags(bucket);
   const decision = isDeferred ? "allowed" : await decideAccess(context, bucket, wanted);
-  if (decision === "denied") throw new S3Error("AccessDenied");
+  if (decision === "denied") throw await denialOf(context, bucket, wanted);
   const expectedOwner = request.header("x-amz-expected-bucket-owner");
   if (expectedOwner !== undefined && expectedOwner !== toOwner(bucket.account).id) {
     throw new S3Error("AccessDenied");

@@ -2,13 +2,19 @@
 import type { Caller } from "../../access/decide.ts";
 import { headerOfKey, tagKeys } from "../../access/policy/condition-keys.ts";
 import type { FindValues } from "../../access/policy/conditions.ts";
+import type { HttpRequest } from "../../http/server/listen.ts";
 import type { BucketOperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { parseTagHeader } from "../tag-header.ts";
 
+/** What conditions use of a request. */
+export interface ConditionSource extends Pick<S3Request, "header" | "query"> {
+  readonly http: Pick<HttpRequest, "address" | "scheme">;
+}
+
 export interface RequestValues {
   readonly caller: Caller;
-  readonly request: Pick<S3Request, "header" | "query" | "http">;
+  readonly request: ConditionSource;
   readonly operation: BucketOperationName;
   /** Prefix of a listing. */
   readonly prefix: string | undefined;

@@ -80,11 +80,14 @@ export function requireChecksum(request: S3Request, message: string): void {
   if (!hasChecksum) throw new S3Error("InvalidRequest", { message });
 }
 
+export function isBypassRequested({ header }: S3Request): boolean {
+  return header("x-amz-bypass-governance-retention")?.toLowerCase() === "true";
+}
+
 /** Whether the request bypasses governance retention, which needs the admin right. */
 export async function readBypass(call: Call): Promise<boolean> {
   const { request, operation, bucket } = call;
-  const text = request.header("x-amz-bypass-governance-retention");
-  if (text?.toLowerCase() !== "true") return false;
+  if (!isBypassRequested(request)) return false;
   if (bucket !== undefined && (await canRemoveProtection(call, bucket, operation))) return true;
   throw new S3Error("AccessDenied", {
     message: "Access Denied: bypassing governance retention needs the admin right on the bucket.",

@@ -1,5 +1,6 @@
 // Converts metadata between headers and records. Bytes that are not valid UTF-8 are preserved.
 import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
+import type { Bucket } from "../../model/bucket.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
@@ -19,21 +20,21 @@ const refusedHeaders = [
 ];
 const unsupportedChecksum = /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/;
 
-export function checkRefusedHeaders(request: S3Request, operation: OperationName): void {
+export function checkRefusedHeaders(request: S3Request, operation: OperationName, bucket?: Bucket): void {
   const { rawHeaders } = request.http;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
     checkRefused(name, "Header");
-    checkAclHeader(name, rawHeaders[i + 1]!);
+    checkAclHeader(name, rawHeaders[i + 1]!, bucket);
     checkEncryptionHeader(name, operation);
   }
 }
 
 /** Fields of a form stand for headers. */
-export function checkRefusedFields(fields: ReadonlyMap<string, string>): void {
+export function checkRefusedFields(fields: ReadonlyMap<string, string>, bucket: Bucket): void {
   for (const [name, value] of fields) {
     checkRefused(name, "Field");
-    checkAclHeader(name === "acl" ? "x-amz-acl" : name, value);
+    checkAclHeader(name === "acl" ? "x-amz-acl" : name, value, bucket);
   }
 }
 

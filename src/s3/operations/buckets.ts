@@ -144,21 +144,6 @@ export async function getAcl(call: Call): Promise<S3Response> {
   );
 }
 
-/** S3 cannot express the targets of notification rules, so rules are not shown as if there were none. */
-export async function getBucketNotification({ bucket }: Call): Promise<S3Response> {
-  if ((bucket?.settings.notifications?.length ?? 0) > 0) {
-    throw new S3Error("NotImplemented", {
-      message:
-        "S3 cannot express the notification rules of this bucket. List them with: store bucket notify list",
-    });
-  }
-  return answerXml("NotificationConfiguration", []);
-}
-
-export async function putBucketNotification(): Promise<S3Response> {
-  throw new S3Error("NotImplemented");
-}
-
 export async function getBucketRequestPayment(): Promise<S3Response> {
   return answerXml("RequestPaymentConfiguration", [["Payer", "BucketOwner"]]);
 }

@@ -8,7 +8,7 @@ import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { RangeRequest } from "../../model/range.ts";
 import type { DeleteMarker } from "../../model/version.ts";
-import { requireAccess } from "../auth/authorize.ts";
+import { decideAccess, requireAccess, type Wanted } from "../auth/authorize.ts";
 import { checksumElements, parseAlgorithm, partChecksumElements, s3Algorithms } from "../body/checksums.ts";
 import { answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -75,6 +75,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   // Open the source after all other checks, because an open body must be read or cancelled.
   const { found, bucket: sourceBucket } = await openSource(call, source, undefined);
   const { record, bytes } = found;
+  if (!replacesTags && record.tags !== undefined) await checkTagCopy(call, source, sourceBucket, found);
   if (record.size > limits.singleWriteBytes) {
     await bytes.cancel();
     throw new S3Error("InvalidRequest", {
@@ -109,6 +110,28 @@ export async function copyObject(call: Call): Promise<S3Response> {
       ...expirationHeader(call, stored),
     ],
   );
+}
+
+/** As in S3, copying tags needs the right to read and to write tags, if a policy is what allows it. */
+async function checkTagCopy(
+  call: Call,
+  { key, version }: CopySource,
+  sourceBucket: Bucket,
+  { bytes }: FoundObject,
+): Promise<void> {
+  const target = { name: "PutObjectTagging", key: call.operation.key } as const;
+  const decisions = [
+    await decideTags(call, sourceBucket, { name: "GetObjectTagging", key, version }),
+    await decideTags(call, call.bucket!, target),
+  ];
+  if (!decisions.includes("denied")) return;
+  await bytes.cancel();
+  throw new S3Error("AccessDenied");
+}
+
+/** Without a policy, who may read or write an object may do so with its tags. */
+function decideTags(call: Call, bucket: Bucket, wanted: Wanted) {
+  return bucket.settings.policy === undefined ? "allowed" : decideAccess(call, bucket, wanted);
 }
 
 export async function uploadPartCopy(call: Call): Promise<S3Response> {

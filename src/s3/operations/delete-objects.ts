@@ -5,7 +5,7 @@ import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import { type DeleteMarker, isDeleteMarker, versionId } from "../../model/version.ts";
-import { decideAccess } from "../auth/authorize.ts";
+import { canRemoveProtection, decideAccess } from "../auth/authorize.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
@@ -13,7 +13,7 @@ import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, type S3Response } from "../call.ts";
 import { errorCodeByReason, S3Error } from "../errors.ts";
 import { elementCondition, preconditionFailed } from "../headers/conditions.ts";
-import { readBypass } from "../headers/lock.ts";
+import { isBypassRequested, readBypass } from "../headers/lock.ts";
 import { isVersionId } from "../headers/versions.ts";
 import { type ConditionalDeletion, deleteVersions } from "./delete-versions.ts";
 
@@ -30,8 +30,10 @@ type Result =
 type Results = Map<ObjectToDelete, Result>;
 
 export async function deleteObjects(call: Call): Promise<S3Response> {
-  const { engine, operation, request, payload } = call;
-  const bypassGovernance = await readBypass(call);
+  const { engine, operation, request, payload, bucket } = call;
+  // A policy may allow it for some keys only, so that it is decided for each key.
+  const isDecidedByKey = bucket?.settings.policy !== undefined;
+  const bypassGovernance = isDecidedByKey ? isBypassRequested(request) : await readBypass(call);
   const bytes = await readWholePayload(payload, 4 * 1024 * 1024);
   checkDocument(request, payload, bytes);
   const document = readXml(bytes, "Delete");
@@ -142,7 +144,10 @@ function findRefusal({ key, version }: ObjectToDelete): Result | undefined {
 /** A key that the caller may not delete is refused; the others are deleted. */
 async function findDenial(call: Call, { key, version }: ObjectToDelete): Promise<Result | undefined> {
   const decision = await decideAccess(call, call.bucket!, { name: "DeleteObject", key, version });
-  if (decision === "allowed") return undefined;
+  const needsBypass =
+    version !== undefined && call.bucket!.settings.policy !== undefined && isBypassRequested(call.request);
+  const canBypass = !needsBypass || (await canRemoveProtection(call, call.bucket!, { key, version }));
+  if (decision === "allowed" && canBypass) return undefined;
   return { kind: "refused", code: "AccessDenied", message: "Access Denied" };
 }
 

@@ -1,7 +1,6 @@
 // Maps each operation of the S3 API to the function that runs it.
 import type { OperationHandler } from "../call.ts";
 import type { OperationName } from "../operation-rights.ts";
-import * as acl from "./acl.ts";
 import { getObjectAttributes } from "./attributes.ts";
 import * as encryption from "./bucket-encryption.ts";
 import * as buckets from "./buckets.ts";
@@ -13,7 +12,9 @@ import { listObjectVersions } from "./list-versions.ts";
 import { listMultipartUploads, listObjects, listObjectsV2 } from "./listing.ts";
 import * as lock from "./object-lock.ts";
 import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
-import * as policy from "./policy.ts";
+import * as acl from "./settings/acl.ts";
+import * as notification from "./settings/notification.ts";
+import * as policy from "./settings/policy.ts";
 import * as tagging from "./tagging.ts";
 import {
   abortMultipartUpload,
@@ -54,8 +55,8 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   GetBucketOwnershipControls: acl.getBucketOwnershipControls,
   PutBucketOwnershipControls: acl.putBucketOwnershipControls,
   DeleteBucketOwnershipControls: acl.deleteBucketOwnershipControls,
-  GetBucketNotification: buckets.getBucketNotification,
-  PutBucketNotification: buckets.putBucketNotification,
+  GetBucketNotification: notification.getBucketNotification,
+  PutBucketNotification: notification.putBucketNotification,
   GetBucketLogging: buckets.emptySetting("BucketLoggingStatus"),
   GetBucketWebsite: buckets.settingNotFound("NoSuchWebsiteConfiguration"),
   GetBucketAccelerate: buckets.emptySetting("AccelerateConfiguration"),

@@ -1,9 +1,10 @@
 // PostObject: an upload from an HTML form, authorized by a signed policy.
-import type { Caller } from "../../access/decide.ts";
+import { anonymous, type Caller } from "../../access/decide.ts";
 import type { ByteStream, Engine } from "../../engine/engine.ts";
 import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
+import { isUnsigned } from "../auth/anonymous.ts";
 import { type AuthenticateOptions, cachedKey, constantTimeEqual } from "../auth/authenticate.ts";
 import { requireAccess } from "../auth/authorize.ts";
 import { findSigner } from "../auth/find-signer.ts";
@@ -26,8 +27,16 @@ import type { Operation } from "../operation.ts";
 import type { S3Request } from "../request.ts";
 import { storedHeaders } from "./objects.ts";
 
+/** A form with one of these is not anonymous. */
+const signatureFields = [
+  ...["policy", "x-amz-algorithm", "x-amz-credential", "x-amz-signature", "x-amz-security-token"],
+  ...["awsaccesskeyid", "signature"],
+];
+
 export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess?: boolean | undefined;
   /** Memory budget for the fields. */
   readonly share: BudgetShare;
   /** Called when the caller and the key are known. Returns the pace of a key with limits. */
@@ -46,21 +55,21 @@ export async function postObject(
     options.share,
   );
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
-  const caller = await authenticateForm(fields, options, () => request.http.address());
+  const isSigned = !isUnsigned(request) || signatureFields.some((name) => fields.has(name));
+  const caller = isSigned ? await authenticateForm(fields, options, () => request.http.address()) : anonymous;
   const key = resolveKey(form);
   const formRequest = withFieldsAsHeaders(request, fields);
   const requestTags = readTagField(fields.get("tagging"));
-  const context = { engine, caller, request: withPolicyHeaders(request, fields), now: options.now };
+  const { now, blocksPublicAccess } = options;
+  const context = { engine, caller, request: withPolicyHeaders(request, fields), now, blocksPublicAccess };
   const wanted = { name: "PostObject", key, requestTags: requestTags ?? new Map() } as const;
   const { bucket, canOverwrite } = await requireAccess(context, operation.bucket, wanted);
   const pace = await options.onAuthenticated(caller, key);
   // The policy applies to the key in which ${filename} is already replaced.
-  const sizeLimits = checkPolicy(
-    fields.get("policy") ?? "",
-    new Map([...fields, ["key", key]]),
-    options.now(),
-  );
-  checkRefusedFields(fields);
+  const sizeLimits = isSigned
+    ? checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now())
+    : { minBytes: 0, maxBytes: Number.POSITIVE_INFINITY };
+  checkRefusedFields(fields, bucket);
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,

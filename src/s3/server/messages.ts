@@ -25,6 +25,8 @@ export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"
   readonly processes: number;
   /** "always": encrypt every new object with the store's key. */
   readonly encryption: "always" | undefined;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess: boolean | undefined;
 }
 
 export type ToS3Process =

@@ -6,6 +6,7 @@ import { createRoles } from "../../access/temporary/roles.ts";
 import { createAuditAggregator } from "../../audit/aggregate.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
+import { createNotificationRules } from "../../events/rules.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
 import { createOpenStreams } from "../../http/server/listener-state.ts";
@@ -32,7 +33,7 @@ function sendToParent(message: FromS3Process): void {
 
 async function open(messageOptions: OpenS3): Promise<void> {
   const { location, domains, secretKey: keyText, observing, ...others } = messageOptions;
-  const { openUploads, encryption, processes, ...portOptions } = others;
+  const { openUploads, encryption, blocksPublicAccess, processes, ...portOptions } = others;
   const secretKey = Buffer.from(keyText, "base64");
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
@@ -49,6 +50,8 @@ async function open(messageOptions: OpenS3): Promise<void> {
     engine,
     credentials: createCredentials(documents, secretKey, Date.now),
     roles: createRoles(documents, () => secretKey, Date.now),
+    notifications: createNotificationRules(engine, documents, () => secretKey),
+    blocksPublicAccess,
     domains,
     now: Date.now,
     processes,

@@ -44,11 +44,11 @@ test("reading a bucket setting that Store does not have gets the response of AWS
   ] as const) {
     await refused(sending, code, 404);
   }
-  // S3 cannot express a rule with a script as target, and an empty configuration would be wrong.
   const add = ["bucket", "notify", "add", Bucket, "--script", "app", "--data", s3.data];
   const added = await s3.scene.shell.run(add);
   assert.equal(added.code, 0, added.stderr);
-  await refused(client.send(notification), "NotImplemented", 501);
+  const { LambdaFunctionConfigurations } = await client.send(notification);
+  assert.equal(LambdaFunctionConfigurations?.[0]?.LambdaFunctionArn, "arn:aws:lambda:::function:app");
 });
 
 test("CORS rules are stored and applied to preflight requests and responses", async (t) => {

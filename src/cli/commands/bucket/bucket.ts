@@ -10,6 +10,7 @@ import { bucketJson, infoCommand } from "./info.ts";
 import { lockCommand } from "./lock.ts";
 import { notifyCommand } from "./notify.ts";
 import { objectLockCommand } from "./object-lock.ts";
+import { policyCommand } from "./policy.ts";
 import { publicCommand } from "./public.ts";
 import { restoreCommand } from "./restore.ts";
 import { tagsCommand } from "./tags.ts";
@@ -78,6 +79,7 @@ export const bucketCommands: CommandGroup = {
     objectLockCommand,
     lockCommand,
     tagsCommand,
+    policyCommand,
     deleteCommand,
   ],
 };

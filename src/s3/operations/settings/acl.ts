@@ -1,14 +1,14 @@
 // ACLs and ownership controls. ACLs are disabled, as in a bucket of S3 whose owner enforces its
 // ownership: only the owner's full control can be set, which is what every bucket has.
-import { toOwner } from "../../access/keys/credentials.ts";
-import { checkDocument } from "../body/checksums.ts";
-import { readWholePayload } from "../body/payload.ts";
-import { childText, findChild, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
-import { answer, answerXml, type Call, type S3Response } from "../call.ts";
-import { S3Error } from "../errors.ts";
-import { aclNotSupported } from "../headers/acl.ts";
-import { versionHeaders } from "../headers/versions.ts";
-import { findObject } from "./find-object.ts";
+import { toOwner } from "../../../access/keys/credentials.ts";
+import { checkDocument } from "../../body/checksums.ts";
+import { readWholePayload } from "../../body/payload.ts";
+import { childText, findChild, findChildren, readXml, type XmlNode } from "../../body/xml-reader.ts";
+import { answer, answerXml, type Call, type S3Response } from "../../call.ts";
+import { S3Error } from "../../errors.ts";
+import { aclNotSupported } from "../../headers/acl.ts";
+import { versionHeaders } from "../../headers/versions.ts";
+import { findObject } from "../find-object.ts";
 
 const maxDocumentBytes = 65_536;
 

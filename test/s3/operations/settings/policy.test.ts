@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
+  CopyObjectCommand,
   CreateBucketCommand,
   DeleteBucketPolicyCommand,
   DeleteObjectCommand,
@@ -17,7 +18,7 @@ import {
   PutPublicAccessBlockCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import { type Key, refused, type S3Scene, s3Scene } from "../scene.ts";
+import { type Key, refused, type S3Scene, s3Scene } from "../../scene.ts";
 
 let scene: S3Scene;
 let owner: S3Client;
@@ -115,6 +116,95 @@ test("an anonymous caller may put and delete if a policy says so, but never chan
   assert.equal(await anonymousStatus(`${bucket}?policy`, { method: "DELETE" }), 403);
   assert.equal(await anonymousStatus(`${bucket}?tagging`, { method: "DELETE" }), 403);
   assert.equal(await anonymousStatus(bucket, { method: "DELETE" }), 403);
+});
+
+test("an anonymous form may upload if a policy says so", async () => {
+  const bucket = await newBucket();
+  const post = (key: string, fields: Record<string, string> = {}) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ key, ...fields })) body.set(name, value);
+    body.set("file", new Blob(["form"]), "a.txt");
+    return anonymousStatus(bucket, { method: "POST", body });
+  };
+  assert.equal(await post("open/form"), 403);
+  await putPolicy(bucket, { Action: "s3:PutObject", on: "/open/*" });
+  assert.equal(await post("open/form"), 204);
+  assert.equal(await get(owner, bucket, "open/form"), "form");
+  assert.equal(await post("closed/form"), 403);
+  const tagging = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
+  assert.equal(await post("open/tagged", { tagging }), 403);
+  assert.equal(await post("open/public", { acl: "public-read" }), 403);
+  for (const name of ["policy", "x-amz-signature", "x-amz-credential", "AWSAccessKeyId"])
+    assert.notEqual(await post("open/form", { [name]: "x" }), 204, name);
+});
+
+test("a version needs the actions of versions, and bypassing retention its own", async () => {
+  const bucket = `policies-${count++}`;
+  await owner.send(new CreateBucketCommand({ Bucket: bucket, ObjectLockEnabledForBucket: true }));
+  const { VersionId } = await owner.send(
+    new PutObjectCommand({
+      Bucket: bucket,
+      Key: "a",
+      Body: "a",
+      ObjectLockMode: "GOVERNANCE",
+      ObjectLockRetainUntilDate: new Date(Date.now() + 3_600_000),
+    }),
+  );
+  const read = () => other.send(new GetObjectCommand({ Bucket: bucket, Key: "a", VersionId }));
+  const remove = (BypassGovernanceRetention?: boolean) =>
+    other.send(new DeleteObjectCommand({ Bucket: bucket, Key: "a", VersionId, BypassGovernanceRetention }));
+  const allow = (...actions: string[]) =>
+    putPolicy(bucket, { Principal: { AWS: "other" }, Action: actions.map((one) => `s3:${one}`) });
+  await allow("GetObject", "DeleteObject");
+  await refused(read(), "AccessDenied");
+  await refused(remove(), "AccessDenied");
+  await allow("GetObjectVersion", "DeleteObjectVersion");
+  await read();
+  await refused(remove(), "AccessDenied");
+  await refused(remove(true), "AccessDenied");
+  const many = (Key: string) =>
+    other.send(
+      new DeleteObjectsCommand({
+        Bucket: bucket,
+        Delete: { Objects: [{ Key, VersionId }] },
+        BypassGovernanceRetention: true,
+      }),
+    );
+  assert.equal((await many("a")).Errors?.[0]?.Code, "AccessDenied");
+  await allow("DeleteObjectVersion", "BypassGovernanceRetention");
+  assert.deepEqual(
+    (await many("a")).Deleted?.map(({ Key }) => Key),
+    ["a"],
+  );
+});
+
+test("a copy needs the right to read its source, and its tags if it has some", async () => {
+  const [from, to] = [await newBucket(), await newBucket()];
+  const copy = (Key: string) =>
+    other.send(new CopyObjectCommand({ Bucket: to, Key, CopySource: `${from}/open/a` }));
+  await putPolicy(to, {
+    Principal: { AWS: "other" },
+    Action: ["s3:PutObject", "s3:PutObjectTagging"],
+    Condition: { StringLike: { "s3:x-amz-copy-source": `${from}/open/*` } },
+  });
+  await refused(copy("b"), "AccessDenied");
+  await putPolicy(from, { Principal: { AWS: "other" }, Action: "s3:GetObject" });
+  await copy("b");
+  const Tagging = { TagSet: [{ Key: "a", Value: "b" }] };
+  await owner.send(new PutObjectTaggingCommand({ Bucket: from, Key: "open/a", Tagging }));
+  await refused(copy("c"), "AccessDenied");
+  await putPolicy(from, { Principal: { AWS: "other" }, Action: ["s3:GetObject", "s3:GetObjectTagging"] });
+  await copy("c");
+  await refused(other.send(new PutObjectCommand({ Bucket: to, Key: "d", Body: "d" })), "AccessDenied");
+});
+
+test("a server with a full public access block lets no policy open a bucket", async (t) => {
+  const blocked = await s3Scene(t, "serve", ["--block-public-access"]);
+  const client = blocked.client();
+  const Policy = JSON.stringify({
+    Statement: { Effect: "Allow", Principal: "*", Action: "s3:GetObject", Resource: "arn:aws:s3:::bucket/*" },
+  });
+  await refused(client.send(new PutBucketPolicyCommand({ Bucket: "bucket", Policy })), "AccessDenied", 403);
 });
 
 test("a part of a signature is not an anonymous request", async () => {

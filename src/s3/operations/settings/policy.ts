@@ -1,15 +1,15 @@
 // Bucket policies and the public access block.
-import { cachedPolicy } from "../../access/policy/cache.ts";
-import { parsePolicy } from "../../access/policy/parse.ts";
-import { maxPolicyBytes, type Policy, PolicyError } from "../../access/policy/policy.ts";
-import { isPublicPolicy } from "../../access/policy/public-status.ts";
-import type { Bucket } from "../../model/bucket.ts";
-import type { PublicAccessBlock } from "../../model/settings/public-access-block.ts";
-import { checkDocument } from "../body/checksums.ts";
-import { readWholePayload } from "../body/payload.ts";
-import { childText, readXml, type XmlNode } from "../body/xml-reader.ts";
-import { answer, answerXml, type Call, type S3Response } from "../call.ts";
-import { S3Error } from "../errors.ts";
+import { cachedPolicy } from "../../../access/policy/cache.ts";
+import { parsePolicy } from "../../../access/policy/parse.ts";
+import { maxPolicyBytes, type Policy, PolicyError } from "../../../access/policy/policy.ts";
+import { isPublicPolicy } from "../../../access/policy/public-status.ts";
+import type { Bucket } from "../../../model/bucket.ts";
+import type { PublicAccessBlock } from "../../../model/settings/public-access-block.ts";
+import { checkDocument } from "../../body/checksums.ts";
+import { readWholePayload } from "../../body/payload.ts";
+import { childText, readXml, type XmlNode } from "../../body/xml-reader.ts";
+import { answer, answerXml, type Call, type S3Response } from "../../call.ts";
+import { S3Error } from "../../errors.ts";
 
 /** As in S3, a policy can be read and changed only by the account of its bucket. */
 function requireOwnAccount({ caller, bucket }: Call): Bucket {
