@@ -7,7 +7,8 @@ import type { Context } from "../context.ts";
 import type { ObjectBytes } from "../engine.ts";
 import type { Body } from "../records.ts";
 import { once } from "./byte-streams.ts";
-import { type DataKey, decrypt, decryptWhole, sealedSize } from "./sealed-blocks.ts";
+import { type DataKey, sealedSize } from "./sealed-blocks.ts";
+import { decrypt, decryptWhole } from "./sealed-reader.ts";
 
 export interface BodyRequest {
   readonly bucket: string;
