@@ -1,13 +1,13 @@
 // Opens a store: creates an engine for a data directory, "memory:" or the two URLs of a cluster.
 // Only the adapter of that location is loaded.
-import { randomBytes } from "node:crypto";
-import type { AuditLog } from "./audit/audit-log.ts";
+import { type AuditLog, createAuditRecorder } from "./audit/audit-log.ts";
 import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
 import { unfinishedCopy } from "./copy/documents.ts";
 import type { Blobs } from "./engine/blobs.ts";
+import type { ExpiredObjects } from "./engine/context.ts";
 import { createEngine } from "./engine/create.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { NamespaceRecord } from "./engine/key-value/key-value.ts";
@@ -18,6 +18,8 @@ import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { BucketRecord } from "./model/bucket.ts";
 import { CopyError } from "./model/copy.ts";
 import { checkLocation, type Location } from "./model/location.ts";
+import { createEncryptionKeys } from "./secrets/encryption-keys.ts";
+import { loadSecretKey } from "./secrets/master-key.ts";
 import type * as script from "./types.ts";
 
 export interface OpenOptions {
@@ -27,6 +29,13 @@ export interface OpenOptions {
   readonly metrics?: Metrics;
   /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
+  /** "always": encrypt every new object with the store's key. Default: as buckets and requests ask. */
+  readonly encryption?: "always" | undefined;
+  /**
+   * The secret key that seals the store's encryption keys: 32 bytes, or 64 hex digits. Default: the
+   * key file of the data directory. A cluster that encrypts needs this option.
+   */
+  readonly secretKey?: string | Uint8Array | (() => Uint8Array) | undefined;
   /** Endpoint of the S3 API and the access key for `bucket.presign`. */
   readonly presign?: Presigner;
 }
@@ -83,16 +92,48 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   const ports = await openPorts(checkLocation(location), metrics);
   if (location !== "memory:") await refuseUnfinished(ports);
   const { records, blobs, commitForOthers } = ports;
+  const auditLog = ports.auditLog ?? createDocumentAuditLog(records.documents);
   const engine = createEngine({
     records,
     blobs,
+    onExpired: (expired) => recordExpired(auditLog, expired, options.now ?? Date.now),
     now: options.now,
     metrics,
     openUploads: options.openUploads,
+    encryption: {
+      masterKeys: createEncryptionKeys(records.documents, secretKeyOf(location, options), options.now),
+      encrypt: options.encryption,
+    },
   });
-  const auditLog =
-    ports.auditLog ?? createDocumentAuditLog(records.documents, () => randomBytes(8).toString("hex"));
   return { engine, documents: records.documents, commitForOthers, auditLog };
+}
+
+/** Records in the audit log what a run of lifecycle rules deleted in one bucket. */
+async function recordExpired(log: AuditLog, expired: ExpiredObjects, now: () => number): Promise<void> {
+  const { bucket: subject, objects, versions, uploads } = expired;
+  const warn = (line: string) => process.emitWarning(line, "StoreWarning");
+  await createAuditRecorder(
+    log,
+    now,
+    warn,
+  )({
+    act: "expire objects",
+    subject,
+    detail: `${objects} objects, ${versions} noncurrent versions, ${uploads} uploads`,
+    count: objects + versions + uploads,
+    by: { face: "server" },
+  });
+}
+
+/** The key is loaded when something is encrypted or decrypted for the first time. */
+function secretKeyOf(location: Location, { secretKey }: OpenOptions): () => Uint8Array {
+  if (typeof secretKey === "function") return secretKey;
+  if (secretKey instanceof Uint8Array) return () => secretKey;
+  let loaded: Uint8Array | undefined;
+  return () => {
+    loaded ??= loadSecretKey(location, secretKey);
+    return loaded;
+  };
 }
 
 /** Opens a directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }` or `"memory:"`. */

@@ -1,4 +1,5 @@
 // Types for script authors: the bucket binding (spec 2 and 4).
+import type { StoreTemporaryCredentials, StoreTemporaryCredentialsOptions } from "./credential-types.ts";
 
 /**
  * The storage classes. Any other value is refused at run time. The type accepts any `string`, like
@@ -273,6 +274,8 @@ export interface StorePresigningBucket extends StoreBucket {
   setLegalHold(key: string, legalHold: boolean, options?: StoreVersionOptions | null): Promise<StoreObject>;
   /** Returns a URL of the S3 API that grants access without credentials until it expires. */
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
+  /** Returns credentials for S3 clients, limited to this bucket or parts of it, until they expire. */
+  temporaryCredentials(options?: StoreTemporaryCredentialsOptions | null): Promise<StoreTemporaryCredentials>;
 }
 
 export interface StorePresignOptions {

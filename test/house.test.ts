@@ -14,13 +14,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["node:crypto", "@node-rs/crc32"],
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
-  audit: ["engine/records.ts"],
-  secrets: ["model", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
+  audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
+  secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
   access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
   ],
+  oidc: ["http", "model", "jose"],
   "s3-client": ["http", "model", "node:http", "node:https", "node:timers/promises"],
   child: ["node:*"],
   engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
@@ -31,7 +32,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   ],
   cluster: ["async", "http", "metrics", "model", "s3-client", ...ports(), "pg", "@node-rs/crc32", "node:*"],
-  binding: ["http", "model", "types.ts", "kv-types.ts", ...engineTypes(), "node:stream", "node:util"],
+  binding: [
+    "access",
+    "http",
+    "model",
+    "credential-types.ts",
+    "types.ts",
+    "kv-types.ts",
+    ...engineTypes(),
+    "node:stream",
+    "node:util",
+  ],
   s3: [
     "access",
     "audit",
@@ -40,6 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "http",
     "metrics",
     "model",
+    "oidc",
     "open.ts",
     "secrets",
     ...engineTypes(),
@@ -51,7 +63,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["binding", "child", "http", "metrics", "model", "script-types.ts", "open.ts", ...engineTypes()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
-  console: ["audit", "http", "metrics", "model", ...engineTypes(), "node:*"],
+  console: ["audit", "http", "metrics", "model", "oidc", ...engineTypes(), "node:*"],
   cli: [
     ...[
       "access",
@@ -67,6 +79,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       "model",
+      "oidc",
       "open.ts",
       "public",
       "s3",
@@ -78,7 +91,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "node:*",
     ],
   ],
-  "types.ts": [],
+  "types.ts": ["credential-types.ts"],
+  "credential-types.ts": [],
   "script-types.ts": [],
   "kv-types.ts": [],
   "open.ts": [
@@ -93,12 +107,15 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "memory",
       "metrics",
       "model",
+      "secrets",
     ],
     ...["types.ts", "node:crypto"],
   ],
   "maintenance.ts": ["cluster", "copy", "local", "model", "open.ts"],
   "index.ts": [
+    "access",
     "binding",
+    "credential-types.ts",
     "engine/engine.ts",
     "engine/maintenance/reports.ts",
     "model",
@@ -111,14 +128,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
-  access: ["keys", "policy"],
+  access: ["keys", "policy", "temporary"],
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
   engine: ["codec", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
-  s3: ["auth", "body", "headers", "operations", "server"],
+  s3: ["auth", "body", "headers", "operations", "sts", "server"],
   script: ["config", "globals", "assets", "host", "supervisor"],
 };
 

@@ -2,19 +2,25 @@
 // nor the bucket's policy allows is denied, and what the policy denies is denied.
 import type { Bucket, BucketRecord } from "../model/bucket.ts";
 import { coversTarget, type Grant, includesRight, isGrantOn, type Right, type Target } from "./grants.ts";
+import type { KeyLimits } from "./keys/key-rates.ts";
 import { cachedPolicy } from "./policy/cache.ts";
 import type { FindValues } from "./policy/conditions.ts";
 import { evaluatePolicy, mayAllow, type PolicyEffect } from "./policy/evaluate.ts";
 import { isPublicPolicy } from "./policy/public-status.ts";
 
 export interface Caller {
+  /** For temporary credentials, the access key or the role that they belong to. */
   readonly accessKeyId: string;
   readonly account: string;
   /** Undefined: full access to the account. */
   readonly grants: readonly Grant[] | undefined;
   /** Limits of temporary credentials: these grants must allow the request too. */
   readonly scope?: Scope | undefined;
+  /** Rates of the access key. Undefined: no limits. */
+  readonly limits?: KeyLimits | undefined;
   readonly isAnonymous?: true | undefined;
+  /** The access key id of temporary credentials. */
+  readonly temporaryId?: string | undefined;
 }
 
 /** The caller of a request without a signature. Only a policy can allow it something. */

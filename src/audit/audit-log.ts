@@ -1,5 +1,7 @@
 // The audit log: who made which administrative change to a store, when, and from where. It never
 // contains secrets.
+import type { ChainFields } from "./chain.ts";
+import type { ChainReport } from "./chain-report.ts";
 
 export const auditActions = [
   "create bucket",
@@ -11,24 +13,51 @@ export const auditActions = [
   "change lock rules",
   "change lifecycle",
   "change notifications",
-  "change policy",
   "change public access",
+  "change policy",
+  "change ownership",
+  "change publication",
+  "change quota",
+  "change encryption",
   "change versioning",
   "change object lock",
+  "change retention",
+  "change legal hold",
+  "bypass retention",
   "change tags",
+  "expire objects",
+  "encrypt objects",
   "create key",
+  "import key",
+  "change key",
   "delete key",
   "disable key",
   "enable key",
   "rotate key",
+  "create temporary credentials",
+  "revoke temporary credentials",
+  "change identity provider",
+  "rotate master key",
+  "apply encryption",
   "put secret",
   "delete secret",
   "create token",
   "revoke token",
+  "create user",
+  "change user",
+  "delete user",
+  "create role",
+  "change role",
+  "delete role",
   "sign in",
   "refuse sign-in",
   "sign out",
+  "end session",
+  "deny request",
   "restart script",
+  "repair audit log",
+  "trim audit log",
+  "change audit limit",
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
@@ -39,13 +68,16 @@ export interface AuditEntry {
   readonly act: AuditAction;
   /** The name of a bucket, namespace, script or secret, or the id of an access key or token. */
   readonly subject?: string | undefined;
+  /** What exactly was changed or denied: a key, a role, an error code. Never a secret. */
+  readonly detail?: string | undefined;
   /** Number of changes of this kind, if several are recorded in one entry. */
   readonly count?: number | undefined;
   readonly by: Actor;
 }
 
 export interface Actor {
-  readonly face: "command line" | "console" | "s3";
+  /** "server": the store itself, for example by a lifecycle rule. */
+  readonly face: "command line" | "console" | "s3" | "server";
   /** An operating system user, the name of a console token, or the id of an access key. */
   readonly name?: string | undefined;
   readonly remoteAddress?: string | undefined;
@@ -75,15 +107,24 @@ export function createAuditRecorder(
   };
 }
 
-/** Stores audit entries. */
+/** Stores audit entries in a hash chain. */
 export interface AuditLog {
   /** The entry is durable when the promise resolves. */
   record(entry: AuditEntry): Promise<void>;
   /** Yields entries in recorded order, after the position at which an earlier read ended. */
   read(after?: string): AsyncIterable<LoggedEntry>;
+  /** Verifies the chain. The hashes in `expected`, noted earlier, must be in it. */
+  verify(expected?: readonly string[]): Promise<ChainReport>;
+  /** Limits the size of the log; the oldest entries are removed, and an entry records this. */
+  limit(bytes: number): Promise<void>;
 }
 
 export interface LoggedEntry {
-  readonly entry: AuditEntry;
+  /** Entries of versions without a hash chain have no chain fields. */
+  readonly entry: AuditEntry & Partial<ChainFields>;
   readonly position: string;
 }
+
+/** Default limit for the size of the log. */
+export const defaultLogBytes = 256 * 1024 * 1024;
+export const minLogBytes = 1024 * 1024;

@@ -1,5 +1,7 @@
 // The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine, and
 // outcomes of the engine to return values. The engine enforces the rules.
+
+import type { StoreTemporaryCredentials, StoreTemporaryCredentialsOptions } from "../credential-types.ts";
 import type { Engine } from "../engine/engine.ts";
 import { StoreError } from "../model/errors.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
@@ -20,6 +22,7 @@ import type { Compatibility } from "./compatibility.ts";
 import { StoreObject } from "./object.ts";
 import { StoreObjectBody } from "./object-body.ts";
 import { type Presigner, presignedUrl } from "./presign.ts";
+import { bucketCredentials } from "./temporary.ts";
 import { StoreMultipartUpload } from "./upload.ts";
 import { cancelSource, toSource } from "./values.ts";
 import {
@@ -199,6 +202,12 @@ export class StoreBucket {
 
   async presign(key: string, options?: script.StorePresignOptions | null): Promise<string> {
     return presignedUrl(this.#presigner, this.#name, stringArgument(key, "key"), options);
+  }
+
+  async temporaryCredentials(
+    options?: StoreTemporaryCredentialsOptions | null,
+  ): Promise<StoreTemporaryCredentials> {
+    return bucketCredentials(this.#presigner, this.#name, options);
   }
 
   async #deleteVersion(key: unknown, version: string): Promise<void> {

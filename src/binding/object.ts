@@ -70,7 +70,8 @@ export class StoreObject implements script.StoreObject {
     if (range !== undefined) this.range = { offset: range.offset, length: range.length };
     this.checksums = new StoreChecksums(record);
     this.storageClass = record.storageClass;
-    if (record.encryption !== undefined) this.ssecKeyMd5 = record.encryption.keyMd5;
+    const keyMd5 = record.encryption?.keyMd5;
+    if (keyMd5 !== undefined) this.ssecKeyMd5 = keyMd5;
     if (included.tags) this.tags = record.tags === undefined ? {} : plainObject(record.tags);
     if (record.lock === undefined) return;
     const { retention, legalHold } = record.lock;

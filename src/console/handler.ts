@@ -12,6 +12,7 @@ import { isMonitoringPath, type Monitoring } from "./monitoring.ts";
 import type { PageFiles } from "./page-files.ts";
 import { ConsoleError, faultResponse, toErrorResponse, withStrictHeaders } from "./response.ts";
 import { type Call, type OpenRoute, parseFields, parseQuery, type Route } from "./route.ts";
+import { checkRight } from "./route-check.ts";
 
 export interface HandlerOptions {
   readonly files: PageFiles;
@@ -58,6 +59,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const route = routes.get(name);
     if (route === undefined) throw new ConsoleError(404, "This path does not exist.");
     const sessionCall = { ...call, session };
+    await checkRight(route.needs, sessionCall);
     return withAudit(id, name, sessionCall, () => route.run(sessionCall));
   }
 

@@ -17,6 +17,9 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
+/** Paths of the page itself. OpenID providers send the browser to the second. */
+const pagePaths = ["/", "/signed-in"];
+
 export type PageFiles = (request: HttpRequest, path: string) => HttpResponse | undefined;
 
 export function loadPageFiles(folder: string): PageFiles {
@@ -26,7 +29,8 @@ export function loadPageFiles(folder: string): PageFiles {
     if (type === undefined) continue;
     const bytes = readFileSync(join(folder, name));
     const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    files.set(name === "index.html" ? "/" : `/${name}`, { bytes, etag, type });
+    const file = { bytes, etag, type };
+    for (const path of name === "index.html" ? pagePaths : [`/${name}`]) files.set(path, file);
   }
   return (request, path) => {
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;

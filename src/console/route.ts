@@ -2,17 +2,29 @@
 // Bucket names and object keys are in the query or the body, never in the path.
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { isFields } from "../model/shape.ts";
+import type { Right } from "./auth/roles.ts";
 import type { Session } from "./auth/sessions.ts";
 import { ConsoleError } from "./response.ts";
 
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
+  /** What the user must be allowed to do. The handler checks it before it calls `run`. */
+  readonly needs: RouteNeeds;
   run(call: Call): HttpResponse | Promise<HttpResponse>;
 }
 
+/**
+ * "store": the right on the whole store. "bucket": the right on the bucket that the query or body
+ * names in `bucket`. "nothing": every signed-in user, who sees only what the session's role allows.
+ */
+export type RouteNeeds =
+  | { readonly right: Right; readonly on: "store" }
+  | { readonly right: Right; readonly on: "bucket"; readonly in: "query" | "body" }
+  | { readonly on: "nothing" };
+
 /** A route that needs no session. */
-export interface OpenRoute extends Omit<Route, "run"> {
+export interface OpenRoute extends Omit<Route, "run" | "needs"> {
   run(call: Omit<Call, "session">): HttpResponse | Promise<HttpResponse>;
 }
 

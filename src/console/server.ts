@@ -7,27 +7,22 @@ import { listenInSupervisor, type PortOptions } from "../http/port-options.ts";
 import type { PortAddress } from "../http/server/shared-listener.ts";
 import type { S3Access } from "../http/sigv4.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import { bucketRoutes } from "./api/buckets.ts";
-import { contentRoutes } from "./api/content.ts";
-import { historyRoutes } from "./api/history.ts";
-import { type ConsoleKeys, keyRoutes } from "./api/keys.ts";
-import { type ConsoleMetrics, metricsRoutes } from "./api/metrics.ts";
-import { singleObjectRoutes } from "./api/object.ts";
-import { objectRoutes } from "./api/objects.ts";
-import { createLinks } from "./api/presigned-links.ts";
-import { ruleRoutes } from "./api/rules.ts";
-import { type ConsoleScripts, scriptRoutes } from "./api/scripts.ts";
-import { sessionRoutes, signInRoute } from "./api/session.ts";
-import { settingRoutes } from "./api/settings.ts";
-import { uploadRoutes } from "./api/uploads.ts";
-import { versionRoutes } from "./api/versions.ts";
+import type { ConsoleKeys } from "./api/keys.ts";
+import type { ConsoleMetrics } from "./api/metrics.ts";
+import { oidcRoutes } from "./api/oidc.ts";
+import type { ConsoleScripts } from "./api/scripts.ts";
+import { signInRoute } from "./api/session.ts";
+import { createProviders, type ProviderOptions } from "./auth/providers.ts";
+import { allows } from "./auth/roles.ts";
 import { createSessions } from "./auth/sessions.ts";
 import { createAttempts } from "./auth/sign-in-throttle.ts";
 import { createTokens } from "./auth/tokens.ts";
+import { createUsers } from "./auth/users.ts";
 import { createHandler } from "./handler.ts";
 import { createMonitoring, type MonitoringSources } from "./monitoring.ts";
 import { loadPageFiles } from "./page-files.ts";
 import { pagePolicy } from "./response.ts";
+import { createRoutes } from "./routes.ts";
 
 export interface ConsoleOptions extends PortAddress, PortOptions {
   readonly engine: Engine;
@@ -40,6 +35,8 @@ export interface ConsoleOptions extends PortAddress, PortOptions {
   readonly pageFolder: string;
   /** Hash of a sign-in token that only this server accepts. */
   readonly ownToken: string | undefined;
+  /** OpenID providers with which users can sign in. */
+  readonly providers: readonly ProviderOptions[];
   readonly s3: S3Access;
   readonly log: (line: string) => void;
   readonly monitoring: MonitoringSources;
@@ -56,32 +53,26 @@ export interface ConsoleServer {
 }
 
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
-  const { engine, documents, host, url, ownToken, log, limits } = options;
+  const { documents, host, url, ownToken, log, limits } = options;
   const now = Date.now;
-  const sessions = createSessions({ documents, tokens: createTokens(documents, now), ownToken, now });
+  const providers = createProviders(options.providers, documents, now);
+  const attempts = createAttempts(now);
+  const sessions = createSessions({
+    ...{ documents, ownToken, now, groupPermissions: providers.groupPermissions },
+    tokens: createTokens(documents, now),
+    users: createUsers(documents, now),
+  });
   const handler = createHandler({
     files: loadPageFiles(options.pageFolder),
     sessions,
-    routes: [
-      ...sessionRoutes(sessions),
-      ...bucketRoutes(engine, options.keys),
-      ...objectRoutes(engine, now),
-      ...historyRoutes(engine),
-      ...versionRoutes(engine, now),
-      ...singleObjectRoutes(engine, createLinks(options.s3, now), now),
-      ...contentRoutes(engine),
-      ...uploadRoutes(engine),
-      ...keyRoutes(options.keys),
-      ...metricsRoutes(options.metrics),
-      ...ruleRoutes(engine),
-      ...settingRoutes(engine),
-      ...scriptRoutes(options.scripts),
-    ],
-    openRoutes: [signInRoute(sessions, createAttempts(now))],
+    routes: createRoutes({ ...options, sessions, now }),
+    openRoutes: [signInRoute(sessions, attempts), ...oidcRoutes({ providers, sessions, attempts, url, log })],
     policy: pagePolicy(options.s3.endpoint),
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,
-    monitoring: createMonitoring(options.monitoring, sessions.isToken),
+    monitoring: createMonitoring(options.monitoring, async (token) =>
+      allows((await sessions.findPermissions(token)) ?? {}, "view"),
+    ),
     onExchange: options.onExchange,
     recordAudit: options.recordAudit,
     now,

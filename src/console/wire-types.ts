@@ -10,12 +10,7 @@ export interface ErrorDocument {
   };
 }
 
-export interface SessionDocument {
-  readonly name: string;
-  /** When the session expires. All times in this file are milliseconds since the epoch. */
-  readonly expires: number;
-}
-
+/** All times in this file are milliseconds since the epoch. */
 export interface BucketDocument {
   readonly name: string;
   readonly created: number;
@@ -35,6 +30,8 @@ export interface GrantDocument {
 
 export interface KeyDocument {
   readonly accessKeyId: string;
+  /** What the key is for. */
+  readonly name: string | null;
   readonly account: string;
   /** Permissions per bucket; null for full access to the account. */
   readonly grants: readonly GrantDocument[] | null;
@@ -212,8 +209,11 @@ export interface SettingsDocument {
   readonly versioning: VersioningState;
   readonly objectLock: { readonly isEnabled: boolean; readonly defaultRetention: RetentionDocument | null };
   readonly tags: readonly (readonly [string, string])[];
+  readonly quota: { readonly bytes?: number | undefined; readonly objects?: number | undefined } | null;
+  /** What counts for the quota: all versions. Null without a quota. */
+  readonly usage: { readonly bytes: number; readonly objects: number } | null;
   /** Like `seen` of the rules. */
-  readonly seen: { readonly versioning: string; readonly objectLock: string; readonly tags: string };
+  readonly seen: Readonly<Record<"versioning" | "objectLock" | "tags" | "quota", string>>;
 }
 
 /** The mark of a setting after a change. */

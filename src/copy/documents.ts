@@ -8,10 +8,13 @@ export const copiedKinds = [
   "secret",
   "credential",
   "own access key",
+  "role",
+  "role signing key",
   "notified bucket",
   "public bucket",
   "console token",
   "account quota",
+  "encryption",
 ] as const;
 /**
  * Kinds that are valid in one store only: maintenance state, sessions, use of keys, audit entries,
@@ -25,6 +28,8 @@ export const uncopiedKinds = [
   "console session",
   "credential use",
   "act",
+  "audit",
+  "audit head",
 ] as const;
 
 export interface DocumentPair {

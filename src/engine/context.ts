@@ -3,6 +3,7 @@ import type { Blobs } from "./blobs.ts";
 import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { BufferPool } from "./bytes/pooled.ts";
 import type { SpareBuffers } from "./bytes/ring.ts";
+import type { EncryptionOptions } from "./master-keys.ts";
 import type { QuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
 
@@ -20,7 +21,19 @@ export interface Context {
   readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
   readonly ingests: IngestState;
+  /** Undefined if the engine was created without the store's encryption keys. */
+  readonly encryption: EncryptionOptions | undefined;
   readonly quotas: QuotaEnforcement;
+  /** Called when lifecycle rules have deleted objects of a bucket. */
+  readonly onExpired?: ((expired: ExpiredObjects) => Promise<void>) | undefined;
+}
+
+/** What one run of lifecycle rules deleted in a bucket. */
+export interface ExpiredObjects {
+  readonly bucket: string;
+  readonly objects: number;
+  readonly versions: number;
+  readonly uploads: number;
 }
 
 /** The bodies that are being received now, and the memory for them. */

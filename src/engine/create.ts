@@ -14,9 +14,11 @@ import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
 import { createEvents } from "./event-outbox.ts";
 import { createKeyValues } from "./key-value/store.ts";
+import { createEncryptionOperations } from "./maintenance/encryption.ts";
 import { createHousekeeping } from "./maintenance/scheduler.ts";
 import { scrubProgress } from "./maintenance/scrub.ts";
 import { verify } from "./maintenance/verify.ts";
+import type { EncryptionOptions } from "./master-keys.ts";
 import { createObjects } from "./objects.ts";
 import { createAccountQuotas } from "./quotas/account-quotas.ts";
 import { createQuotaEnforcement } from "./quotas/enforcement.ts";
@@ -35,6 +37,10 @@ export interface EngineOptions {
   readonly metrics?: Metrics | undefined;
   /** Maximum number of open multipart uploads per bucket. Default: 100,000. */
   readonly openUploads?: number | undefined;
+  /** Called when lifecycle rules have deleted objects of a bucket. */
+  readonly onExpired?: Context["onExpired"];
+  /** Without them, objects can be encrypted only with customers' keys. */
+  readonly encryption?: EncryptionOptions | undefined;
   /** @internal Smaller values let tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
@@ -55,6 +61,8 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
+    onExpired: options.onExpired,
+    encryption: options.encryption,
     ingests: {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },
       ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },
@@ -118,6 +126,8 @@ export function createEngine(options: EngineOptions): Engine {
       delete: withAction("delete", remove),
       deleteBucket: bucketDelete,
     }),
+
+    encryption: createEncryptionOperations(context),
 
     totals: onBucket(undefined, (bucket) => records.totals(bucket)),
     quotas: accounts,

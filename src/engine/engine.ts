@@ -10,8 +10,9 @@ import type { EventName } from "../model/notification.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { Tags } from "../model/tags.ts";
-import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { PartRecord, UploadedPart, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker } from "../model/version.ts";
+import type { EncryptionOperations } from "./encryption-operations.ts";
 import type { Events } from "./event-outbox.ts";
 import type { KeyValues } from "./key-value/key-value.ts";
 import type {
@@ -59,7 +60,7 @@ export interface Engine extends Events, Versions {
     number: number,
     source: Source,
     options?: PartOptions,
-  ): Promise<PartRecord>;
+  ): Promise<UploadedPart>;
   completeUpload(
     bucket: string,
     upload: UploadName,
@@ -76,6 +77,8 @@ export interface Engine extends Events, Versions {
 
   /** Key-value namespaces. */
   readonly kv: KeyValues;
+
+  readonly encryption: EncryptionOperations;
 
   /** Number and size of the objects in a bucket. */
   totals(bucket: string): Promise<Totals>;
@@ -185,6 +188,8 @@ export interface WriteOptions {
   /** Name of a storage class. Default: the bucket's storage class. */
   readonly storageClass?: string | undefined;
   readonly customerKey?: Uint8Array | undefined;
+  /** "store": encrypt with the store's key. Default: if the bucket or the store asks for it. */
+  readonly encryption?: "store" | undefined;
   readonly tags?: Tags | undefined;
   /** Default: the retention that the bucket's Object Lock gives. */
   readonly lock?: ObjectLock | undefined;

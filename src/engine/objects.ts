@@ -9,7 +9,9 @@ import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
 import type { DeleteMarker } from "../model/version.ts";
 import { openBody } from "./bytes/body-reader.ts";
-import { dataKeyFor } from "./bytes/encryption.ts";
+import { openDataKey } from "./bytes/data-keys.ts";
+import { customerDataKey } from "./bytes/encryption.ts";
+import type { DataKey } from "./bytes/sealed-blocks.ts";
 import { withOpenedChecksums } from "./bytes/sealed-checksums.ts";
 import type { Context } from "./context.ts";
 import { deleteObjects } from "./delete.ts";
@@ -79,8 +81,13 @@ async function toGetOutcome(
   { record, body }: ObjectWithBody,
   options: GetOptions,
 ): Promise<GetOutcome | undefined> {
-  const { outcome, dataKey } = toDescribeOutcome(bucket, { record, body }, options);
+  const { outcome, dataKey: customerKey } = toDescribeOutcome(bucket, { record, body }, options);
   if (outcome.outcome !== "found") return outcome;
+  const { encryption } = record;
+  const dataKey =
+    encryption?.masterKey === undefined
+      ? customerKey
+      : await openDataKey(context, encryption, { bucket, key: record.key });
   const { record: opened, parts } = outcome;
   const range =
     options.part === undefined
@@ -104,10 +111,10 @@ function toDescribeOutcome(
   bucket: string,
   { record, body }: ObjectWithBody,
   { condition, customerKey }: DescribeOptions,
-): { readonly outcome: DescribeOutcome; readonly dataKey?: Uint8Array | undefined } {
+): { readonly outcome: DescribeOutcome; readonly dataKey?: DataKey | undefined } {
   const clause = condition === undefined ? undefined : findFailedClause(condition, record);
   if (clause !== undefined) return { outcome: { outcome: "refused", record, clause } };
-  const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key: record.key });
+  const dataKey = customerDataKey(customerKey, record.encryption, { bucket, key: record.key });
   const parts = body.storage === "parts" ? body.parts : undefined;
   return { outcome: { outcome: "found", record: withOpenedChecksums(record, dataKey), parts }, dataKey };
 }

@@ -4,10 +4,9 @@ import { type Clause, findFailedClause, findFailedClauseWhenMissing } from "../m
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import { sealNewKey } from "./bytes/encryption.ts";
+import { createBodyKey, needsBodyKey, type SealedFields } from "./bytes/body-key.ts";
 import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
 import type { IngestedBody } from "./bytes/ingested-body.ts";
-import { sealChecksums } from "./bytes/sealed-checksums.ts";
 import { type Context, newId } from "./context.ts";
 import type { PutOptions, PutOutcome, Source } from "./engine.ts";
 import { createdEventMutations } from "./event-outbox.ts";
@@ -40,13 +39,13 @@ export async function put(
     await context.quotas.checkLength(bucketRecord, key, source.length!);
 
   const version = newId(context);
-  const sealed =
-    options.customerKey === undefined
-      ? undefined
-      : sealNewKey(context, options.customerKey, { bucket, key, scope: version });
+  const bodyKey = needsBodyKey(context, bucketRecord, options)
+    ? await createBodyKey(context, options, { bucket, key, scope: version })
+    : undefined;
   const ingested = await ingest(context, source, {
     bucket,
-    dataKey: sealed?.dataKey,
+    dataKey: bodyKey?.dataKey,
+    etag: bodyKey?.etag,
     part: 0,
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
@@ -58,6 +57,7 @@ export async function put(
   const { size, etag, checksums } = ingested;
   // Fields are listed because this runs for every put: spreading costs as much as hashing a small
   // body.
+  let sealed: SealedFields | undefined;
   const record = (): ObjectRecord => {
     const uploaded = context.now();
     const plain = {
@@ -72,14 +72,13 @@ export async function put(
       storageClass,
     };
     const described = tags === undefined && lock === undefined ? plain : withTagsAndLock(plain, metadata);
-    if (sealed === undefined) return described;
-    const sealedChecksums = sealChecksums(context, sealed.dataKey, checksums);
-    return { ...described, checksums: {}, encryption: { ...sealed.encryption, sealedChecksums } };
+    return sealed === undefined ? described : { ...described, ...sealed };
   };
-  const committed = commitOrDiscard(ingested, async () =>
-    commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early),
-  );
-  if (sealed === undefined) return committed;
+  const committed = commitOrDiscard(ingested, async () => {
+    if (bodyKey !== undefined) sealed = await bodyKey.seal(checksums);
+    return commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early);
+  });
+  if (bodyKey === undefined) return committed;
   const outcome = await committed;
   return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
 }

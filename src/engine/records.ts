@@ -228,6 +228,11 @@ export type Mutation =
   | { readonly kind: "delete version"; readonly key: Key; readonly version: string }
   /** Replaces the record of this version, current or not, and keeps its body. */
   | { readonly kind: "restate object"; readonly record: ObjectRecord; readonly body: Body }
+  /**
+   * Like "restate object", with another body of the same size. A check in the same change says that
+   * the version exists. Blobs of the earlier body that no other version has become garbage.
+   */
+  | { readonly kind: "replace body"; readonly record: ObjectRecord; readonly body: Body }
   /** Removes the object of a key whose bucket was never versioned. */
   | { readonly kind: "delete object"; readonly key: Key }
   | { readonly kind: "put upload"; readonly record: UploadRecord }
@@ -246,6 +251,7 @@ const objectMutations: readonly Mutation["kind"][] = [
   "put marker",
   "delete version",
   "restate object",
+  "replace body",
   "delete object",
 ];
 

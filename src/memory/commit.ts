@@ -21,6 +21,7 @@ import {
   countUsage,
   findVersion,
   removeVersion,
+  replaceBody,
   restateVersion,
   type VersionedObjects,
   versionsOf,
@@ -123,6 +124,9 @@ function apply(bucket: Bucket, mutation: Mutation): void {
       return;
     case "restate object":
       restateVersion(bucket, mutation);
+      return;
+    case "replace body":
+      release(bucket, mutation.record.key, replaceBody(bucket, mutation));
       return;
     case "put setting":
       bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };

@@ -113,6 +113,22 @@ export function restateVersion(versions: VersionedObjects, { record, body }: Obj
   );
 }
 
+/** Replaces the record and the body of a version. Returns the earlier body. */
+export function replaceBody(versions: VersionedObjects, replaced: ObjectWithBody): Body | undefined {
+  const { record, body } = replaced;
+  const { key, version } = record;
+  const earlier = findVersion(versions, key, version)?.body;
+  restateVersion(versions, replaced);
+  const entries = entriesOf(versions, key);
+  const isReplaced = (entry: HistoryEntry) => entry.version.version === version;
+  setEntries(
+    versions,
+    key,
+    entries.map((entry) => (isReplaced(entry) ? { ...entry, body } : entry)),
+  );
+  return earlier;
+}
+
 export function findVersion(versions: VersionedObjects, key: Key, id: string): StoredVersion | undefined {
   const found = versionsOf(versions, key).find(({ version }) => isVersionNamed(version, id));
   return found && { version: found.version, body: found.body, isCurrent: found.isCurrent };

@@ -6,6 +6,7 @@ import type { LockRule, ObjectLockSetting } from "./lock.ts";
 import type { NotificationRule } from "./notification.ts";
 import type { StorageClass } from "./object.ts";
 import type { Publication } from "./publication.ts";
+import type { EncryptionSetting } from "./settings/encryption.ts";
 import type { PublicAccessBlock } from "./settings/public-access-block.ts";
 import type { Quota } from "./settings/quota.ts";
 import type { Versioning } from "./version.ts";
@@ -35,6 +36,8 @@ export interface BucketSettings {
   readonly lockRules?: readonly LockRule[] | undefined;
   /** Pairs of key and value. */
   readonly tags?: readonly (readonly [string, string])[] | undefined;
+  /** Undefined: new objects are encrypted only if the request or the whole store asks for it. */
+  readonly encryption?: EncryptionSetting | undefined;
   /** The maximum of what the bucket may contain. Every commit checks it. */
   readonly quota?: Quota | undefined;
   /** The bucket policy: the JSON text as it was put. */
@@ -63,6 +66,7 @@ const settings: Readonly<Record<SettingName, true>> = {
   objectLock: true,
   lockRules: true,
   tags: true,
+  encryption: true,
   quota: true,
   policy: true,
   publicAccessBlock: true,

@@ -27,8 +27,12 @@ export interface HttpMetadata {
 export type CustomMetadata = ReadonlyMap<string, string>;
 export type Checksums = { readonly [algorithm in ChecksumAlgorithm]?: Uint8Array };
 
-/** Encryption of an object or upload with a customer's key. The key itself is never stored. */
-export interface Encryption {
+/** How an object or upload is encrypted: with a customer's key, or with a key of the store. */
+export type Encryption = CustomerEncryption | StoreEncryption;
+
+/** Encryption with a customer's key (SSE-C). The key itself is never stored. */
+export interface CustomerEncryption {
+  readonly masterKey?: undefined;
   /** Hex MD5 of the customer's key, to identify the key. Reads check the seal instead. */
   readonly keyMd5: string;
   /** The version of a single put, or the id of an upload. The sealed data key is bound to it. */
@@ -36,6 +40,17 @@ export interface Encryption {
   readonly sealedKey: Uint8Array;
   /** Only for a single put: the checksums of the plain bytes, sealed with the data key. */
   readonly sealedChecksums?: Uint8Array;
+}
+
+/** Encryption with a data key that a master key of the store seals (SSE-S3). */
+export interface StoreEncryption {
+  readonly keyMd5?: undefined;
+  /** Id of the master key. */
+  readonly masterKey: string;
+  /** The version of the put that made the data key, or the id of an upload. */
+  readonly scope: string;
+  readonly sealedKey: Uint8Array;
+  readonly sealedChecksums?: undefined;
 }
 
 export interface Metadata {

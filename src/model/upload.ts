@@ -34,6 +34,12 @@ export interface PartRecord {
   readonly checksums?: Checksums;
 }
 
+/** A part that was just stored. */
+export interface UploadedPart extends PartRecord {
+  /** Whether it is encrypted with the store's key. */
+  readonly isStoreEncrypted?: true;
+}
+
 /** Whether the upload is active. An overdue upload is not, even before the sweep aborts it. */
 export function isActive(upload: UploadRecord, now: number): boolean {
   return upload.state === "active" && now < upload.due;

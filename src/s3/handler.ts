@@ -3,38 +3,48 @@
 
 import type { Caller } from "../access/decide.ts";
 import type { Credentials } from "../access/keys/credentials.ts";
-import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
+import type { Roles } from "../access/temporary/roles.ts";
+import { createTokenVerifier } from "../access/temporary/verify.ts";
+import type { AuditAggregator } from "../audit/aggregate.ts";
+import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { NotificationRules } from "../events/rules.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
+import { createS3Audit, isAudited } from "./audited-operations.ts";
 import { authenticateAnonymous, isUnsigned } from "./auth/anonymous.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { authorize } from "./auth/authorize.ts";
 import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
 import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
+import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
 import type { S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
-import type { OperationName } from "./operation-rights.ts";
 import { corsHeaders, preflight } from "./operations/cors.ts";
 import { operationHandlers } from "./operations/handlers.ts";
 import { postObject } from "./operations/post-object.ts";
-import { readRequest, withMovedHeaders } from "./request.ts";
+import { readRequest, type S3Request, withMovedHeaders } from "./request.ts";
+import { isStsRequest } from "./sts/parameters.ts";
+import { createStsHandler, type StsState, toDenial } from "./sts/respond.ts";
 
 export interface S3Options {
   readonly engine: Engine;
   readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
+  /** If undefined, there are no roles and no STS. */
+  readonly roles?: Roles | undefined;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   /** Memory budget for documents and form fields in memory; default: 64 MiB. */
   readonly documentBytes?: number | undefined;
   readonly now: () => number;
+  /** Number of processes that share the rates of each access key; default: 1. */
+  readonly processes?: number | undefined;
   /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
   /** Called for every request whose signature is valid. */
@@ -46,6 +56,8 @@ export interface S3Options {
   readonly blocksPublicAccess?: boolean | undefined;
   /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
+  /** Combines denied requests in the audit log. Default: one of this handler. */
+  readonly auditAggregator?: AuditAggregator | undefined;
   /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
@@ -55,6 +67,7 @@ interface RequestState {
   readonly id: string;
   readonly startTime: number;
   operation: Operation | undefined;
+  stsAction: string | undefined;
   accessKeyId: string | undefined;
   errorCode: string | undefined;
 }
@@ -67,31 +80,15 @@ const region = "auto";
 /** Accepted regions. Clients that require a region of AWS send us-east-1; some send none. */
 const regions = [region, "us-east-1", ""];
 
-/** Operations that are recorded in the audit log, with their names there. */
-const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
-  CreateBucket: "create bucket",
-  DeleteBucket: "delete bucket",
-  PutBucketCors: "change cors",
-  DeleteBucketCors: "change cors",
-  PutBucketLifecycle: "change lifecycle",
-  DeleteBucketLifecycle: "change lifecycle",
-  PutBucketVersioning: "change versioning",
-  PutBucketPolicy: "change policy",
-  DeleteBucketPolicy: "change policy",
-  PutPublicAccessBlock: "change public access",
-  DeletePublicAccessBlock: "change public access",
-  PutBucketNotification: "change notifications",
-  PutObjectLockConfiguration: "change object lock",
-  PutBucketTagging: "change tags",
-  DeleteBucketTagging: "change tags",
-};
-
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, now, onExchange, notifications, blocksPublicAccess } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
-  const authentication = { ...options, regions, failures };
+  const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
+  const sts = options.roles && createStsHandler({ ...authentication, roles: options.roles });
+  const pacing = createPacing(options);
   const budget = createDocumentBudget(options.documentBytes);
+  const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
   const { credentials } = options;
   /** Binds grants of earlier versions, which have only a bucket name, before the first request. */
   let pendingGrantBinding = credentials
@@ -105,15 +102,17 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const rawRequest = readRequest(http);
     const request = withMovedHeaders(rawRequest);
     if (request.method === "OPTIONS") return preflight(engine, http, parseAddress(request, domains).bucket);
+    if (request.path === "/" && isStsRequest(request) && parseAddress(request, domains).bucket === "")
+      return respondSts(rawRequest, state);
     const operation = readOperation(request, domains);
     state.operation = operation;
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
-      const onAuthenticated = ({ accessKeyId }: Caller, key: string) =>
-        void Object.assign(state, {
-          accessKeyId: accessKeyId || undefined,
-          operation: { ...operation, key },
-        });
+      const onAuthenticated = async (caller: Caller, key: string) => {
+        const { accessKeyId, limits } = caller;
+        Object.assign(state, { accessKeyId: loggedId(caller), operation: { ...operation, key } });
+        return limits === undefined ? undefined : pacing.enter({ accessKeyId, limits });
+      };
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
@@ -122,15 +121,17 @@ export function createS3Handler(options: S3Options): HttpHandler {
       ? authenticateAnonymous(rawRequest)
       : await authenticate(rawRequest, authentication);
     const { caller } = verified;
-    if (caller.isAnonymous !== true) state.accessKeyId = caller.accessKeyId;
-    const { bucket, canOverwrite } = await authorize(
-      { engine, caller, request, now, blocksPublicAccess },
-      operation,
-    );
-    checkRefusedHeaders(request, bucket);
+    const { accessKeyId, limits } = caller;
+    state.accessKeyId = loggedId(caller);
+    const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
+    const context = { engine, caller, request, now, blocksPublicAccess };
+    const { bucket, canOverwrite } = await authorize(context, operation);
+    checkRefusedHeaders(request, operation.name, bucket);
     const { name } = operation;
     const response = await withShare("document", (share) => {
-      const payload = openPayload(request, verified, share);
+      const opened = openPayload(request, verified, share);
+      const payload = pace === undefined ? opened : pace.payload(opened);
+      // Lists each field: object spread would be slow here.
       const call = {
         engine,
         request,
@@ -147,11 +148,31 @@ export function createS3Handler(options: S3Options): HttpHandler {
       return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
-    const action = auditedActions[operation.name];
-    if (action !== undefined) {
-      const identity = { name: caller.accessKeyId || "anonymous", remoteAddress: http.address() };
-      const by = { face: "s3", ...identity, request: state.id } as const;
-      await options.recordAudit?.({ act: action, subject: operation.bucket, by });
+    if (audit !== undefined && isAudited(name)) {
+      const { id, accessKeyId } = state;
+      await audit.recordSuccess({ id, operation, accessKeyId, http });
+    }
+    if (pace === undefined) return response;
+    return { status: response.status, headers: response.headers, body: pace.outgoing(response.body) };
+  }
+
+  async function respondSts(request: S3Request, state: RequestState): Promise<S3Response> {
+    if (sts === undefined) throw new S3Error("NotImplemented");
+    const { id } = state;
+    const call: StsState = { id, action: undefined, caller: undefined, issued: undefined, error: undefined };
+    const response = await withShare("form", (share) => sts(request, share, call));
+    const { caller, issued, error } = call;
+    state.stsAction = call.action;
+    state.accessKeyId = caller === undefined ? undefined : loggedId(caller);
+    state.errorCode = error?.code;
+    if (error?.code === "InternalFailure") log(faultLine(error, id));
+    const audited = { id, operation: undefined, accessKeyId: state.accessKeyId, http: request.http };
+    const denial = error && toDenial(error);
+    if (denial !== undefined) audit?.recordDenial(audited, denial);
+    if (error?.cause instanceof S3Error) state.accessKeyId ??= error.cause.details.AWSAccessKeyId;
+    if (issued !== undefined) {
+      const { subject, detail, by = audited.accessKeyId } = issued;
+      audit?.recordCredentials({ ...audited, accessKeyId: by }, subject, detail);
     }
     return response;
   }
@@ -174,6 +195,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
       id,
       startTime: onExchange === undefined ? 0 : performance.now(),
       operation: undefined,
+      stsAction: undefined,
       accessKeyId: undefined,
       errorCode: undefined,
     };
@@ -183,6 +205,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } catch (error) {
       const s3Error = toS3Error(error);
       state.errorCode = s3Error.code;
+      audit?.recordDenial({ id, operation: state.operation, accessKeyId: state.accessKeyId, http }, s3Error);
       // If the signature was refused, the log contains the access key that the client claimed.
       state.accessKeyId ??= s3Error.details.AWSAccessKeyId;
       if (s3Error.code === "InternalError") log(faultLine(error, id));
@@ -202,7 +225,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
 
   /** Lists each field: for a function that runs on every request, object spread would be slow. */
   function reportExchange(
-    { startTime, operation, accessKeyId, errorCode }: RequestState,
+    { startTime, operation, stsAction, accessKeyId, errorCode }: RequestState,
     response: SentResponse,
   ): void {
     const { http } = response;
@@ -210,8 +233,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
       frontEnd: "s3",
       id: response.id,
       method: http.method,
-      // Without an operation, only two names are possible, because each becomes a metric label.
-      operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
+      // Without an operation, only a few names are possible, because each becomes a metric label.
+      operation: operation?.name ?? stsAction ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
       bucket: operation?.bucket || undefined,
       key: operation?.key || undefined,
       status: response.status,
@@ -234,6 +257,12 @@ export function createS3Handler(options: S3Options): HttpHandler {
       return [];
     }
   }
+}
+
+/** Names temporary credentials with the access key or role that they belong to. */
+function loggedId({ accessKeyId, temporaryId, isAnonymous }: Caller): string | undefined {
+  if (isAnonymous === true) return undefined;
+  return temporaryId === undefined ? accessKeyId : `${accessKeyId}/${temporaryId}`;
 }
 
 function faultLine(error: unknown, id: string): string {

@@ -33,6 +33,8 @@ export const operationRights = {
   GetObjectLockConfiguration: { on: "bucket", right: "list", action: "s3:GetBucketObjectLockConfiguration" },
   PutObjectLockConfiguration: { on: "bucket", right: "admin", action: "s3:PutBucketObjectLockConfiguration" },
   GetBucketEncryption: { on: "bucket", right: "list", action: "s3:GetEncryptionConfiguration" },
+  PutBucketEncryption: { on: "bucket", right: "admin", action: "s3:PutEncryptionConfiguration" },
+  DeleteBucketEncryption: { on: "bucket", right: "admin", action: "s3:PutEncryptionConfiguration" },
   GetPublicAccessBlock: { on: "bucket", right: "list", action: "s3:GetBucketPublicAccessBlock" },
   PutPublicAccessBlock: { on: "bucket", right: "admin", action: "s3:PutBucketPublicAccessBlock" },
   DeletePublicAccessBlock: { on: "bucket", right: "admin", action: "s3:PutBucketPublicAccessBlock" },

@@ -55,6 +55,7 @@ const bucketOperations: Readonly<Record<string, Readonly<Record<string, Operatio
     "": "CreateBucket",
     acl: "PutBucketAcl",
     cors: "PutBucketCors",
+    encryption: "PutBucketEncryption",
     lifecycle: "PutBucketLifecycle",
     notification: "PutBucketNotification",
     "object-lock": "PutObjectLockConfiguration",
@@ -67,6 +68,7 @@ const bucketOperations: Readonly<Record<string, Readonly<Record<string, Operatio
   DELETE: {
     "": "DeleteBucket",
     cors: "DeleteBucketCors",
+    encryption: "DeleteBucketEncryption",
     lifecycle: "DeleteBucketLifecycle",
     ownershipControls: "DeleteBucketOwnershipControls",
     policy: "DeleteBucketPolicy",

@@ -67,6 +67,8 @@ test("a change that cannot be recorded in the audit log succeeds with a warning"
   const broken: AuditLog = {
     record: () => Promise.reject(new Error("no space")),
     async *read() {},
+    verify: () => Promise.reject(new Error("no space")),
+    limit: async () => {},
   };
   const record = createAuditRecorder(
     broken,
@@ -75,4 +77,26 @@ test("a change that cannot be recorded in the audit log succeeds with a warning"
   );
   await record({ act: "delete key", subject: "K", by: { face: "s3" } });
   assert.deepEqual(warnings, ['"delete key" was done, but could not be recorded in the audit log: no space']);
+});
+
+test("a run of lifecycle rules is recorded once for each bucket in which it deleted objects", async (t) => {
+  const now = Date.UTC(2026, 0, 1);
+  let time = now;
+  const { engine, auditLog } = await openEngine("memory:", { now: () => time });
+  t.after(() => engine.close());
+  for (const name of ["logs", "photos", "kept"]) await engine.createBucket(name);
+  const rule = { id: "old", isEnabled: true, prefix: "old/", expire: { days: 1 } };
+  for (const name of ["logs", "photos"]) await engine.changeSettings(name, { lifecycle: [rule] });
+  for (let i = 0; i < 3; i++) await engine.put("logs", `old/${i}`, Buffer.from("text"));
+  await engine.put("logs", "new", Buffer.from("text"));
+  await engine.sweep();
+  time = now + 3 * 86_400_000;
+  await engine.sweep();
+  await engine.sweep();
+  const entries: AuditEntry[] = [];
+  for await (const { entry } of auditLog.read()) entries.push(entry);
+  assert.deepEqual(
+    entries.map(({ act, subject, detail, count, by }) => [act, subject, detail, count, by.face]),
+    [["expire objects", "logs", "3 objects, 0 noncurrent versions, 0 uploads", 3, "server"]],
+  );
 });

@@ -19,6 +19,7 @@ export const topics = [
   "Rules",
   "Scripts",
   "Metrics",
+  "Roles",
 ] as const;
 export type Topic = (typeof topics)[number];
 

@@ -7,7 +7,7 @@ import type { Engine, PutOptions } from "../../src/engine/engine.ts";
 import { openEngine } from "../../src/open.ts";
 import { until } from "../script/inside.ts";
 import { type Scene, scriptScene } from "../script/scene.ts";
-import type { Server } from "../script/server.ts";
+import type { Server, StartOptions } from "../script/server.ts";
 import { complaints } from "./browser.ts";
 
 export interface ConsoleScene {
@@ -20,8 +20,8 @@ export interface ConsoleScene {
   /** The engine of the same store, opened in the test's process. */
   readonly engine: Engine;
   put(bucket: string, key: string, text: string | Uint8Array, options?: PutOptions): Promise<void>;
-  /** Opens a signed-in page at this URL fragment. */
-  open(place: string, options?: BrowserContextOptions): Promise<Page>;
+  /** Opens a signed-in page at this URL fragment; default: with the token of `store dev`. */
+  open(place: string, options?: BrowserContextOptions & { readonly signInWith?: string }): Promise<Page>;
   /** Opens a page without signing in. */
   openSignedOut(options?: BrowserContextOptions): Promise<{ page: Page; context: BrowserContext }>;
 }
@@ -31,13 +31,17 @@ const patience = 120_000;
 
 const script = "export default { fetch: () => new Response('from the script') };";
 
+/** `prepare` writes files into the folder of the scene and returns options of the server. */
 export async function consoleScene(
   t: TestContext,
   browser: Browser,
-  source: string = script,
+  {
+    source = script,
+    prepare = async () => ({}),
+  }: { readonly source?: string; readonly prepare?: (scene: Scene) => Promise<StartOptions> } = {},
 ): Promise<ConsoleScene> {
   const scene = await scriptScene(t, source);
-  const server = await scene.start("dev");
+  const server = await scene.start("dev", await prepare(scene));
   const { url, token } = (server.announced as unknown as { console: { url: string; token: string } }).console;
   const data = `${scene.directory}/.store`;
   const { engine } = await openEngine(data);
@@ -62,9 +66,9 @@ export async function consoleScene(
       const { outcome } = await engine.put(bucket, key, Buffer.from(text), options);
       assert.equal(outcome, "stored");
     },
-    async open(place, options) {
+    async open(place, { signInWith = token, ...options } = {}) {
       const { page } = await openSignedOut(options);
-      await page.goto(`${url}/#token=${token}`);
+      await page.goto(`${url}/#token=${signInWith}`);
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await page.goto(`${url}/${place}`);
       // Wait for the page itself, because the previous page is not busy either.

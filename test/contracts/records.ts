@@ -5,6 +5,8 @@ import { commits } from "./records/commits.ts";
 import { burials } from "./records/garbage-queue.ts";
 import { objectRecords } from "./records/objects.ts";
 import { outbox } from "./records/outbox.ts";
+import { quotas } from "./records/quotas.ts";
+import { replacedBodies } from "./records/replaced-bodies.ts";
 import { objectScans } from "./records/scans.ts";
 import type { OpenRecords } from "./records/setup.ts";
 import { uploadRecords } from "./records/uploads.ts";
@@ -14,8 +16,10 @@ const chapters = {
   objects: objectRecords,
   "scans of objects": objectScans,
   versions: versionRecords,
+  "replaced bodies": replacedBodies,
   "uploads and parts": uploadRecords,
   commits,
+  quotas,
   "the garbage queue": burials,
   "events to deliver": outbox,
 };

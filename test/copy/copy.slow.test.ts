@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type CopyOptions, copyAll } from "../../src/copy/copy-store.ts";
 import { copiedKinds, uncopiedKinds, unfinishedCopy } from "../../src/copy/documents.ts";
-import { sealedSize } from "../../src/engine/bytes/encryption.ts";
+import { sealedSize } from "../../src/engine/bytes/sealed-blocks.ts";
 import { createEngine } from "../../src/engine/create.ts";
 import { openLocal } from "../../src/local/open.ts";
 import { createMemoryBlobs } from "../../src/memory/blobs.ts";

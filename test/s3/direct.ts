@@ -62,8 +62,9 @@ export async function directScene(
     ...options,
   });
   const send = async (request: DirectRequest): Promise<DirectAnswer> => {
-    const { status, headers, body } = await handler(httpRequest(request));
+    const { status, headers, body, onSent } = await handler(httpRequest(request));
     const text = await readText(body);
+    onSent?.(text.length, true);
     const code = /<Error>.*?<Code>(\w+)<\/Code>/s.exec(text)?.[1];
     return { status, headers: Object.fromEntries(headers), text, code };
   };

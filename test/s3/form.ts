@@ -24,6 +24,7 @@ export function signedFields({ key, bucket, conditions, expires, policy }: FormO
     ["x-amz-algorithm", "AWS4-HMAC-SHA256"],
     ["x-amz-credential", credential],
     ["x-amz-date", time],
+    ...(key.sessionToken === undefined ? [] : [["x-amz-security-token", key.sessionToken] as const]),
   ];
   const document = JSON.stringify({
     expiration: new Date(expires ?? Date.now() + 300_000).toISOString(),

@@ -1,6 +1,8 @@
 // Inputs that try to break the parsers of S3 requests: each is refused quickly with an S3 error.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createTokenVerifier } from "../../src/access/temporary/verify.ts";
 import { rangeFromHeader } from "../../src/http/headers.ts";
 import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { resolveRange } from "../../src/model/range.ts";
@@ -65,6 +67,7 @@ test("a request with 20,000 equal headers and a wrong signature is refused becau
   };
   const options = {
     credentials: { find: async () => ({ ...known, ...secrets }) },
+    tokens: createTokenVerifier(),
     regions: ["auto"],
     now: () => Date.UTC(2026, 10, 15, 12),
   };

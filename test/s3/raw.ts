@@ -36,6 +36,8 @@ export interface Signing {
    */
   readonly payload?: string;
   readonly region?: string;
+  /** Default: s3. */
+  readonly service?: "s3" | "sts";
 }
 
 export interface Signed extends Raw {
@@ -46,17 +48,19 @@ export interface Signed extends Raw {
 }
 
 export function signRaw(url: string, raw: Raw, signing: Signing): Signed {
-  const { key, form, region = "auto" } = signing;
+  const { key, form, region = "auto", service = "s3" } = signing;
+  const { sessionToken } = key;
   const time = amzTime(signing.time ?? Date.now());
-  const scope = { day: time.slice(0, 8), region, service: "s3" };
+  const scope = { day: time.slice(0, 8), region, service };
   const host = new URL(url).host;
   const payload =
     signing.payload ?? (form === "query" ? "UNSIGNED-PAYLOAD" : sha256(raw.body ?? new Uint8Array()));
   const headers: Record<string, string> = { host, ...lower(raw.headers ?? {}) };
-  let query = [...(raw.query ?? [])];
+  let query: (readonly [string, string])[] = [...(raw.query ?? [])];
   if (form === "header") {
     headers["x-amz-date"] = time;
     headers["x-amz-content-sha256"] = payload;
+    if (sessionToken !== undefined) headers["x-amz-security-token"] = sessionToken;
   }
   const names = Object.keys(headers).sort();
   const credential = `${key.accessKeyId}/${scopeText(scope)}`;
@@ -69,6 +73,7 @@ export function signRaw(url: string, raw: Raw, signing: Signing): Signed {
       ["X-Amz-Expires", String(signing.expires ?? 300)],
       ["X-Amz-SignedHeaders", names.join(";")],
       ["X-Amz-Content-Sha256", payload],
+      ...(sessionToken === undefined ? [] : [["X-Amz-Security-Token", sessionToken] as const]),
     ];
   }
   const canonical = canonicalRequest({

@@ -9,6 +9,8 @@ import type { Server } from "../script/server.ts";
 export interface Key {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Only for temporary credentials. */
+  readonly sessionToken?: string | undefined;
 }
 
 export interface S3Scene {
@@ -76,7 +78,11 @@ export async function s3Scene(
         endpoint: url,
         region: "auto",
         forcePathStyle: true,
-        credentials: { accessKeyId: given.accessKeyId, secretAccessKey: given.secretAccessKey },
+        credentials: {
+          accessKeyId: given.accessKeyId,
+          secretAccessKey: given.secretAccessKey,
+          ...(given.sessionToken === undefined ? {} : { sessionToken: given.sessionToken }),
+        },
         ...config,
       });
       clients.push(client);

@@ -10,6 +10,7 @@ import type { Records } from "../../src/engine/records.ts";
 import { openLocal } from "../../src/local/open.ts";
 import { createMemoryBlobs } from "../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../src/memory/records.ts";
+import { createEncryptionKeys } from "../../src/secrets/encryption-keys.ts";
 
 export interface Ports {
   readonly records: Records;
@@ -19,13 +20,17 @@ export interface Ports {
 export interface EngineOptions {
   readonly now?: () => number;
   readonly openUploads?: number;
+  readonly encryption?: "always";
 }
+
+/** Seals the master keys of the engines in tests. */
+export const testSecretKey = Buffer.alloc(32, 7);
 
 export interface PortPair {
   readonly name: "memory" | "local" | "local, committed by another" | "cluster";
   open(t: TestContext): Promise<Ports>;
   /** Opens an engine, which closes its ports when it is closed. */
-  openEngine(t: TestContext, options?: EngineOptions): Promise<{ engine: Engine; blobs: Blobs }>;
+  openEngine(t: TestContext, options?: EngineOptions): Promise<{ engine: Engine } & Ports>;
 }
 
 export const portPairs: readonly PortPair[] = [
@@ -70,12 +75,14 @@ export function pair(
     },
     async openEngine(t, options = {}) {
       const { ports, remove } = await make();
-      const engine = createEngine({ ...ports, ...options });
+      const { encryption: encrypt, ...others } = options;
+      const masterKeys = createEncryptionKeys(ports.records.documents, () => testSecretKey, options.now);
+      const engine = createEngine({ ...ports, ...others, encryption: { masterKeys, encrypt } });
       t.after(async () => {
         await engine.close();
         await remove();
       });
-      return { engine, blobs: ports.blobs };
+      return { engine, ...ports };
     },
   };
 }

@@ -3,16 +3,21 @@
 import type { Document } from "../../engine/records.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
 import type { Grant } from "../grants.ts";
+import type { KeyLimits } from "./key-rates.ts";
 
 /** Fields that are readable without the store's secret key. */
 export interface CredentialFields {
   readonly account: string;
+  /** What the key is for. */
+  readonly name?: string;
   /** Undefined: full access to the account. */
   readonly grants?: readonly Grant[];
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly expires?: number;
   readonly disabled?: true;
+  /** Undefined: no limits. */
+  readonly limits?: KeyLimits;
 }
 
 export interface StoredCredential extends CredentialFields {

@@ -2,7 +2,7 @@
 // secret is stored, sealed with the store's secret key.
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../../engine/records.ts";
-import { type BucketRecord, defaultAccount } from "../../model/bucket.ts";
+import type { BucketRecord } from "../../model/bucket.ts";
 import { type Grant, isGrantOn } from "../grants.ts";
 import { createGrantBinder, type FindBucket, isUnbound } from "./credential-grants.ts";
 import {
@@ -16,20 +16,23 @@ import {
   sealCredential,
   withFields,
 } from "./credential-record.ts";
+import type { KeyLimits } from "./key-rates.ts";
 import { deleteUse, readUses } from "./key-usage.ts";
 import {
   CredentialError,
-  checkAccount,
-  checkGrantBucket,
-  mergeGrants,
+  checkImported,
+  isAccessKeyId,
   newAccessKeyId,
   newSecret,
+  toNewFields,
 } from "./new-credential.ts";
 
 /** Public description of an access key, without its secret. */
 export interface CredentialInfo {
   readonly accessKeyId: string;
   readonly account: string;
+  /** What the key is for, in the words of its creator. */
+  readonly name?: string | undefined;
   /** Undefined: full access to the account. */
   readonly grants: readonly Grant[] | undefined;
   /** Milliseconds since the epoch. */
@@ -38,6 +41,8 @@ export interface CredentialInfo {
   readonly state: "active" | "disabled" | "expired";
   /** End of the period in which the secret before the last rotation is still accepted. */
   readonly previousUntil: number | undefined;
+  /** Undefined: no limits. */
+  readonly limits?: KeyLimits | undefined;
 }
 
 export interface ListedCredential extends CredentialInfo {
@@ -53,13 +58,22 @@ export interface Credential extends CredentialInfo {
 
 export interface NewCredential {
   readonly account?: string | undefined;
+  readonly name?: string | undefined;
   readonly grants?: readonly Grant[] | undefined;
   /** Milliseconds since the epoch. */
   readonly expires?: number | undefined;
+  readonly limits?: KeyLimits | undefined;
+}
+
+export interface ImportedKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
 }
 
 export interface Credentials {
   create(options?: NewCredential): Promise<Credential>;
+  /** Adds an access key of another system. Throws CredentialError if the id exists. */
+  import(key: ImportedKey, options?: NewCredential): Promise<Credential>;
   /** Sorted by account, then by creation time. */
   list(): Promise<ListedCredential[]>;
   /** Also returns disabled and expired keys: the caller checks `state`. */
@@ -76,8 +90,6 @@ export interface Credentials {
   dropGrants(bucket: BucketRecord): Promise<void>;
 }
 
-const accessKeyShape = /^STORE[A-Z2-7]{15}$/;
-
 /** A `secretKey` function is called when the key is first needed; listing does not need it. */
 export function createCredentials(
   documents: Documents,
@@ -91,7 +103,7 @@ export function createCredentials(
   };
 
   function read(accessKeyId: string): Promise<Document | undefined> {
-    return accessKeyShape.test(accessKeyId) ? documents.get(kind, accessKeyId) : Promise.resolve(undefined);
+    return isAccessKeyId(accessKeyId) ? documents.get(kind, accessKeyId) : Promise.resolve(undefined);
   }
 
   /** Cache of unsealed records: unsealing costs as much as the rest of a small request. */
@@ -166,25 +178,31 @@ export function createCredentials(
     return { ...info, secretAccessKey: secret, secrets };
   }
 
+  /** Undefined if the access key exists. */
+  async function add(
+    accessKeyId: string,
+    fields: CredentialFields,
+    secret: string,
+  ): Promise<Credential | undefined> {
+    const stored = sealCredential(masterKey(), accessKeyId, { fields, secret });
+    const outcome = await documents.put(kind, accessKeyId, JSON.stringify(stored), undefined);
+    return outcome === "committed" ? toCredential(accessKeyId, stored) : undefined;
+  }
+
   return {
-    async create({ account = defaultAccount, grants, expires } = {}) {
-      checkAccount(account);
-      for (const { bucket } of grants ?? []) checkGrantBucket(bucket);
-      const created = now();
-      if (expires !== undefined && !(expires > created))
-        throw new CredentialError("The expiration time is in the past: specify a later time.");
+    async create(options = {}) {
+      const fields = toNewFields(options, now());
       for (;;) {
         const accessKeyId = newAccessKeyId();
-        const fields: CredentialFields = {
-          account,
-          ...(grants === undefined ? {} : { grants: mergeGrants(grants) }),
-          created,
-          ...(expires === undefined ? {} : { expires }),
-        };
-        const stored = sealCredential(masterKey(), accessKeyId, { fields, secret: newSecret() });
-        const outcome = await documents.put(kind, accessKeyId, JSON.stringify(stored), undefined);
-        if (outcome === "committed") return toCredential(accessKeyId, stored);
+        const created = await add(accessKeyId, fields, newSecret());
+        if (created !== undefined) return created;
       }
+    },
+    async import({ accessKeyId, secretAccessKey }, options = {}) {
+      checkImported(accessKeyId, secretAccessKey);
+      const imported = await add(accessKeyId, toNewFields(options, now()), secretAccessKey);
+      if (imported !== undefined) return imported;
+      throw new CredentialError(`The access key ${accessKeyId} already exists; nothing was changed.`);
     },
     async list() {
       const uses = await readUses(documents);
@@ -199,7 +217,7 @@ export function createCredentials(
       return document === undefined ? undefined : toCredential(accessKeyId, parseStoredCredential(document));
     },
     async delete(accessKeyId) {
-      const isDeleted = await documents.delete(kind, accessKeyId);
+      const isDeleted = isAccessKeyId(accessKeyId) && (await documents.delete(kind, accessKeyId));
       if (isDeleted) await deleteUse(documents, accessKeyId);
       return isDeleted;
     },
@@ -241,17 +259,19 @@ export function toOwner(account: string): { readonly id: string; readonly displa
 }
 
 function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
-  const { account, grants, created, expires, disabled } = readFields(stored);
+  const { account, name, grants, created, expires, disabled, limits } = readFields(stored);
   const { previous } = stored;
   const isExpired = expires !== undefined && expires <= now;
   return {
     accessKeyId,
     account,
+    name,
     grants,
     created,
     expires,
     state: disabled ? "disabled" : isExpired ? "expired" : "active",
     previousUntil: previous !== undefined && previous.until > now ? previous.until : undefined,
+    limits,
   };
 }
 

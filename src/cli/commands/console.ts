@@ -1,33 +1,54 @@
 // `store console …`: manages sign-in tokens of the console. A token is shown only at its creation.
 
 import { parseDuration } from "../../access/grants.ts";
+import { formatPermissions } from "../../console/auth/roles.ts";
 import { createTokens, type TokenInfo } from "../../console/auth/tokens.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { type Data, withData } from "../store/open-store.ts";
+import { permissionsJson, readPermissions, roleOptions } from "../store/role-options.ts";
+import { sessionsCommand } from "./console-sessions.ts";
+import { requireUser } from "./user.ts";
 
 const maxNameLength = 60;
 
 const tokenCommand: Command = {
   name: "token",
-  summary: "Create a token that signs in to the console as an administrator",
-  details: "The token gives full access to the console. It is shown only once.",
-  usage: ["[--name NAME] [--expires TIME]"],
+  summary: "Create a token that signs in to the console",
+  details:
+    "The token has the roles of --user, or those of --role and --bucket. Without these options it gives\n" +
+    "full access to the console. It is shown only once.",
+  usage: ["[--name NAME] [--user USER] [--role ROLE] [--bucket BUCKET:ROLE]... [--expires TIME]"],
   options: {
-    name: { value: "NAME", summary: "owner or purpose of the token; default: administrator" },
+    name: { value: "NAME", summary: "owner or purpose of the token; default: the user, or administrator" },
+    user: { value: "USER", summary: "user to whom the token belongs" },
+    ...roleOptions,
     expires: { value: "TIME", summary: "lifetime, such as 12h or 30d; default: no expiry" },
   },
-  examples: ["store console token", "store console token --name anna --expires 30d"],
+  examples: [
+    "store console token",
+    "store console token --user anna --expires 30d",
+    "store console token --name wall-screen --role viewer --bucket photos:editor",
+  ],
   async run(invocation) {
     const { options, output } = invocation;
-    const name = options.text("name") ?? "administrator";
+    const user = options.text("user");
+    const permissions = readPermissions(invocation);
+    if (user !== undefined && permissions !== undefined) {
+      throw usageError(
+        "A token of a user has the roles of the user; remove --role and --bucket.",
+        `Change the roles of the user: store user change ${user} --role ROLE`,
+      );
+    }
+    const name = options.text("name") ?? user ?? (permissions === undefined ? "administrator" : "token");
     if (name.trim() === "" || name.length > maxNameLength || /\p{Cc}/u.test(name)) {
       throw usageError(`--name must have 1 to ${maxNameLength} characters on one line.`);
     }
     const lifetime = parseLifetime(options.text("expires"));
     const { info, token } = await withData(invocation, { absent: "create" }, async (data) => {
       const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
-      const made = await openTokens(data).create({ name, expires });
+      if (user !== undefined) await requireUser(data, user);
+      const made = await openTokens(data).create({ name, expires, user, permissions });
       await data.recordAudit("create token", made.info.id);
       return made;
     });
@@ -36,6 +57,7 @@ const tokenCommand: Command = {
       ["token", token],
       ["id", info.id],
       ["name", info.name],
+      ["roles", rolesText(info)],
       ["expires", info.expires === undefined ? "never" : output.time(info.expires)],
     ]);
     output.note("Save the token now: it is not shown again.");
@@ -54,13 +76,15 @@ const listCommand: Command = {
     if (output.isJson) return output.json(tokens.map(tokenJson));
     if (tokens.length === 0) output.note("There are no tokens yet. Create one: store console token");
     await output.table(
-      ["ID", "NAME", "STATE", "CREATED", "EXPIRES"].map((name) => ({ name })),
-      tokens.map(({ id, name, state, created, expires }) => [
-        id,
-        name,
-        state,
-        output.time(created),
-        expires === undefined ? "never" : output.time(expires),
+      ["ID", "NAME", "ROLES", "STATE", "CREATED", "EXPIRES", "LAST USED"].map((name) => ({ name })),
+      tokens.map((token) => [
+        token.id,
+        token.name,
+        rolesText(token),
+        token.state,
+        output.time(token.created),
+        token.expires === undefined ? "never" : output.time(token.expires),
+        token.lastUsed === undefined ? "never" : output.time(token.lastUsed),
       ]),
     );
   },
@@ -92,8 +116,8 @@ const revokeCommand: Command = {
 
 export const consoleCommands: CommandGroup = {
   name: "console",
-  summary: "Create, list and revoke sign-in tokens of the console",
-  commands: [tokenCommand, listCommand, revokeCommand],
+  summary: "Create, list and revoke sign-in tokens of the console; list and end sessions",
+  commands: [tokenCommand, listCommand, revokeCommand, sessionsCommand],
 };
 
 function openTokens({ documents }: Data) {
@@ -105,12 +129,18 @@ function parseLifetime(text: string | undefined): number | undefined {
   return parseOrUsageError(() => parseDuration(text));
 }
 
-function tokenJson({ id, name, created, expires, state }: TokenInfo) {
+function rolesText({ user, permissions }: TokenInfo): string {
+  return user === undefined ? formatPermissions(permissions) : `of user ${user}`;
+}
+
+function tokenJson({ id, name, created, expires, state, user, permissions, lastUsed }: TokenInfo) {
   return {
     id,
     name,
+    ...(user === undefined ? permissionsJson(permissions) : { user }),
     created: new Date(created).toISOString(),
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     state,
+    lastUsed: lastUsed === undefined ? null : new Date(lastUsed).toISOString(),
   };
 }

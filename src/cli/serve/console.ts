@@ -1,6 +1,7 @@
 // Starts the console: its options, its port, and the sign-in token of `store dev`.
 import { join } from "node:path";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
+import type { ProviderOptions } from "../../console/auth/providers.ts";
 import { newToken } from "../../console/auth/tokens.ts";
 import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../console/server.ts";
 import type { PortOptions } from "../../http/port-options.ts";
@@ -11,11 +12,13 @@ import { packageRoot } from "../framework/package-root.ts";
 import type { Data } from "../store/open-store.ts";
 import { consoleKeys } from "./console-keys.ts";
 import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
+import { providerOption, providerSettings } from "./oidc/providers.ts";
 import type { RunningS3 } from "./s3.ts";
 
 export const consoleOptions: Readonly<Record<string, Option>> = {
   "console-port": { value: "PORT", summary: "port of the console; default: 9001; 0 picks a free port" },
   "console-url": { value: "URL", summary: "public URL of the console, for example behind a proxy" },
+  ...providerOption,
 };
 
 export interface RunningConsole extends ConsoleServer {
@@ -27,12 +30,14 @@ export interface RunningConsole extends ConsoleServer {
 /** Parsed options. An invalid option throws before anything is opened. */
 export interface ConsoleSettings extends PortAddress {
   readonly url: string | undefined;
+  readonly providers: readonly ProviderOptions[];
 }
 
 export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSettings {
   return {
     ...portOption(invocation, { option: "console-port", port: 9001, mode }),
     url: endpointOption(invocation, "console-url"),
+    providers: providerSettings(invocation),
   };
 }
 
@@ -45,7 +50,7 @@ export interface ServeConsoleOptions
 }
 
 export async function serveConsole(
-  { host, port, whenTaken, url }: ConsoleSettings,
+  { host, port, whenTaken, url, providers }: ConsoleSettings,
   { data, mode, s3, commonPortOptions, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
@@ -57,6 +62,7 @@ export async function serveConsole(
       port,
       whenTaken,
       url,
+      providers,
       ...given,
       ...commonPortOptions,
     },

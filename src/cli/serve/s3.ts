@@ -74,6 +74,7 @@ export async function serveS3(
   const uses = createKeyUses(data.documents);
   const server = await startS3({
     ...{ location: data.location, host, port, whenTaken, domains, secretKey, watch, log, openUploads },
+    encryption: data.encryption,
     ...commonPortOptions,
     blocksPublicAccess,
     onUsed: uses.record,

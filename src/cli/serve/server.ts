@@ -181,6 +181,10 @@ async function startPlannedScripts(
     location: data.location,
     ...{ mode, presign, host, port, whenTaken, watch, ...commonPortOptions },
     ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
+    encryption: {
+      secretKey: Buffer.from(data.secretKey()).toString("base64"),
+      encrypt: data.encryption,
+    },
     environment: process.env,
     cores: availableParallelism(),
     secrets: createSecrets(data.documents, data.secretKey()),

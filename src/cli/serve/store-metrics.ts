@@ -5,6 +5,7 @@ import type { ScrubProgress } from "../../engine/maintenance/reports.ts";
 import type { Totals } from "../../engine/records.ts";
 import { createMetrics } from "../../metrics/metrics.ts";
 import type { Snapshot } from "../../metrics/snapshot.ts";
+import type { Quota, Usage } from "../../model/settings/quota.ts";
 
 export interface StoreMetrics {
   /** Starts a measurement when due, waits for it briefly, and returns the latest result. */
@@ -18,6 +19,14 @@ interface Measurement {
   readonly totals: ReadonlyMap<string, Totals>;
   readonly namespaces: ReadonlyMap<string, Totals>;
   readonly scrub: ScrubProgress | undefined;
+  /** Quotas by kind ("bucket", "account") and name. */
+  readonly quotas: readonly MeasuredQuota[];
+}
+
+interface MeasuredQuota {
+  readonly labels: readonly [kind: string, name: string];
+  readonly quota: Quota;
+  readonly usage: Usage;
 }
 
 const minIdleMilliseconds = 1000;
@@ -38,7 +47,8 @@ export function createStoreMetrics(engine: Engine): StoreMetrics {
       const totals = await measureAll(await engine.listBuckets(), (name) => engine.totals(name));
       const listed = await engine.kv.listNamespaces();
       const namespaces = await measureAll(listed, (name) => engine.kv.totals(name));
-      last = { at: Date.now(), totals, namespaces, scrub: await engine.scrubProgress() };
+      const quotas = await measureQuotas(engine, [...totals.keys()]);
+      last = { at: Date.now(), totals, namespaces, scrub: await engine.scrubProgress(), quotas };
     } catch {
       // The store is unavailable: keep the last measurement, which is reported with its age.
     } finally {
@@ -76,6 +86,17 @@ export function createStoreMetrics(engine: Engine): StoreMetrics {
       "Bytes of a bucket's noncurrent versions.",
       ({ noncurrentBytes }) => noncurrentBytes,
     );
+    const perQuota = (name: string, help: string, value: (quota: MeasuredQuota) => number | undefined) =>
+      metrics.addReading({ name, help, labels: ["kind", "name"] }, "gauge", () =>
+        (latest()?.quotas ?? []).flatMap((quota) => {
+          const number = value(quota);
+          return number === undefined ? [] : [[quota.labels, number] as const];
+        }),
+      );
+    perQuota("store_quota_bytes", "Maximum bytes of a bucket or account.", ({ quota }) => quota.bytes);
+    perQuota("store_quota_objects", "Maximum objects of a bucket or account.", ({ quota }) => quota.objects);
+    perQuota("store_quota_used_bytes", "Bytes that count for the quota.", ({ usage }) => usage.bytes);
+    perQuota("store_quota_used_objects", "Objects that count for the quota.", ({ usage }) => usage.objects);
     perNamespace("store_kv_keys", "Keys in a key-value namespace.", ({ objects }) => objects);
     perNamespace("store_kv_bytes", "Bytes of a key-value namespace's values.", ({ bytes }) => bytes);
     gauge("store_totals_age_seconds", "Age of the bucket totals.", ({ at }) =>
@@ -115,6 +136,18 @@ async function waitUpTo(milliseconds: number, work: Promise<void>): Promise<void
   });
   await Promise.race([work, tooLate]);
   clearTimeout(late);
+}
+
+async function measureQuotas(engine: Engine, buckets: readonly string[]): Promise<MeasuredQuota[]> {
+  const measured: MeasuredQuota[] = [];
+  for (const { account, quota } of await engine.quotas.accountQuotas())
+    measured.push({ labels: ["account", account], quota, usage: await engine.quotas.accountUsage(account) });
+  for (const name of buckets) {
+    const quota = (await engine.bucket(name).catch(() => undefined))?.settings.quota;
+    const usage = quota && (await engine.quotas.bucketUsage(name).catch(() => undefined));
+    if (usage !== undefined) measured.push({ labels: ["bucket", name], quota: quota!, usage });
+  }
+  return measured;
 }
 
 /** Omits buckets and namespaces that are damaged or were deleted meanwhile. */

@@ -12,14 +12,16 @@ import { loadSecretKey } from "../../secrets/master-key.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { fileError, type Subject, systemCode, toCommandError } from "../framework/failures.ts";
-import { storeLocation } from "./store-location.ts";
+import { storeEncryption, storeLocation } from "./store-location.ts";
 
 export interface Data extends OpenEngine {
   readonly location: Location;
+  /** "always": every new object is encrypted with the store's key. */
+  readonly encryption: "always" | undefined;
   /** Returns the key that encrypts secrets and credentials. */
   secretKey(): Uint8Array;
   /** Records a finished action in the audit log. */
-  recordAudit(action: AuditAction, subject: string): Promise<void>;
+  recordAudit(action: AuditAction, subject?: string, detail?: string): Promise<void>;
   /**
    * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does
    * this regularly; without a server, only commands do it.
@@ -65,28 +67,33 @@ export async function openData(
 ): Promise<Data> {
   const location = await storeLocation(invocation);
   if (typeof location === "string" && location !== "memory:") checkDirectory(invocation, location, absent);
+  const encryption = await storeEncryption(invocation);
+  let loadedKey: Uint8Array | undefined;
+  const secretKey = () => {
+    loadedKey ??= loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined);
+    return loadedKey;
+  };
   const { engine, documents, commitForOthers, auditLog } = await openEngine(location, {
     ...(metrics && { metrics }),
     ...(openUploads !== undefined && { openUploads }),
+    secretKey,
+    encryption,
   }).catch((error: unknown) => {
     throw openError(invocation, location, error);
   });
-  let secretKey: Uint8Array | undefined;
   return {
     engine,
     documents,
     location,
+    encryption,
     commitForOthers,
     auditLog,
-    recordAudit(action, subject) {
+    recordAudit(action, subject, detail) {
       const by = { face: "command line", name: userName() } as const;
       const warn = (line: string) => invocation.output.note(`warning: ${line}`);
-      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, by });
+      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, detail, by });
     },
-    secretKey() {
-      secretKey ??= loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined);
-      return secretKey;
-    },
+    secretKey,
     async tidy() {
       try {
         await engine.sweep();

@@ -49,6 +49,14 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
   return (await clusterLocation(invocation)) ?? join(folder, ".store");
 }
 
+/** Returns whether every new object is encrypted: from the environment or the configuration. */
+export async function storeEncryption(invocation: Invocation): Promise<"always" | undefined> {
+  const given = invocation.environment.STORE_ENCRYPTION || undefined;
+  if (given === "always") return given;
+  if (given !== undefined) throw usageError('STORE_ENCRYPTION must be "always".');
+  return (await readConfiguredLocations(invocation))?.encryption;
+}
+
 /** Returns the data directory. Throws for a cluster: for commands that do not support clusters. */
 export async function dataDirectory(invocation: Invocation, instead: readonly string[]): Promise<string> {
   const location = await storeLocation(invocation);
@@ -126,7 +134,7 @@ async function readConfiguredLocations(invocation: Invocation): Promise<Configur
   for (const file of files) {
     const locations = readStoreLocations(file);
     if (locations === undefined) continue;
-    for (const key of ["records", "blobs", "reads"] as const) {
+    for (const key of ["records", "blobs", "reads", "encryption"] as const) {
       if (first === undefined || first[key] === locations[key] || locations[key] === undefined) continue;
       throw locations.fault(
         key,

@@ -99,7 +99,8 @@ function encodeCheck(check: Check, put: (bytes: Uint8Array) => ByteSpan): object
 function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan): object {
   const { kind } = mutation;
   switch (kind) {
-    case "put object": {
+    case "put object":
+    case "replace body": {
       const { record, body } = mutation;
       return { kind, size: record.size, ...encodeFields(record, put), ...encodeBody(body, put) };
     }

@@ -11,6 +11,7 @@ import { historyFunctions } from "./v5-history.ts";
 import { versionListings } from "./v5-listings.ts";
 import { historyTables } from "./v5-tables.ts";
 import { quotas } from "./v6-quota.ts";
+import { replaceBody } from "./v6-replace-body.ts";
 import { moreSettings } from "./v6-settings.ts";
 
 /** The migration to each version. Released migrations never change; new ones are appended. */
@@ -22,7 +23,7 @@ export const migrations: readonly string[] = [
   outbox,
   settingChecks,
   [historyTables, historyFunctions, protectedCommits, earlierCommits, versionListings].join("\n"),
-  [moreSettings, quotas].join("\n"),
+  [replaceBody, moreSettings, quotas].join("\n"),
 ];
 
 export const schemaVersion = migrations.length;

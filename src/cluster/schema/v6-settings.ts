@@ -15,9 +15,10 @@ const columns: Readonly<Record<string, string>> = {
   quota: "quota",
   policy: "policy",
   publicAccessBlock: "public_access_block",
+  encryption: "encryption",
 };
 
-const addedColumns = ["quota", "policy", "public_access_block"];
+const addedColumns = ["quota", "policy", "public_access_block", "encryption"];
 
 const readCases = Object.entries(columns)
   .map(([name, column]) => `          WHEN '${name}' THEN ${column}`)
@@ -68,6 +69,7 @@ ${writeCases}
       -- Without "since", because later puts of this bucket do not set that column.
       WHEN 'put copy' THEN PERFORM store.put_copy(p_bucket, m - 'since', p_key);
       WHEN 'delete version' THEN PERFORM store.delete_version(p_bucket, p_key, m->>'version');
+      WHEN 'replace body' THEN PERFORM store.replace_body(p_bucket, m, p_key, p_inline);
     END CASE;
   END $$;
 `;

@@ -3,7 +3,7 @@ import type { AuditAction } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
-import type { SessionDocument } from "../wire-types.ts";
+import type { SessionDocument } from "../wire-session.ts";
 
 export interface AuditedAction {
   readonly action: AuditAction;
@@ -27,6 +27,11 @@ const settingActions: ReadonlyMap<string, AuditAction> = new Map([
   ["versioning", "change versioning"],
   ["objectLock", "change object lock"],
   ["tags", "change tags"],
+  ["policy", "change policy"],
+  ["publicAccessBlock", "change public access"],
+  ["publication", "change publication"],
+  ["quota", "change quota"],
+  ["encryption", "change encryption"],
 ]);
 
 const onBucketSetting: ReadAction = ({ query }) => {
@@ -66,7 +71,12 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     action: "sign in",
     name: (JSON.parse(String(body)) as SessionDocument).name,
   }),
+  "POST /api/sign-in/finish": (_, { body }) => ({
+    action: "sign in",
+    name: (JSON.parse(String(body)) as SessionDocument).name,
+  }),
   "DELETE /api/session": () => ({ action: "sign out" }),
+  "DELETE /api/sessions": ({ query }) => ({ action: "end session", subject: query.text("id") }),
 };
 
 /** Call after the request has succeeded. Undefined if the request is not audited. */
@@ -91,7 +101,8 @@ export function createRefusals(
     const refusal: AuditedAction = {
       action: "refuse sign-in",
       count,
-      name: parseTokenId((await fields()).text("token").trim()),
+      // An OpenID sign-in has no token.
+      name: parseTokenId((await fields()).optionalText("token")?.trim() ?? ""),
     };
     count = 0;
     return refusal;

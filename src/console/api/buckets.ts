@@ -1,5 +1,6 @@
 // Routes for buckets: list, totals, create and delete.
 import type { Engine } from "../../engine/engine.ts";
+import { allows } from "../auth/roles.ts";
 import { json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { BucketDocument, BucketsDocument, TotalsDocument } from "../wire-types.ts";
@@ -10,8 +11,10 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
     {
       method: "GET",
       path: "/api/buckets",
-      async run() {
-        const buckets = await engine.listBuckets();
+      needs: { on: "nothing" },
+      async run({ session }) {
+        const all = await engine.listBuckets();
+        const buckets = all.filter(({ name }) => allows(session.permissions, "view", name));
         return json({ buckets } satisfies BucketsDocument);
       },
     },
@@ -19,6 +22,7 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
       // Totals have their own route, so that the list does not wait for slow counts.
       method: "GET",
       path: "/api/buckets/totals",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const { objects, bytes } = await engine.totals(query.text("bucket"));
         return json({ objects, bytes } satisfies TotalsDocument);
@@ -27,6 +31,7 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
     {
       method: "POST",
       path: "/api/buckets",
+      needs: { right: "administer", on: "store" },
       async run({ fields }) {
         const given = await fields();
         const storageClass = given.optionalText("storageClass");
@@ -37,6 +42,7 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
     {
       method: "DELETE",
       path: "/api/buckets",
+      needs: { right: "administer", on: "bucket", in: "query" },
       async run({ query }) {
         const bucket = await engine.bucket(query.text("bucket"));
         await engine.deleteBucket(query.text("bucket"));

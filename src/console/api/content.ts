@@ -48,6 +48,7 @@ export function contentRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path: "/api/content",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query, request }) {
         const etag = query.optional("etag");
         const range = rangeFromHeader(request.header("range") ?? null);

@@ -16,6 +16,7 @@ export function historyRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path: "/api/objects/deleted",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         return json((await listDeleted(engine, query)) satisfies DeletedObjectsDocument);
       },
@@ -23,6 +24,7 @@ export function historyRoutes(engine: Engine): readonly Route[] {
     {
       method: "POST",
       path: "/api/objects/restore",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const given = await fields();
         const time = given.number("time");

@@ -18,6 +18,8 @@ export interface ConsoleKeys {
 }
 
 export interface NewKey {
+  /** What the key is for. */
+  readonly name: string | undefined;
   readonly account: string | undefined;
   /** Grants such as `photos:read,list`; undefined for full access to the account. */
   readonly grants: readonly string[] | undefined;
@@ -26,12 +28,15 @@ export interface NewKey {
 }
 
 const path = "/api/keys";
+/** A key may reach every bucket, so all of it is for administrators of the whole store. */
+const needs = { right: "administer", on: "store" } as const;
 
 export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
   return [
     {
       method: "GET",
       path,
+      needs,
       async run() {
         return json({ keys: await keys.list(), rights: keys.rights } satisfies KeysDocument);
       },
@@ -39,6 +44,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
     {
       method: "POST",
       path,
+      needs,
       async run({ fields }) {
         const given = await fields();
         const grants = given.list("grants");
@@ -46,6 +52,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
           throw new ConsoleError(400, '"grants" must be a list of strings.');
         }
         const made = await keys.create({
+          name: given.optionalText("name"),
           account: given.optionalText("account"),
           grants: grants as readonly string[] | undefined,
           expires: given.optionalText("expires"),
@@ -56,15 +63,16 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
     {
       method: "POST",
       path: `${path}/rotate`,
+      needs,
       async run({ query, fields }) {
         const rotated = await keys.rotate(query.text("key"), (await fields()).optionalText("keep"));
         if (rotated === undefined) throw noSuchKey();
         return json(rotated);
       },
     },
-    { method: "POST", path: `${path}/disable`, run: createChangeHandler("disable") },
-    { method: "POST", path: `${path}/enable`, run: createChangeHandler("enable") },
-    { method: "DELETE", path, run: createChangeHandler("delete") },
+    { method: "POST", path: `${path}/disable`, needs, run: createChangeHandler("disable") },
+    { method: "POST", path: `${path}/enable`, needs, run: createChangeHandler("enable") },
+    { method: "DELETE", path, needs, run: createChangeHandler("delete") },
   ];
 
   function createChangeHandler(action: "disable" | "enable" | "delete") {

@@ -19,6 +19,7 @@ export function metricsRoutes(metrics: ConsoleMetrics): readonly Route[] {
     {
       method: "GET",
       path: "/api/metrics",
+      needs: { right: "view", on: "store" },
       async run({ query }) {
         if (metrics === undefined) {
           throw new ConsoleError(404, "Metrics are off on this server.", {

@@ -21,6 +21,7 @@ export function singleObjectRoutes(engine: Engine, links: Links, now: () => numb
     {
       method: "GET",
       path: "/api/object",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const bucket = query.text("bucket");
         const key = query.text("key");
@@ -31,6 +32,7 @@ export function singleObjectRoutes(engine: Engine, links: Links, now: () => numb
     {
       method: "PUT",
       path: "/api/object",
+      needs: { right: "edit", on: "bucket", in: "query" },
       async run({ request, query }) {
         const contentType = request.header("content-type");
         const outcome = await engine.put(query.text("bucket"), query.text("key"), bodySource(request), {
@@ -43,6 +45,7 @@ export function singleObjectRoutes(engine: Engine, links: Links, now: () => numb
     {
       method: "POST",
       path: "/api/object/metadata",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const record = await replaceMetadata(engine, await fields());
         return json({ etag: record.etag } satisfies StoredDocument);
@@ -51,6 +54,7 @@ export function singleObjectRoutes(engine: Engine, links: Links, now: () => numb
     {
       method: "PUT",
       path: "/api/object/tags",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const given = await fields();
         const tags = new Map(Object.entries(given.texts("tags")));
@@ -63,6 +67,7 @@ export function singleObjectRoutes(engine: Engine, links: Links, now: () => numb
     {
       method: "GET",
       path: "/api/object/frame",
+      needs: { right: "view", on: "bucket", in: "query" },
       run({ query }) {
         const url = links.framedPdf(query.text("bucket"), query.text("key"));
         return json({ url } satisfies LinkDocument);
@@ -71,6 +76,7 @@ export function singleObjectRoutes(engine: Engine, links: Links, now: () => numb
     {
       method: "POST",
       path: "/api/object/link",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const given = await fields();
         const seconds = given.number("seconds");

@@ -14,6 +14,7 @@ export function objectRoutes(engine: Engine, now: () => number): readonly Route[
     {
       method: "GET",
       path: "/api/objects",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const name = query.text("bucket");
         const { prefixes, objects, cursor } = await engine.list(name, {
@@ -35,6 +36,7 @@ export function objectRoutes(engine: Engine, now: () => number): readonly Route[
     {
       method: "POST",
       path: "/api/objects/delete",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const given = await fields();
         const bucket = given.text("bucket");

@@ -25,6 +25,7 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path,
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const { settings } = await requireBucket(engine, query.text("bucket"));
         const { lifecycle = defaultLifecycle, cors = [], lockRules: locks = [] } = settings;
@@ -39,6 +40,7 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
     {
       method: "POST",
       path: `${path}/check`,
+      needs: { on: "nothing" },
       async run({ query, fields }) {
         const { flaws } = parseRules(query.text("kind"), parseRuleList(await fields()));
         return json({ flaws } satisfies FlawsDocument);
@@ -47,6 +49,7 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
     {
       method: "PUT",
       path,
+      needs: { right: "administer", on: "bucket", in: "query" },
       run: (call) => putRules(engine, call),
     },
   ];

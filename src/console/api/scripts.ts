@@ -21,6 +21,7 @@ export function scriptRoutes(scripts: ConsoleScripts): readonly Route[] {
     {
       method: "GET",
       path,
+      needs: { right: "view", on: "store" },
       async run() {
         const all = { scripts: await scripts.list(), faults: scripts.faults() };
         return json(all satisfies ScriptsDocument);
@@ -29,6 +30,7 @@ export function scriptRoutes(scripts: ConsoleScripts): readonly Route[] {
     {
       method: "GET",
       path: `${path}/log`,
+      needs: { right: "view", on: "store" },
       async run({ query }) {
         const after = Number(query.optional("after") ?? 0);
         if (!Number.isSafeInteger(after)) throw new ConsoleError(400, '"after" must be a whole number.');
@@ -39,6 +41,7 @@ export function scriptRoutes(scripts: ConsoleScripts): readonly Route[] {
     {
       method: "POST",
       path: `${path}/restart`,
+      needs: { right: "administer", on: "store" },
       async run({ query }) {
         if (await scripts.restart(query.text("script"))) return noContent();
         throw new ConsoleError(404, "There is no such script on this server.");

@@ -1,13 +1,12 @@
 // Routes for signing in and out, and for the current user.
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
-import { type Session, type Sessions, sessionMilliseconds } from "../auth/sessions.ts";
+import { type OpenedSession, type Session, type Sessions, sessionMilliseconds } from "../auth/sessions.ts";
 import type { Attempts } from "../auth/sign-in-throttle.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, OpenRoute, Route } from "../route.ts";
-import type { SessionDocument } from "../wire-types.ts";
+import type { SessionDocument } from "../wire-session.ts";
 
-/** The only API path that does not need a session. */
 const path = "/api/session";
 
 /** The name contains the port, because browsers share cookies between the ports of a host. */
@@ -17,7 +16,10 @@ export function cookieName(request: HttpRequest): string {
 }
 
 export function readSessionId(request: HttpRequest): string | undefined {
-  const name = cookieName(request);
+  return readCookie(request, cookieName(request));
+}
+
+export function readCookie(request: HttpRequest, name: string): string | undefined {
   for (const pair of (request.header("cookie") ?? "").split(/;\s*/)) {
     if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1);
   }
@@ -31,14 +33,8 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
     async run({ request, fields }) {
       const token = (await fields()).text("token").trim();
       const id = parseTokenId(token);
-      const wait = attempts.waitFor(request.address(), id);
-      if (wait > 0) {
-        throw new ConsoleError(429, "Too many failed sign-in attempts.", {
-          hint: `Try again in ${wait} seconds.`,
-          headers: [["retry-after", String(wait)]],
-        });
-      }
-      const opened = await sessions.open(token);
+      requireAttempt(attempts, request, id);
+      const opened = await sessions.open(token, request.address());
       if (opened === undefined) {
         attempts.failed(request.address(), id);
         throw new ConsoleError(401, "This token is invalid, expired or revoked.", {
@@ -50,10 +46,17 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
   };
 }
 
-function signInResponse(
-  request: HttpRequest,
-  { id, session }: { readonly id: string; readonly session: Session },
-): HttpResponse {
+/** Throws if the client has failed too often. */
+export function requireAttempt(attempts: Attempts, request: HttpRequest, id: string | undefined): void {
+  const wait = attempts.waitFor(request.address(), id);
+  if (wait === 0) return;
+  throw new ConsoleError(429, "Too many failed sign-in attempts.", {
+    hint: `Try again in ${wait} seconds.`,
+    headers: [["retry-after", String(wait)]],
+  });
+}
+
+export function signInResponse(request: HttpRequest, { id, session }: OpenedSession): HttpResponse {
   const { headers, ...response } = json(toSessionDocument(session));
   const cookie = `${cookieName(request)}=${id}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${sessionMilliseconds / 1000}`;
   return { ...response, headers: [...headers, ["set-cookie", cookie]] };
@@ -61,10 +64,16 @@ function signInResponse(
 
 export function sessionRoutes(sessions: Sessions): readonly Route[] {
   return [
-    { method: "GET", path, run: ({ session }: Call) => json(toSessionDocument(session)) },
+    {
+      method: "GET",
+      path,
+      needs: { on: "nothing" },
+      run: ({ session }: Call) => json(toSessionDocument(session)),
+    },
     {
       method: "DELETE",
       path,
+      needs: { on: "nothing" },
       async run({ request }: Call) {
         await sessions.close(readSessionId(request)!);
         const cookie = `${cookieName(request)}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`;
@@ -74,6 +83,7 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
   ];
 }
 
-function toSessionDocument({ name, expires }: Session): SessionDocument {
-  return { name, expires };
+function toSessionDocument({ name, expires, permissions }: Session): SessionDocument {
+  const { role = null, buckets = {} } = permissions;
+  return { name, expires, role, buckets };
 }

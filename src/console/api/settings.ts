@@ -1,7 +1,8 @@
-// Routes for settings of a bucket that are not rules: versioning, Object Lock and tags.
+// Routes for settings of a bucket that are not rules: versioning, Object Lock, quota and tags.
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket, BucketSettings } from "../../model/bucket.ts";
 import type { ObjectLockSetting } from "../../model/lock.ts";
+import { parseQuota, type Quota, type Usage } from "../../model/settings/quota.ts";
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Call, Fields, Route } from "../route.ts";
@@ -17,16 +18,27 @@ export function settingRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path,
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
-        return json(toSettingsDocument(await requireBucket(engine, query.text("bucket"))));
+        const bucket = await requireBucket(engine, query.text("bucket"));
+        const isLimited = bucket.settings.quota !== undefined;
+        // Without a quota, some adapters would have to count all objects.
+        return json(
+          toSettingsDocument(bucket, isLimited ? await engine.quotas.bucketUsage(bucket.name) : null),
+        );
       },
     },
-    { method: "PUT", path, run: (call) => putSetting(engine, call) },
+    {
+      method: "PUT",
+      path,
+      needs: { right: "administer", on: "bucket", in: "query" },
+      run: (call) => putSetting(engine, call),
+    },
   ];
 }
 
-function toSettingsDocument(bucket: Bucket): SettingsDocument {
-  const { versioning, objectLock, tags = [] } = bucket.settings;
+function toSettingsDocument(bucket: Bucket, usage: Usage | null): SettingsDocument {
+  const { versioning, objectLock, tags = [], quota } = bucket.settings;
   const retention = objectLock?.defaultRetention;
   return {
     versioning: versioningState(bucket),
@@ -35,10 +47,13 @@ function toSettingsDocument(bucket: Bucket): SettingsDocument {
       defaultRetention: retention === undefined ? null : { mode: retention.mode, days: retention.days },
     },
     tags,
+    quota: quota ?? null,
+    usage,
     seen: {
       versioning: markSetting(versioning),
       objectLock: markSetting(objectLock),
       tags: markSetting(bucket.settings.tags),
+      quota: markSetting(quota),
     },
   };
 }
@@ -63,8 +78,10 @@ function parseChange(kind: string, given: Fields, { settings }: Bucket) {
     }
     case "tags":
       return { name: "tags", changes: { tags: parseTags(given) } } as const;
+    case "quota":
+      return { name: "quota", changes: { quota: readQuota(given) } } as const;
     default:
-      throw new ConsoleError(400, '"kind" must be versioning, objectLock or tags.');
+      throw new ConsoleError(400, '"kind" must be versioning, objectLock, tags or quota.');
   }
 }
 
@@ -84,6 +101,14 @@ function parseObjectLock(given: Fields): ObjectLockSetting {
     typeof days === "number" && Number.isInteger(days) && days >= 1 && days <= maxRetentionDays;
   if (!isPeriod) throw new ConsoleError(400, `Write a whole number of days, from 1 to ${maxRetentionDays}.`);
   return { defaultRetention: { mode, days } };
+}
+
+/** Returns undefined to remove the quota. */
+function readQuota(given: Fields): Quota | undefined {
+  const fields = given.object("quota");
+  const quota = fields && parseQuota(fields);
+  if (fields === undefined || quota !== undefined) return quota;
+  throw new ConsoleError(400, "A maximum must be a number, or empty for no limit.");
 }
 
 function parseTags(given: Fields): BucketSettings["tags"] {

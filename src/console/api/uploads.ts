@@ -15,6 +15,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path: "/api/uploads",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const bucket = query.text("bucket");
         const after = parseCursor(query.optional("cursor"));
@@ -29,6 +30,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
     {
       method: "POST",
       path: "/api/uploads",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const given = await fields();
         const contentType = given.optionalText("contentType");
@@ -40,6 +42,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
     {
       method: "GET",
       path: "/api/uploads/parts",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const parts = await allParts(engine, query.text("bucket"), uploadName(query));
         return json({
@@ -50,6 +53,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
     {
       method: "PUT",
       path: "/api/uploads/part",
+      needs: { right: "edit", on: "bucket", in: "query" },
       async run({ query, request }) {
         const number = query.number("number", 0, limits.partNumber);
         const source = bodySource(request);
@@ -60,6 +64,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
     {
       method: "POST",
       path: "/api/uploads/complete",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const given = await fields();
         const name = { key: given.text("key"), id: given.text("upload") };
@@ -72,6 +77,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
     {
       method: "DELETE",
       path: "/api/uploads",
+      needs: { right: "edit", on: "bucket", in: "query" },
       async run({ query }) {
         await engine.abortUpload(query.text("bucket"), uploadName(query));
         return noContent();

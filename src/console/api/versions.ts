@@ -19,6 +19,7 @@ export function versionRoutes(engine: Engine, now: () => number): readonly Route
     {
       method: "GET",
       path: "/api/versions",
+      needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const bucket = await requireBucket(engine, query.text("bucket"));
         const after = parseVersionCursor(query.optional("cursor"));
@@ -33,6 +34,7 @@ export function versionRoutes(engine: Engine, now: () => number): readonly Route
     {
       method: "POST",
       path: "/api/versions/restore",
+      needs: { right: "edit", on: "bucket", in: "body" },
       async run({ fields }) {
         const given = await fields();
         const [bucket, key] = [given.text("bucket"), given.text("key")];
@@ -41,7 +43,12 @@ export function versionRoutes(engine: Engine, now: () => number): readonly Route
         return json({ etag } satisfies StoredDocument);
       },
     },
-    { method: "POST", path: "/api/versions/delete", run: (call) => deleteVersion(engine, call) },
+    {
+      method: "POST",
+      path: "/api/versions/delete",
+      needs: { right: "edit", on: "bucket", in: "body" },
+      run: (call) => deleteVersion(engine, call),
+    },
   ];
 }
 

@@ -1,49 +1,131 @@
 // Sessions of signed-in users: a random id in a cookie, stored as a hash, valid on every server of
-// the store. A session ends at sign-out, and when it or its token expires or the token is revoked.
+// the store. Name and permissions are read for every request, so that changes take effect at once.
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
+import { fullPermissions, hasNoPermissions, type Permissions } from "./roles.ts";
 import { type ConsoleTokens, hashSecret, matchesHash, parseTokenId } from "./tokens.ts";
+import type { ConsoleUsers } from "./users.ts";
 
 export interface Session {
-  /** Id of the token that opened the session. */
+  /** Public id, with which the session is listed and ended. It cannot be used to sign in. */
+  readonly publicId: string;
+  /** Id of the token, or name of the provider, that opened the session. */
   readonly by: string;
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** Equal for all sessions of the same user. */
+  readonly owner: string;
+  readonly permissions: Permissions;
+  /** Milliseconds since the epoch; undefined for a session of an earlier release. */
+  readonly created: number | undefined;
   readonly expires: number;
+  /** The client that signed in. */
+  readonly address: string | undefined;
+  readonly provider: string | undefined;
+}
+
+/** A user whom an OpenID provider has identified. */
+export interface ProviderIdentity {
+  readonly provider: string;
+  readonly subject: string;
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+export interface OpenedSession {
+  /** The secret id for the cookie. */
+  readonly id: string;
+  readonly session: Session;
 }
 
 export interface Sessions {
   /** Undefined if the token is invalid, expired or revoked. */
-  open(token: string): Promise<{ readonly id: string; readonly session: Session } | undefined>;
+  open(token: string, address?: string): Promise<OpenedSession | undefined>;
+  /** Undefined if no group of the user has a role. */
+  openFor(identity: ProviderIdentity, address?: string): Promise<OpenedSession | undefined>;
   find(id: string): Promise<Session | undefined>;
-  /** Whether the token could open a session. */
-  isToken(token: string): Promise<boolean>;
+  /** Returns the permissions of a token; undefined if the token could not open a session. */
+  findPermissions(token: string): Promise<Permissions | undefined>;
   close(id: string): Promise<void>;
+  /** Returns the sessions that are valid now, newest first. */
+  list(): Promise<Session[]>;
+  /** Ends a session by its public id. False if there is no such session. */
+  end(publicId: string): Promise<boolean>;
 }
 
 export interface SessionsOptions {
   readonly documents: Documents;
   readonly tokens: ConsoleTokens;
+  readonly users: Pick<ConsoleUsers, "find">;
   /** Hash of a token that only this server accepts; `store dev` prints the token. */
   readonly ownToken?: string | undefined;
+  /** Permissions of a provider's groups; undefined for an unknown provider. */
+  readonly groupPermissions?:
+    | ((provider: string, groups: readonly string[]) => Permissions | undefined)
+    | undefined;
   readonly now: () => number;
 }
 
 const kind = "console session";
 export const sessionMilliseconds = 12 * 3600 * 1000;
-/** Id and name of the server's own token. */
-const ownTokenHolder = { id: "dev", name: "store dev" };
 const idShape = /^[A-Za-z0-9_-]{43}$/;
+const publicIdLength = 16;
 
-type StoredSession = Pick<Session, "by" | "expires">;
+interface StoredSession {
+  readonly by: string;
+  readonly expires: number;
+  readonly created?: number;
+  readonly address?: string;
+  readonly identity?: ProviderIdentity;
+}
 
-export function createSessions({ documents, tokens, ownToken, now }: SessionsOptions): Sessions {
-  async function findHolder(
-    token: string,
-  ): Promise<{ readonly id: string; readonly name: string } | undefined> {
+/** Who a session belongs to, as it is now. */
+type Holder = Pick<Session, "by" | "name" | "owner" | "permissions" | "provider">;
+
+/** The server's own token. */
+const ownHolder: Holder = {
+  ...{ by: "dev", name: "store dev", owner: "token dev" },
+  ...{ permissions: fullPermissions, provider: undefined },
+};
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { documents, tokens, users, ownToken, groupPermissions, now } = options;
+
+  async function findHolder(token: string): Promise<Holder | undefined> {
     if (parseTokenId(token) === undefined) return undefined;
-    if (ownToken !== undefined && matchesHash(ownToken, token)) return ownTokenHolder;
-    return tokens.verify(token);
+    if (ownToken !== undefined && matchesHash(ownToken, token)) return ownHolder;
+    const info = await tokens.verify(token);
+    return info && tokenHolder(info.id);
+  }
+
+  async function tokenHolder(id: string): Promise<Holder | undefined> {
+    const token = await tokens.find(id);
+    if (token?.state !== "active") return undefined;
+    const shared = { by: id, provider: undefined };
+    if (token.user === undefined)
+      return { ...shared, name: token.name, owner: `token ${id}`, permissions: token.permissions };
+    const user = await users.find(token.user);
+    if (user === undefined) return undefined;
+    return { ...shared, name: user.name, owner: `user ${user.name}`, permissions: user.permissions };
+  }
+
+  function identityHolder({ provider, subject, name, groups }: ProviderIdentity): Holder | undefined {
+    const permissions = groupPermissions?.(provider, groups);
+    if (permissions === undefined || hasNoPermissions(permissions)) return undefined;
+    return { by: provider, name, owner: `provider ${provider} ${subject}`, permissions, provider };
+  }
+
+  async function currentHolder({ by, identity }: StoredSession): Promise<Holder | undefined> {
+    if (identity !== undefined) return identityHolder(identity);
+    if (by === ownHolder.by) return ownToken === undefined ? undefined : ownHolder;
+    return tokenHolder(by);
+  }
+
+  async function toSession(hash: string, stored: StoredSession): Promise<Session | undefined> {
+    if (stored.expires <= now()) return undefined;
+    const holder = await currentHolder(stored);
+    if (holder === undefined) return undefined;
+    const { created, expires, address } = stored;
+    return { ...holder, publicId: hash.slice(0, publicIdLength), created, expires, address };
   }
 
   /** Removes expired sessions. There are few sessions, so a full scan is cheap. */
@@ -53,29 +135,47 @@ export function createSessions({ documents, tokens, ownToken, now }: SessionsOpt
     }
   }
 
+  async function openSession(holder: Holder, given: Pick<StoredSession, "address" | "identity">) {
+    await deleteExpired();
+    const id = randomBytes(32).toString("base64url");
+    const times = { created: now(), expires: now() + sessionMilliseconds };
+    const stored: StoredSession = { by: holder.by, ...times, ...given };
+    const hash = hashSecret(id);
+    await documents.put(kind, hash, JSON.stringify(stored), undefined);
+    const session = { ...holder, ...times, address: given.address };
+    return { id, session: { ...session, publicId: hash.slice(0, publicIdLength) } };
+  }
+
   return {
-    async open(token) {
+    async open(token, address) {
       const holder = await findHolder(token);
-      if (holder === undefined) return undefined;
-      await deleteExpired();
-      const id = randomBytes(32).toString("base64url");
-      const stored: StoredSession = { by: holder.id, expires: now() + sessionMilliseconds };
-      await documents.put(kind, hashSecret(id), JSON.stringify(stored), undefined);
-      return { id, session: { ...stored, name: holder.name } };
+      return holder && openSession(holder, address === undefined ? {} : { address });
+    },
+    async openFor(identity, address) {
+      const holder = identityHolder(identity);
+      return holder && openSession(holder, { identity, ...(address === undefined ? {} : { address }) });
     },
     async find(id) {
-      const document = idShape.test(id) ? await documents.get(kind, hashSecret(id)) : undefined;
-      if (document === undefined) return undefined;
-      const { by, expires } = JSON.parse(document.text) as StoredSession;
-      if (expires <= now()) return undefined;
-      if (by === ownTokenHolder.id)
-        return ownToken === undefined ? undefined : { by, name: ownTokenHolder.name, expires };
-      const token = await tokens.find(by);
-      return token?.state === "active" ? { by, name: token.name, expires } : undefined;
+      const hash = hashSecret(id);
+      const document = idShape.test(id) ? await documents.get(kind, hash) : undefined;
+      return document && toSession(hash, JSON.parse(document.text) as StoredSession);
     },
-    isToken: async (token) => (await findHolder(token)) !== undefined,
+    findPermissions: async (token) => (await findHolder(token))?.permissions,
     async close(id) {
       if (idShape.test(id)) await documents.delete(kind, hashSecret(id));
+    },
+    async list() {
+      const all: Session[] = [];
+      for (const { name, text } of await documents.list(kind)) {
+        const session = await toSession(name, JSON.parse(text) as StoredSession);
+        if (session !== undefined) all.push(session);
+      }
+      return all.sort((a, b) => b.expires - a.expires);
+    },
+    async end(publicId) {
+      if (publicId.length !== publicIdLength) return false;
+      const found = (await documents.list(kind)).find(({ name }) => name.startsWith(publicId));
+      return found !== undefined && (await documents.delete(kind, found.name));
     },
   };
 }

@@ -1,5 +1,5 @@
-// Entry point of the page: signs in with the token of the URL, if there is one, then shows the
-// sign-in or the console.
+// Entry point of the page: signs in with the token or provider's answer in the URL, if there is one,
+// then shows the sign-in or the console.
 import { ask, whenSignedOut } from "./api.js";
 import { showShell } from "./shell.js";
 import { showSignIn } from "./sign-in.js";
@@ -11,8 +11,21 @@ function takeToken() {
   return token;
 }
 
+/** Returns the answer of an OpenID provider in the URL and removes it there. */
+function takeAnswer() {
+  if (location.pathname !== "/signed-in") return undefined;
+  const params = new URLSearchParams(location.search);
+  history.replaceState(null, "", "/");
+  return params.has("code") || params.has("error") ? params : undefined;
+}
+
 /** @param {string} [token] */
 async function begin(token) {
+  const answer = takeAnswer();
+  if (answer !== undefined) {
+    showSignIn({ answer, onSignedIn: showShell });
+    return;
+  }
   if (token !== undefined) {
     showSignIn({ token, onSignedIn: showShell });
     return;

@@ -3,14 +3,15 @@ import { ask } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
 import { failure } from "./notices.js";
-import { pages } from "./pages.js";
+import { offeredPages, pages } from "./pages.js";
+import { describeRoles, setPermissions } from "./permissions.js";
 import { currentRoute, pageHref } from "./router.js";
 import { listenForShortcuts, showHelp } from "./shortcuts.js";
 import { showSignIn } from "./sign-in.js";
 import { switchTheme } from "./theme-switch.js";
 import { uploadPanel } from "./upload/panel.js";
 
-/** @import { SessionDocument } from "../wire-types.ts" */
+/** @import { SessionDocument } from "../wire-session.ts" */
 /** @import { Page } from "./pages.js" */
 
 /** @type {AbortController} */
@@ -20,9 +21,11 @@ let pageController = new AbortController();
 const uploads = uploadPanel();
 
 /** @param {SessionDocument} session */
-export function showShell({ name }) {
+export function showShell(session) {
+  const { name, role, buckets } = session;
+  setPermissions(session);
   const main = h("main", { id: "main", tabindex: -1 });
-  const links = pages.filter(({ icon }) => icon !== undefined).map(linkTo);
+  const links = offeredPages().map(linkTo);
   const nav = h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link))));
   document.body.replaceChildren(
     h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to content"),
@@ -36,7 +39,7 @@ export function showShell({ name }) {
         { class: "tools" },
         toolButton("Keyboard shortcuts", icons.help, showHelp),
         toolButton("Switch theme", icons.theme, switchTheme),
-        toolButton(`Sign out (${name})`, icons.signOut, signOut),
+        toolButton(`Sign out (${name}, ${describeRoles(role, buckets)})`, icons.signOut, signOut),
       ),
     ),
     main,

@@ -1,7 +1,7 @@
 // Keyboard shortcuts, global and of the current page, and the dialog that lists them.
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
-import { pages } from "./pages.js";
+import { offeredPages } from "./pages.js";
 import { go } from "./router.js";
 
 /**
@@ -31,8 +31,7 @@ export function addShortcuts(signal, shortcuts) {
 function globalShortcuts() {
   /** @type {Shortcut[]} */
   const all = [{ key: "?", does: "Show these shortcuts", run: showHelp }];
-  const inNavigation = pages.filter(({ icon }) => icon !== undefined);
-  for (const [i, { id, title }] of inNavigation.entries()) {
+  for (const [i, { id, title }] of offeredPages().entries()) {
     all.push({ key: String(i + 1), does: `Go to ${title}`, run: () => go(id) });
   }
   return all;

@@ -1,19 +1,20 @@
-// The sign-in: exchanges a token for a session.
+// The sign-in: exchanges a token, or the answer of an OpenID provider, for a session.
 import { ApiError, ask } from "./api.js";
 import { h } from "./dom.js";
 
-/** @import { SessionDocument } from "../wire-types.ts" */
+/** @import { ProvidersDocument, SessionDocument, StartedDocument } from "../wire-session.ts" */
 
 /**
  * @typedef {object} SignInOptions
  * @property {(session: SessionDocument) => void} onSignedIn
  * @property {string} [token] if set, signs in with it immediately
+ * @property {URLSearchParams} [answer] if set, finishes the sign-in with the provider
  * @property {string} [message]
  * @property {unknown} [error] the error because of which the sign-in is shown
  */
 
 /** @param {SignInOptions} options */
-export function showSignIn({ onSignedIn, token, message, error }) {
+export function showSignIn({ onSignedIn, token, answer, message, error }) {
   document.title = "Sign in · Store console";
   const statusText = h("p", { class: "error-text", role: "alert" });
   const input = h("input", {
@@ -28,18 +29,39 @@ export function showSignIn({ onSignedIn, token, message, error }) {
   });
   const button = h("button", { class: "primary", type: "submit" }, "Sign in");
 
-  /** @param {string} given */
-  async function signIn(given) {
+  const providers = h("div", { class: "providers", hidden: true });
+
+  /**
+   * Shows the error if the step fails.
+   *
+   * @param {() => Promise<void>} step
+   */
+  async function attempt(step) {
     button.disabled = true;
     statusText.replaceChildren();
     try {
-      onSignedIn(await ask("/api/session", { method: "POST", json: { token: given } }));
+      await step();
     } catch (refusal) {
       statusText.replaceChildren(...errorNodes(refusal));
       button.disabled = false;
       input.focus();
     }
   }
+
+  /** @param {string} given */
+  const signIn = (given) =>
+    attempt(async () => onSignedIn(await ask("/api/session", { method: "POST", json: { token: given } })));
+
+  /** @param {URLSearchParams} params */
+  const finish = (params) => attempt(async () => onSignedIn(await finishSignIn(params)));
+
+  /** @param {string} provider */
+  const start = (provider) =>
+    attempt(async () => {
+      /** @type {StartedDocument} */
+      const { url } = await ask("/api/sign-in/start", { method: "POST", json: { provider } });
+      location.assign(url);
+    });
 
   const form = h(
     "form",
@@ -53,7 +75,8 @@ export function showSignIn({ onSignedIn, token, message, error }) {
     },
     h("img", { src: "/icon.svg", alt: "", width: 40, height: 40 }),
     h("h1", {}, "Store console"),
-    h("label", { for: "token" }, "Administrator token"),
+    providers,
+    h("label", { for: "token" }, "Token"),
     input,
     h(
       "p",
@@ -68,8 +91,48 @@ export function showSignIn({ onSignedIn, token, message, error }) {
   document.body.replaceChildren(h("main", { class: "sign-in" }, form));
   if (message !== undefined) statusText.replaceChildren(message);
   if (error instanceof ApiError && error.status !== 401) statusText.replaceChildren(...errorNodes(error));
-  if (token === undefined) input.focus();
+  void showProviders(providers, start);
+  if (answer !== undefined) void finish(answer);
+  else if (token === undefined) input.focus();
   else void signIn(token);
+}
+
+/**
+ * Adds a button for each OpenID provider. Without providers, or if they cannot be loaded, tokens
+ * still work.
+ *
+ * @param {HTMLElement} area
+ * @param {(provider: string) => Promise<void>} start
+ */
+async function showProviders(area, start) {
+  try {
+    /** @type {ProvidersDocument} */
+    const { providers } = await ask("/api/sign-in");
+    const buttons = providers.map(({ name, title }) =>
+      h("button", { type: "button", onclick: () => void start(name) }, `Sign in with ${title}`),
+    );
+    area.replaceChildren(...buttons, h("p", { class: "quiet" }, "or with a token"));
+    area.hidden = buttons.length === 0;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}
+
+/**
+ * @param {URLSearchParams} answer
+ * @returns {Promise<SessionDocument>}
+ */
+async function finishSignIn(answer) {
+  const code = answer.get("code");
+  if (code === null) {
+    const description = answer.get("error_description") ?? answer.get("error") ?? "";
+    throw new ApiError(401, {
+      code: "Refused",
+      message: `The provider did not sign you in: ${description.slice(0, 200)}`,
+    });
+  }
+  const json = { code, state: answer.get("state") ?? "", issuer: answer.get("iss") ?? undefined };
+  return ask("/api/sign-in/finish", { method: "POST", json });
 }
 
 /** Browsers do not store the session's cookie over plain HTTP, except for localhost. */

@@ -1,11 +1,11 @@
 // Ingests a medium-sized body together with others: the adapter writes many of them at once.
-import type { BatchedBlobs } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import type { ByteStream, Source } from "../engine.ts";
 import { once, readWhole } from "./byte-streams.ts";
 import { computeDigests, type DigestResult } from "./digests.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { isLarge } from "./plan.ts";
+import { encryptInto, sealedSize } from "./sealed-blocks.ts";
 import { stage } from "./staging.ts";
 
 /** Returns undefined if the batch has no free buffer for the bytes. A stream is always ingested. */
@@ -14,9 +14,8 @@ export function ingestBatched(
   source: Source,
   options: IngestOptions,
 ): Promise<IngestedBody | undefined> {
-  const batched = context.blobs.batched!;
   return source instanceof Uint8Array
-    ? addToBatch(batched, source, options)
+    ? addToBatch(context, source, options)
     : collectAndBatch(context, source, options);
 }
 
@@ -26,12 +25,12 @@ async function collectAndBatch(
   stream: ByteStream,
   options: IngestOptions,
 ): Promise<IngestedBody> {
-  const { ingests, blobs } = context;
+  const { ingests } = context;
   const length = stream.length!;
   ingests.wholeStreamBytes += length;
   try {
     const bytes = await readWhole(stream, length);
-    const added = await addToBatch(blobs.batched!, bytes, options);
+    const added = await addToBatch(context, bytes, options);
     if (added !== undefined) return added;
     const body = { chunks: once(bytes), isLarge: isLarge(length), isPooled: false };
     return await stage(context, body, options);
@@ -41,15 +40,18 @@ async function collectAndBatch(
 }
 
 async function addToBatch(
-  batched: BatchedBlobs,
+  context: Context,
   bytes: Uint8Array,
-  { bucket, checksums = [] }: IngestOptions,
+  { bucket, checksums = [], dataKey, part }: IngestOptions,
 ): Promise<IngestedBody | undefined> {
+  const size = dataKey === undefined ? bytes.length : sealedSize(bytes.length, context.blockBytes);
   let digest: DigestResult | undefined;
-  const blob = await batched.stage(bucket, bytes.length, (target) => {
-    target.set(bytes);
-    // Hash the copy: a script may change its own buffer after the call.
-    digest = computeDigests(target, checksums);
+  const plain = bytes.buffer instanceof SharedArrayBuffer && dataKey ? Buffer.from(bytes) : bytes;
+  // Hashed and sealed in one step without an await: a script may change its own buffer after it.
+  const blob = await context.blobs.batched!.stage(bucket, size, (target) => {
+    if (dataKey === undefined) target.set(plain);
+    else encryptInto(target, context, dataKey, part, plain);
+    digest = computeDigests(dataKey === undefined ? target : plain, checksums);
   });
   return blob === undefined ? undefined : { ...digest!, storage: { blob } };
 }

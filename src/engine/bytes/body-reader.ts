@@ -6,15 +6,15 @@ import type { BlobReader, StoredBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import type { ObjectBytes } from "../engine.ts";
 import type { Body } from "../records.ts";
-import { collect, once } from "./byte-streams.ts";
-import { decrypt, sealedSize } from "./encryption.ts";
+import { once } from "./byte-streams.ts";
+import { type DataKey, decrypt, decryptWhole, sealedSize } from "./sealed-blocks.ts";
 
 export interface BodyRequest {
   readonly bucket: string;
   /** Size of the whole body. */
   readonly size: number;
   readonly range: ByteRange;
-  readonly dataKey: Uint8Array | undefined;
+  readonly dataKey: DataKey | undefined;
   /** Whether a record still references this body. */
   readonly isReferenced: () => Promise<boolean>;
   /** Returns where this version's bytes are now; undefined if the version is not current. */
@@ -32,7 +32,7 @@ export async function openBody(
 ): Promise<ObjectBytes | undefined> {
   if (body.storage === "inline") {
     checkLength(context, request, { size: request.size, stored: body.bytes.length });
-    return inlineBytes(await openInline(context, body.bytes, request));
+    return inlineBytes(openInline(context, body.bytes, request));
   }
   let segments = toSegments(body, request);
   for (const { size, blob } of segments) checkLength(context, request, { size, stored: blob.size });
@@ -67,11 +67,10 @@ function checkLength(
   });
 }
 
-async function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {
+function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Uint8Array {
   const { range, dataKey, size } = request;
   if (dataKey === undefined) return stored.subarray(range.offset, range.offset + range.length);
-  const read = ({ offset, length }: ByteRange) => once(stored.subarray(offset, offset + length));
-  return collect(decrypt(context, dataKey, 0, size, range, read));
+  return decryptWhole(context, dataKey, size, range, stored);
 }
 
 function inlineBytes(bytes: Uint8Array): ObjectBytes {

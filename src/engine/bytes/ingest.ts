@@ -10,6 +10,7 @@ import { ingestInline } from "./inline.ts";
 import { planIngest } from "./plan.ts";
 import { ingestPooled } from "./pooled.ts";
 import { ingestThroughRing } from "./ring.ts";
+import { sealedSize } from "./sealed-blocks.ts";
 import { randomEtag } from "./sealed-checksums.ts";
 import { ingestZeroCopy } from "./zero-copy.ts";
 
@@ -18,10 +19,10 @@ export function checkDeclaredLength(source: Source): void {
   if ((source.length ?? 0) > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
 }
 
-/** Returns the ingested body. Its etag is the MD5 of plain bytes, or random for encrypted bytes. */
+/** Returns the ingested body. Its etag is the MD5 of the plain bytes, or random if asked for. */
 export function ingest(context: Context, source: Source, options: IngestOptions): Promise<IngestedBody> {
   const ingested = dispatch(context, source, options, context.blobs.batched?.maxBytes);
-  if (options.dataKey === undefined) return ingested;
+  if (options.etag !== "random") return ingested;
   return ingested.then((body) => ({ ...body, etag: randomEtag(context) }));
 }
 
@@ -39,7 +40,10 @@ function dispatch(
     isWhole,
     inlineBytes,
     maxBatchedBytes,
-    isEncrypted: dataKey !== undefined,
+    sealBytes:
+      dataKey === undefined || source.length === undefined
+        ? 0
+        : sealedSize(source.length, context.blockBytes) - source.length,
     part,
     activeStreams,
     wholeStreamBytes,

@@ -3,11 +3,14 @@
 import type { ExpectedChecksum } from "../../model/checksum.ts";
 import type { Checksums } from "../../model/object.ts";
 import type { StagedBlob } from "../blobs.ts";
+import type { DataKey } from "./sealed-blocks.ts";
 
 export interface IngestOptions {
   readonly bucket: string;
   /** The key with which the bytes are encrypted, if any. */
-  readonly dataKey?: Uint8Array | undefined;
+  readonly dataKey?: DataKey | undefined;
+  /** Default: the MD5 of the plain bytes. */
+  readonly etag?: "md5" | "random" | undefined;
   /** The part number, or 0 for the body of an object that is put in one request. */
   readonly part: number;
   readonly checksums?: readonly ExpectedChecksum[] | undefined;

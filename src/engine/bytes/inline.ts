@@ -1,10 +1,10 @@
 // Ingests a body that is stored with its record: in one buffer, hashed in one call.
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
-import { collect, once, readWhole } from "./byte-streams.ts";
+import { readWhole } from "./byte-streams.ts";
 import { computeDigests } from "./digests.ts";
-import { encrypt } from "./encryption.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
+import { encryptInto, sealedSize } from "./sealed-blocks.ts";
 
 /** Ingests a body of known length. */
 export async function ingestInline(
@@ -22,11 +22,11 @@ export function toInlineBody(
   context: Context,
   bytes: Uint8Array,
   { checksums: expected = [], dataKey, part }: IngestOptions,
-): IngestedBody | Promise<IngestedBody> {
+): IngestedBody {
   // Fields are listed because most puts run this: spreading costs as much as hashing a small body.
   const { size, etag, checksums } = computeDigests(bytes, expected);
   if (dataKey === undefined) return { size, etag, checksums, storage: { inline: bytes } };
-  return collect(encrypt(context, dataKey, part, once(bytes))).then((inline) => ({
-    ...{ size, etag, checksums, storage: { inline } },
-  }));
+  const inline = Buffer.allocUnsafeSlow(sealedSize(size, context.blockBytes));
+  encryptInto(inline, context, dataKey, part, bytes);
+  return { size, etag, checksums, storage: { inline } };
 }

@@ -21,7 +21,8 @@ export interface BodyFacts {
   readonly inlineBytes: number;
   /** Size of the largest body that the adapter batches. Undefined: the adapter does not batch. */
   readonly maxBatchedBytes: number | undefined;
-  readonly isEncrypted: boolean;
+  /** Bytes that encryption adds to the body. */
+  readonly sealBytes: number;
   /** The part number, or 0 for the body of an object that is put in one request. */
   readonly part: number;
   /** Number of other streams that are being received now. */
@@ -51,8 +52,8 @@ export function planIngest(facts: BodyFacts): IngestStrategy {
 }
 
 function canBatch(length: number, facts: BodyFacts): boolean {
-  const { isWhole, maxBatchedBytes, isEncrypted, part, wholeStreamBytes } = facts;
-  if (maxBatchedBytes === undefined || length > maxBatchedBytes || isEncrypted || part !== 0) return false;
+  const { isWhole, maxBatchedBytes, sealBytes, part, wholeStreamBytes } = facts;
+  if (maxBatchedBytes === undefined || length + sealBytes > maxBatchedBytes || part !== 0) return false;
   return isWhole || wholeStreamBytes + length <= maxWholeStreamBytes;
 }
 

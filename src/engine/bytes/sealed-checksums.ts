@@ -5,6 +5,7 @@ import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum
 import { StoreError } from "../../model/errors.ts";
 import type { Checksums, ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";
+import type { DataKey } from "./sealed-blocks.ts";
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -16,7 +17,7 @@ export function randomEtag(context: Pick<Context, "randomBytes">): string {
 
 export function sealChecksums(
   context: Pick<Context, "randomBytes">,
-  dataKey: Uint8Array,
+  dataKey: DataKey,
   checksums: Checksums,
 ): Uint8Array {
   const values = allAlgorithms.flatMap((name) => {
@@ -30,13 +31,13 @@ export function sealChecksums(
 }
 
 /** Returns the record with its checksums decrypted, for a caller who has the key. */
-export function withOpenedChecksums(record: ObjectRecord, dataKey: Uint8Array | undefined): ObjectRecord {
+export function withOpenedChecksums(record: ObjectRecord, dataKey: DataKey | undefined): ObjectRecord {
   const sealed = record.encryption?.sealedChecksums;
   if (sealed === undefined || dataKey === undefined) return record;
   return { ...record, checksums: openChecksums(dataKey, sealed) };
 }
 
-function openChecksums(dataKey: Uint8Array, sealed: Uint8Array): Checksums {
+function openChecksums(dataKey: DataKey, sealed: Uint8Array): Checksums {
   try {
     const decipher = createDecipheriv("aes-256-gcm", checksumKey(dataKey), sealed.subarray(0, nonceBytes));
     decipher.setAuthTag(sealed.subarray(-tagBytes));
@@ -53,6 +54,6 @@ function openChecksums(dataKey: Uint8Array, sealed: Uint8Array): Checksums {
   }
 }
 
-function checksumKey(dataKey: Uint8Array): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", dataKey, new Uint8Array(), "store sse-c checksums", 32));
+function checksumKey(dataKey: DataKey): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", dataKey.bytes, new Uint8Array(), "store sse-c checksums", 32));
 }

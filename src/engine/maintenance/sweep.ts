@@ -34,7 +34,7 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
       async () => {
         if (!runsLifecycle) return;
         if (isNamespaceBucket(name)) counts.objectsExpired += await removeExpiredKeys(context, name);
-        else await runLifecycle(context, name, counts);
+        else await runRules(context, name, counts);
       },
       async () => {
         counts.blobsRemoved += await removeGarbage(context, name);
@@ -52,6 +52,22 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
   }
   if (failures.length > 0) throw failures[0];
   return counts;
+}
+
+/** Runs the lifecycle rules of a bucket and reports what they deleted, even if they failed. */
+async function runRules(context: Context, bucket: string, counts: Counts): Promise<void> {
+  const { objectsExpired, versionsExpired, uploadsAborted } = counts;
+  try {
+    await runLifecycle(context, bucket, counts);
+  } finally {
+    const expired = {
+      bucket,
+      objects: counts.objectsExpired - objectsExpired,
+      versions: counts.versionsExpired - versionsExpired,
+      uploads: counts.uploadsAborted - uploadsAborted,
+    };
+    if (expired.objects + expired.versions + expired.uploads > 0) await context.onExpired?.(expired);
+  }
 }
 
 async function sweepUploads(context: Context, bucket: string, counts: Counts): Promise<void> {

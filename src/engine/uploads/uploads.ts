@@ -5,9 +5,12 @@ import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import type { Checksums } from "../../model/object.ts";
-import { endUpload, type PartRecord, type UploadRecord } from "../../model/upload.ts";
-import { isSameKey, openKey, sealNewKey } from "../bytes/encryption.ts";
+import { endUpload, type PartRecord, type UploadedPart, type UploadRecord } from "../../model/upload.ts";
+import { createBodyKey, needsBodyKey } from "../bytes/body-key.ts";
+import { openDataKey } from "../bytes/data-keys.ts";
+import { isSameKey, openKey } from "../bytes/encryption.ts";
 import { checkDeclaredLength, ingest } from "../bytes/ingest.ts";
+import type { DataKey } from "../bytes/sealed-blocks.ts";
 import { type Context, newUploadId } from "../context.ts";
 import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
 import { earlyCheckBytes } from "../quotas/enforcement.ts";
@@ -28,14 +31,17 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
   return {
     async createUpload(bucket, key, options = {}) {
       checkKey(key);
-      const metadata = resolveMetadata(context, options, await requireBucket(context, bucket));
+      const bucketRecord = await requireBucket(context, bucket);
+      const metadata = resolveMetadata(context, options, bucketRecord);
       await openUploads.admit(bucket);
-      const { customerKey } = options;
       const created = context.now();
       const id = newUploadId(context, created);
+      const bodyKey = needsBodyKey(context, bucketRecord, options)
+        ? await createBodyKey(context, options, { bucket, key, scope: id })
+        : undefined;
       const record: UploadRecord = {
         ...metadata,
-        ...(customerKey === undefined ? {} : sealedFor(context, customerKey, bucket, key, id)),
+        ...(await bodyKey?.seal()),
         key,
         id,
         created,
@@ -75,10 +81,6 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
   };
 }
 
-function sealedFor(context: Context, customerKey: Uint8Array, bucket: string, key: string, id: string) {
-  return { encryption: sealNewKey(context, customerKey, { bucket, key, scope: id }).encryption };
-}
-
 /** Ends an active upload; its parts become garbage. */
 export function abort(context: Context, bucket: string, { record, revision }: StoredUpload) {
   return context.records.commit(bucket, {
@@ -103,18 +105,19 @@ async function uploadPart(
   bucket: string,
   upload: UploadName,
   { number, source, options }: { number: number; source: Source; options: PartOptions },
-): Promise<PartRecord> {
+): Promise<UploadedPart> {
   checkKey(upload.key);
   checkDeclaredLength(source);
   const { record } = await activeUpload(context, bucket, upload);
   const { length = 0 } = source;
   if (!(source instanceof Uint8Array) && length > earlyCheckBytes)
     await context.quotas.checkLength(await requireBucket(context, bucket), upload.key, length);
-  const dataKey = partKey(record, options.customerKey, bucket);
+  const dataKey = await partKey(context, record, options.customerKey, bucket);
   const checksums = partChecksums(record, options.checksums ?? []);
   const ingested = await ingest(context, source, {
     bucket,
     dataKey,
+    etag: record.encryption?.keyMd5 === undefined ? "md5" : "random",
     part: number,
     checksums,
     inlineBytes: -1,
@@ -141,7 +144,7 @@ async function uploadPart(
     if (outcome === "conflict") throw new StoreError("NoSuchUpload");
     return { outcome: "stored", part: written };
   });
-  return part;
+  return record.encryption?.masterKey === undefined ? part : { ...part, isStoreEncrypted: true };
 }
 
 /** Returns the checksums that the sender declared, and the checksum that the upload requires. */
@@ -165,17 +168,21 @@ function pickChecksum(checksums: Checksums, { algorithm }: UploadChecksum): Chec
 }
 
 /** Returns the data key. Every part must use the upload's key, or none if the upload has none. */
-function partKey(
+async function partKey(
+  context: Context,
   record: UploadRecord,
   customerKey: Uint8Array | undefined,
   bucket: string,
-): Uint8Array | undefined {
-  const { encryption } = record;
-  if (encryption === undefined && customerKey === undefined) return undefined;
+): Promise<DataKey | undefined> {
+  const { encryption, key } = record;
+  if (customerKey === undefined) {
+    if (encryption === undefined) return undefined;
+    if (encryption.masterKey !== undefined) return openDataKey(context, encryption, { bucket, key });
+  }
   if (encryption === undefined || customerKey === undefined || !isSameKey(customerKey, encryption)) {
     throw new StoreError("InvalidArgument", {
       detail: "The SSE-C key must be the same for the upload and each of its parts.",
     });
   }
-  return openKey(customerKey, encryption, { bucket, key: record.key });
+  return openKey(customerKey, encryption, { bucket, key });
 }

@@ -24,6 +24,8 @@ export interface History {
   putMarker(marker: WireMarker): void;
   deleteVersion(key: Uint8Array, version: string): void;
   restate(put: NewObject): void;
+  /** Replaces the record and the body of a version. */
+  replaceBody(put: NewObject): void;
   /** Moves the body of all versions of the key that have this blob. */
   moveBody(key: Uint8Array, from: string, to: string): void;
 }
@@ -173,6 +175,22 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
       const record = restatedRecord(put, row);
       const { uploaded } = decodeVersion(recordText({ ...row, record }, "a record to store"), false);
       history.restate.run(record, uploaded, row.entry);
+    },
+    replaceBody(put) {
+      const row = find(put.key, put.version);
+      if (row === undefined) throw new StoreError("Damaged", { detail: "The replaced version is missing." });
+      if (!("entry" in row)) {
+        objects.replace(put, row, shared.release);
+        return;
+      }
+      if (readHistoryRow(row) === undefined) tally.isUncertain = true;
+      else shared.release(row);
+      const inline = bodies.putInline(put.inline, row);
+      const manifest =
+        put.manifest === undefined ? null : sql.insertManifest.run(put.manifest).lastInsertRowid;
+      if (put.blob !== undefined) bodies.insertBlob(put.blob, put.key);
+      const location = [inline, put.blob ?? null, put.stored ?? null, manifest] as const;
+      history.replaceBody.run(...location, put.record, row.entry);
     },
     moveBody(key, from, to) {
       const current = objects.find(key);

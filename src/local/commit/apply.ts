@@ -5,6 +5,7 @@ import { existenceKey } from "../index/existence-index.ts";
 import { parseDeletedMark } from "../index/schema.ts";
 import { corruptionError, type Database } from "../index/sqlite.ts";
 import { isSoundPart } from "../rows/object-row.ts";
+import { ownedParts } from "../rows/stored-body.ts";
 import { createBodies } from "./apply-bodies.ts";
 import { createHistory } from "./apply-history.ts";
 import { createObjectRows } from "./apply-objects.ts";
@@ -29,7 +30,7 @@ export interface Applier {
 /** The mutations that depend on the bucket's protection. */
 const objectMutations: ReadonlySet<WireMutation["kind"]> = new Set<WireMutation["kind"]>([
   ...(["put object", "put copy", "put marker"] as const),
-  ...(["delete version", "restate object", "delete object"] as const),
+  ...(["delete version", "restate object", "replace body", "delete object"] as const),
 ]);
 
 export function createApplier(database: Database): Applier {
@@ -80,6 +81,15 @@ export function createApplier(database: Database): Applier {
     else objects.restate(put, put.blob === undefined ? undefined : objects.find(put.key));
   }
 
+  function replaceBody(put: WireObject): void {
+    if (put.manifest !== undefined) {
+      const [, parts] = ownedParts(put.manifest, "the list of parts of a replaced body");
+      for (const { blob } of parts) bodies.insertBlob(blob.id, null);
+    }
+    if (hasHistory()) history.replaceBody(put);
+    else objects.replace(put, objects.find(put.key));
+  }
+
   function endParts(uploadId: string, taken: readonly number[]): void {
     const takenNumbers = new Set(taken);
     for (const row of sql.listParts.all(uploadId)) {
@@ -105,6 +115,9 @@ export function createApplier(database: Database): Applier {
         return;
       case "restate object":
         restateObject(mutation);
+        return;
+      case "replace body":
+        replaceBody(mutation);
         return;
       case "put setting":
         sql.putSetting[mutation.name].run(mutation.text);

@@ -21,7 +21,7 @@ export type WireCheck =
   | { readonly kind: "setting"; readonly name: SettingName; readonly text: string };
 
 export interface WireObject {
-  readonly kind: "put object" | "restate object";
+  readonly kind: "put object" | "restate object" | "replace body";
   readonly key: Uint8Array;
   readonly version: string;
   readonly size: number;
@@ -172,7 +172,8 @@ function wireCheck(check: Check): WireCheck {
 function wireMutation(mutation: Mutation): WireMutation {
   switch (mutation.kind) {
     case "put object":
-    case "restate object": {
+    case "restate object":
+    case "replace body": {
       const { kind, record, body } = mutation;
       const { key, version, size } = record;
       const encodedBody = wireBody(body, version);
@@ -238,6 +239,12 @@ export function referencedBlobs(change: Change): string[] {
   return change.mutations.flatMap((mutation) => {
     if (mutation.kind === "put part") return [mutation.part.blob];
     if (mutation.kind === "put object" && mutation.body.storage === "blob") return [mutation.body.blob.id];
+    if (mutation.kind === "replace body") return bodyBlobs(mutation.body);
     return [];
   });
+}
+
+function bodyBlobs(body: Body): string[] {
+  if (body.storage === "inline") return [];
+  return body.storage === "blob" ? [body.blob.id] : body.parts.map(({ blob }) => blob.id);
 }

@@ -23,6 +23,9 @@ export function prepareHistoryStatements(database: Database) {
     delete: sql("DELETE FROM history WHERE entry = ?"),
     setUntil: sql("UPDATE history SET until = ?, until_checksum = ? WHERE entry = ?"),
     restate: sql("UPDATE history SET record = ?, since = ? WHERE entry = ?"),
+    replaceBody: sql(
+      "UPDATE history SET inline = ?, blob = ?, stored = ?, manifest = ?, record = ? WHERE entry = ?",
+    ),
     moveBody: sql("UPDATE history SET blob = ?, record = ? WHERE entry = ?"),
   };
 }

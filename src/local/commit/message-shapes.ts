@@ -60,6 +60,7 @@ function mutationShapes(bucketId: string) {
   return {
     "put object": { ...objectShape, blob: optional(isBlob) },
     "restate object": { ...objectShape, blob: optional(isBlob) },
+    "replace body": { ...objectShape, blob: optional(isBlob) },
     "put copy": { key: isBytes, version: isVersionId, size: isCount, record: isText, of: isVersionId },
     "put marker": { key: isBytes, version: isVersionId, record: isText },
     "delete version": { key: isBytes, version: isVersionId },

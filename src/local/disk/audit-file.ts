@@ -1,71 +1,172 @@
-// The audit log of a data directory: a file of JSON lines, each appended and synced. The file is
-// opened for every entry, so after log rotation renames it, the next entry creates a new file.
-import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+// The audit log of a data directory: a file of JSON lines in a hash chain, each synced. Processes
+// append in turn. The file is opened for every entry, so it can be renamed at any time.
+import type { FileHandle } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import type { AuditEntry, AuditLog, LoggedEntry } from "../../audit/audit-log.ts";
-import { isMissing } from "./errors.ts";
-import { syncDirectory } from "./fsync-directory.ts";
+import { type ChainFields, parseLine } from "../../audit/chain.ts";
+import type { AuditLine, ChainReport } from "../../audit/chain-report.ts";
+import { verifyChain } from "../../audit/verify-chain.ts";
+import { type AuditPaths, appendEntries, auditPaths } from "./audit-append.ts";
+import { listRotated, openIfExists, readLines } from "./audit-lines.ts";
+import { withAuditLock } from "./audit-lock.ts";
+import { readSavedHead } from "./audit-tail.ts";
+
+/** Entries that are appended with one sync. */
+const maxBatch = 64;
+
+interface WaitingEntry {
+  readonly entry: AuditEntry;
+  resolve(): void;
+  reject(error: unknown): void;
+}
 
 export function createAuditFile(path: string): AuditLog {
-  return {
-    async record(entry) {
-      const isNew = !(await exists(path));
-      const file = await open(path, "a", 0o600);
+  const paths = auditPaths(path);
+  const waiting: WaitingEntry[] = [];
+  let isAppending = false;
+
+  /** Appends the waiting entries, as many as possible with one lock and one sync. */
+  async function appendWaiting(): Promise<void> {
+    if (isAppending) return;
+    isAppending = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, maxBatch);
       try {
-        // A single write, so that entries of concurrent processes are not interleaved.
-        await file.appendFile(`${JSON.stringify(entry)}\n`);
-        await file.datasync();
-      } finally {
-        await file.close();
+        await withAuditLock(paths.lock, () =>
+          appendEntries(
+            paths,
+            batch.map(({ entry }) => entry),
+          ),
+        );
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
       }
-      if (isNew) await syncDirectory(dirname(path));
+    }
+    isAppending = false;
+  }
+
+  return {
+    record(entry) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ entry, resolve, reject });
+        void appendWaiting();
+      });
     },
-    async *read(after = "0"): AsyncGenerator<LoggedEntry> {
-      let offset = Number(after);
-      // Shorter than the saved offset: the file was rotated, start at 0.
-      if (offset > ((await fileSize(path)) ?? 0)) offset = 0;
-      for await (const { line, end } of readLines(path, offset)) {
-        const entry = parseEntry(line);
-        if (entry !== undefined) yield { entry, position: String(end) };
-      }
+    read: (after) => readEntries(path, after),
+    verify: (expected) => verifyFiles(paths, expected),
+    async limit(bytes) {
+      await withAuditLock(paths.lock, async () => {
+        await writeFile(`${paths.limit}.new`, `${bytes}\n`, { mode: 0o600, flush: true });
+        await rename(`${paths.limit}.new`, paths.limit);
+      });
     },
   };
 }
 
-async function exists(path: string): Promise<boolean> {
-  return (await fileSize(path)) !== undefined;
+/** Number of the last entry that was read, its file and the offset after it. */
+interface Position {
+  readonly seq: number;
+  readonly inode: number;
+  readonly offset: number;
 }
 
-async function fileSize(path: string): Promise<number | undefined> {
+function parsePosition(text: string | undefined): Position {
+  const [seq = 0, inode = 0, offset = 0] = text?.split(" ").map(Number) ?? [];
+  return { seq, inode, offset };
+}
+
+async function* readEntries(path: string, after: string | undefined): AsyncGenerator<LoggedEntry> {
+  const from = parsePosition(after);
+  const { files, close } = await openFiles(path);
   try {
-    return (await stat(path)).size;
+    const resumed = await findResumed(files, from);
+    let { seq } = from;
+    for (const { file, inode, size } of files.slice(Math.max(0, resumed))) {
+      const start = resumed !== -1 && inode === from.inode ? from.offset : 0;
+      for await (const { bytes, end, isComplete } of readLines(file, start, size)) {
+        const entry = isComplete ? readEntry(bytes) : undefined;
+        if (entry === undefined) continue;
+        // The file was renamed by another program or trimmed: skip what was read.
+        if (resumed === -1 && entry.seq !== undefined && entry.seq <= from.seq) continue;
+        seq = entry.seq ?? seq;
+        yield { entry, position: `${seq} ${inode} ${end}` };
+      }
+    }
+  } finally {
+    await close();
+  }
+}
+
+function readEntry(bytes: Uint8Array): (AuditEntry & Partial<ChainFields>) | undefined {
+  const parsed = parseLine(bytes);
+  return parsed.kind === "damaged" ? undefined : parsed.entry;
+}
+
+/** Returns the index of the file in which reading continues. -1: read all files from the start. */
+async function findResumed(files: readonly OpenFile[], from: Position): Promise<number> {
+  const index = files.findIndex(({ inode, size }) => inode === from.inode && size >= from.offset);
+  if (index === -1) return -1;
+  const { file, size } = files[index]!;
+  for await (const { bytes } of readLines(file, from.offset, size)) {
+    const { seq } = readEntry(bytes) ?? {};
+    // Inodes are reused: at this offset, another file has another entry, or a part of one.
+    return seq === undefined || seq === from.seq + 1 ? index : -1;
+  }
+  return index;
+}
+
+interface OpenFile {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly inode: number;
+  readonly size: number;
+}
+
+/** Opens the renamed files and the current one, oldest first. */
+async function openFiles(path: string): Promise<{ files: OpenFile[]; close(): Promise<void> }> {
+  const files: OpenFile[] = [];
+  const add = async (one: string) => {
+    const file = await openIfExists(one);
+    if (file === undefined) return;
+    const { ino: inode, size } = await file.stat();
+    if (files.some((opened) => opened.inode === inode)) await file.close();
+    else files.push({ path: one, file, inode, size });
+  };
+  const close = async () => {
+    for (const { file } of files) await file.close();
+  };
+  try {
+    // The current file first: if it is renamed meanwhile, it is found twice instead of never.
+    await add(path);
+    for (const rotated of await listRotated(path)) await add(rotated.path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    await close();
     throw error;
   }
+  const [current, ...rotated] = files;
+  return { files: current?.path === path ? [...rotated, current] : files, close };
 }
 
-/** Yields complete lines only: a crash or a write in progress leaves a last line incomplete. */
-async function* readLines(path: string, start: number): AsyncGenerator<{ line: string; end: number }> {
-  if (!(await exists(path))) return;
-  let rest = Buffer.alloc(0);
-  let end = start;
-  for await (const chunk of createReadStream(path, { start })) {
-    rest = Buffer.concat([rest, chunk as Buffer]);
-    for (let at = rest.indexOf(10); at !== -1; at = rest.indexOf(10)) {
-      end += at + 1;
-      yield { line: rest.toString("utf8", 0, at), end };
-      rest = rest.subarray(at + 1);
-    }
+/** Opens the files with the lock, so that no entry is half written and no file is renamed. */
+async function verifyFiles(paths: AuditPaths, expected: readonly string[] = []): Promise<ChainReport> {
+  const { opened, savedHead } = await withAuditLock(paths.lock, async () => ({
+    savedHead: await readSavedHead(paths.head),
+    opened: await openFiles(paths.log),
+  }));
+  try {
+    return await verifyChain(linesOf(opened.files), { savedHead, expected });
+  } finally {
+    await opened.close();
   }
 }
 
-/** Returns undefined for an invalid line: a crash cut an entry, and the next was appended to it. */
-function parseEntry(line: string): AuditEntry | undefined {
-  try {
-    return JSON.parse(line) as AuditEntry;
-  } catch {
-    return undefined;
+async function* linesOf(files: readonly OpenFile[]): AsyncGenerator<AuditLine> {
+  for (const { path, file, size } of files) {
+    let number = 0;
+    for await (const { bytes, isComplete } of readLines(file, 0, size)) {
+      yield { bytes, isComplete, file: basename(path), number: ++number };
+    }
   }
 }

@@ -10,6 +10,8 @@
 //   trash/                               deleted buckets that are still to be removed
 //   writer-4                             path of the socket of the process that commits for others
 //   audit.log                            administrative changes, one line each
+//   audit.log.<n>                        a full audit.log, with the number of its last entry
+//   audit.log.head, .lock, .limit        its last entry, the lock of its writers, its maximum size
 //   reserve                              space kept free so that deletes work on a full disk
 //   restore.unfinished                   present until a restore into this directory is complete
 import { randomBytes } from "node:crypto";

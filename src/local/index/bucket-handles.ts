@@ -1,6 +1,6 @@
 // Open databases of buckets for reading, on the serving thread. Another process can delete a bucket
 // at any time, so a read that finds nothing checks whether its bucket still exists.
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { StoreError } from "../../model/errors.ts";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { createLru } from "../disk/lru.ts";
@@ -14,6 +14,8 @@ import {
   openDatabase,
   sqliteCannotOpen,
   sqliteCode,
+  sqliteFull,
+  sqliteIoError,
   toDamageError,
   toReadError,
 } from "./sqlite.ts";
@@ -84,10 +86,23 @@ export function createBuckets(layout: Layout): Buckets {
     }
   }
 
+  /** Reading needs a small index of the log; on a full disk, only the reserve has space for it. */
+  function openForReading(path: string): Database {
+    try {
+      return openBucketDatabase(path, "reader");
+    } catch (error) {
+      const code = sqliteCode(error);
+      const isFull = code === sqliteFull || code === sqliteIoError;
+      if (!isFull || !existsSync(layout.reserve)) throw error;
+      rmSync(layout.reserve, { force: true });
+      return openBucketDatabase(path, "reader");
+    }
+  }
+
   function tryOpen(bucket: RegisteredBucket): OpenBucket | undefined {
     const path = bucketPaths(layout, bucket.id).database;
     try {
-      const database = openBucketDatabase(path, "reader");
+      const database = openForReading(path);
       const queries = createQueries(database);
       if (!queries.isDeleted()) {
         return { bucket, database, queries, cache: createReadCache(changeCounters.open(path), cacheBudget) };

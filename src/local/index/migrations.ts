@@ -100,7 +100,7 @@ function addHistory(database: Database): void {
 }
 
 function addAccessSettings(database: Database): void {
-  addSettings(database, ["quota", "policy", "publicAccessBlock"]);
+  addSettings(database, ["quota", "policy", "publicAccessBlock", "encryption"]);
 }
 
 function addExistenceIndex(database: Database): void {

@@ -2,12 +2,11 @@
 // Every other scheme is refused.
 import { timingSafeEqual } from "node:crypto";
 import type { Caller } from "../../access/decide.ts";
-import type { Credential, Credentials } from "../../access/keys/credentials.ts";
 import { canonicalText, type Scope, sign, signingKey, stringToSign } from "../../http/sigv4.ts";
 import { S3Error } from "../errors.ts";
 import type { Query, S3Request } from "../request.ts";
-import type { FailedSignatures } from "./failed-signatures.ts";
-import { type Claim, malformed, readClaim } from "./signature-claim.ts";
+import { findSigner, type SignerOptions } from "./find-signer.ts";
+import { type Claim, type ClaimOptions, malformed, readClaim } from "./signature-claim.ts";
 
 /** Key, scope and seed signature for the chain of chunk signatures of an aws-chunked body. */
 export interface SigningContext {
@@ -25,12 +24,7 @@ export interface Authentication {
   readonly signing: SigningContext | undefined;
 }
 
-export interface AuthenticateOptions {
-  readonly credentials: Pick<Credentials, "find">;
-  readonly regions: readonly string[];
-  readonly now: () => number;
-  /** If undefined, wrong signatures are not counted. */
-  readonly failures?: FailedSignatures | undefined;
+export interface AuthenticateOptions extends SignerOptions, ClaimOptions {
   /** Called for every request whose signature is valid. */
   readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
 }
@@ -39,19 +33,19 @@ export async function authenticate(
   request: S3Request,
   options: AuthenticateOptions,
 ): Promise<Authentication> {
-  const claim = readClaim(request, options.regions, options.now());
+  const claim = readClaim(request, options, options.now());
   const { accessKeyId, scope, payload, time, signature } = claim;
   const address = () => request.http.address();
-  const credential = await findActiveCredential(options, address, accessKeyId);
+  const signer = await findSigner(options, address, claim);
   const { text, canonical } = signedTexts(request, claim, signedHeaders(request, claim));
-  for (const secret of credential.secrets) {
+  for (const secret of signer.secrets) {
     const key = cachedKey(secret, scope);
     if (constantTimeEqual(sign(key, text), signature)) {
-      options.onKeyUsed?.(accessKeyId);
-      return { caller: credential, payload, signing: { key, scope, time, signature } };
+      options.onKeyUsed?.(signer.accessKeyId);
+      return { caller: signer, payload, signing: { key, scope, time, signature } };
     }
   }
-  options.failures?.record(address, accessKeyId);
+  options.failures?.record(address, signer.accessKeyId);
   throw new S3Error("SignatureDoesNotMatch", {
     details: {
       AWSAccessKeyId: accessKeyId,
@@ -60,25 +54,6 @@ export async function authenticate(
       CanonicalRequest: canonical,
     },
   });
-}
-
-/** Returns the credential of an active access key. Throws SlowDown after too many failures. */
-export async function findActiveCredential(
-  { credentials, failures }: Pick<AuthenticateOptions, "credentials" | "failures">,
-  address: () => string,
-  accessKeyId: string,
-): Promise<Credential> {
-  failures?.check(address, accessKeyId);
-  const credential = await credentials.find(accessKeyId);
-  if (credential?.state !== "active") failures?.record(address, accessKeyId);
-  return requireActive(accessKeyId, credential);
-}
-
-function requireActive(accessKeyId: string, credential: Credential | undefined): Credential {
-  if (credential?.state === "active") return credential;
-  const message =
-    credential === undefined ? undefined : `The access key ID you provided is ${credential.state}.`;
-  throw new S3Error("InvalidAccessKeyId", { message, details: { AWSAccessKeyId: accessKeyId } });
 }
 
 /** Returns the signed headers. Throws if Host or an x-amz header is not signed. */
@@ -144,11 +119,11 @@ function signedTexts(
   return texts;
 }
 
-/** Cached signing keys by day, region and secret: deriving a key takes four hashes. */
+/** Cached signing keys by day, region, service and secret: deriving a key takes four hashes. */
 const keys = new Map<string, Buffer>();
 
 export function cachedKey(secret: string, scope: Scope): Buffer {
-  const name = `${scope.day}/${scope.region}/${secret}`;
+  const name = `${scope.day}/${scope.region}/${scope.service}/${secret}`;
   const cached = keys.get(name);
   if (cached !== undefined) return cached;
   if (keys.size >= 1000) keys.clear();

@@ -143,11 +143,13 @@ export async function authorize(
   const { caller, request } = context;
   if (name === "ListBuckets" || name === "CreateBucket") {
     // A key with grants can create a bucket only if a grant gives it the admin right on that name.
+    const { grants, scope } = caller;
+    const isInScope = scope?.operations === undefined || scope.operations.has(name);
     const isAllowed =
       caller.isAnonymous !== true &&
       (name === "ListBuckets" ||
-        (canCreateBucket(caller.grants, bucketName) && canCreateBucket(caller.scope?.grants, bucketName)));
-    if (!isAllowed) throw new S3Error("AccessDenied");
+        (canCreateBucket(grants, bucketName) && canCreateBucket(scope?.grants, bucketName)));
+    if (!isAllowed || !isInScope) throw new S3Error("AccessDenied");
     return { bucket: undefined, canOverwrite: true };
   }
   const wanted = { name, key, version, prefix: request.query.get("prefix") };

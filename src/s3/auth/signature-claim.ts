@@ -22,6 +22,14 @@ export interface Claim {
   readonly time: string;
   /** Value of x-amz-content-sha256: a hash, UNSIGNED-PAYLOAD, or one of the STREAMING forms. */
   readonly payload: string;
+  /** The session token of temporary credentials. */
+  readonly token: string | undefined;
+}
+
+/** The service that a request is signed for. The body of an STS request is already hashed. */
+export interface SignedService {
+  readonly name: "s3" | "sts";
+  readonly bodyHash?: string | undefined;
 }
 
 /** The parsed signature before its time is checked. */
@@ -44,7 +52,15 @@ interface ParsedQuerySignature extends ParsedSignature {
 const skewMilliseconds = 15 * 60_000;
 const maxExpirySeconds = 604_800;
 
-export function readClaim(request: S3Request, regions: readonly string[], now: number): Claim {
+const s3Service: SignedService = { name: "s3" };
+
+export interface ClaimOptions {
+  readonly regions: readonly string[];
+  /** Default: S3. */
+  readonly service?: SignedService | undefined;
+}
+
+export function readClaim(request: S3Request, options: ClaimOptions, now: number): Claim {
   const header = request.header("authorization");
   const { query } = request;
   const inQuery = query.has("X-Amz-Algorithm") || query.has("X-Amz-Signature");
@@ -55,14 +71,22 @@ export function readClaim(request: S3Request, regions: readonly string[], now: n
     });
   }
   if (query.has("AWSAccessKeyId") || header?.startsWith("AWS ")) throw oldSignature();
-  if (request.header("x-amz-security-token") !== undefined || query.has("X-Amz-Security-Token")) {
-    throw new S3Error("InvalidToken", {
-      message: "Temporary credentials are not supported: send the request without a security token.",
-    });
-  }
-  if (inQuery) return claimInQuery(request, regions, now);
+  const token = readToken(request, inQuery);
+  if (inQuery) return claimInQuery(request, options, now, token);
   if (header === undefined) throw new S3Error("AccessDenied");
-  return claimInHeader(request, header, regions, now);
+  return claimInHeader(request, header, options, now, token);
+}
+
+/** The token must be where the signature is, so that it is clear which token counts. */
+function readToken({ header, query }: S3Request, inQuery: boolean): string | undefined {
+  const [fromHeader, fromQuery] = [header("x-amz-security-token"), query.get("X-Amz-Security-Token")];
+  if (fromHeader === undefined && fromQuery === undefined) return undefined;
+  const [token, misplaced] = inQuery ? [fromQuery, fromHeader] : [fromHeader, fromQuery];
+  if (misplaced === undefined) return token;
+  throw new S3Error("InvalidRequest", {
+    message:
+      "The security token must be sent once: with a presigned URL in the query, otherwise as a header.",
+  });
 }
 
 function oldSignature(): S3Error {
@@ -71,7 +95,13 @@ function oldSignature(): S3Error {
   });
 }
 
-function claimInHeader(request: S3Request, header: string, regions: readonly string[], now: number): Claim {
+function claimInHeader(
+  request: S3Request,
+  header: string,
+  options: ClaimOptions,
+  now: number,
+  token: string | undefined,
+): Claim {
   const match = /^AWS4-HMAC-SHA256\s+(.*)$/.exec(header);
   if (match === null)
     throw /^AWS4-/.test(header)
@@ -88,7 +118,10 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
   );
   if (!credential || !names || !signature) throw new S3Error("AuthorizationHeaderMalformed");
   // The header may be absent if there is no body, because the hash of an empty body is known.
-  const payload = request.header("x-amz-content-sha256") ?? (request.http.hasBody ? undefined : emptyHash);
+  const payload =
+    options.service?.bodyHash ??
+    request.header("x-amz-content-sha256") ??
+    (request.http.hasBody ? undefined : emptyHash);
   if (payload === undefined) {
     throw new S3Error("InvalidRequest", {
       message: "Missing required header for this request: x-amz-content-sha256",
@@ -105,7 +138,7 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
     time,
     sent,
   };
-  return toClaim("header", parsed, payload, regions);
+  return toClaim("header", parsed, { payload, token }, options);
 }
 
 function readHeaderTime(request: S3Request): string {
@@ -133,15 +166,21 @@ function tooSkewed(time: string, now: number): S3Error {
   });
 }
 
-function claimInQuery({ query, header }: S3Request, regions: readonly string[], now: number): Claim {
+function claimInQuery(
+  { query, header }: S3Request,
+  options: ClaimOptions,
+  now: number,
+  token: string | undefined,
+): Claim {
   const parsed = cachedQuerySignature(query);
   const { sent, milliseconds } = parsed;
   if (now > sent + milliseconds) throw new S3Error("AccessDenied", { message: "Request has expired" });
   if (sent - now > skewMilliseconds) {
     throw new S3Error("AccessDenied", { message: "Request is not valid yet" });
   }
-  const payload = parsed.payload ?? header("x-amz-content-sha256") ?? unsignedPayload;
-  return toClaim("query", parsed, payload, regions);
+  const payload =
+    options.service?.bodyHash ?? parsed.payload ?? header("x-amz-content-sha256") ?? unsignedPayload;
+  return toClaim("query", parsed, { payload, token }, options);
 }
 
 const querySignatureCache = new WeakMap<Query, ParsedQuerySignature>();
@@ -197,8 +236,8 @@ export function malformed(form: Claim["form"], message: string, details?: Record
 function toClaim(
   form: Claim["form"],
   parsed: ParsedSignature,
-  payload: string,
-  regions: readonly string[],
+  { payload, token }: Pick<Claim, "payload" | "token">,
+  { regions, service: expected = s3Service }: ClaimOptions,
 ): Claim {
   const { signedHeaders, signature, time } = parsed;
   const fail = (message: string, details?: Record<string, string>) => malformed(form, message, details);
@@ -211,8 +250,8 @@ function toClaim(
   ) {
     throw fail("The credential must be of the form ACCESS-KEY-ID/YYYYMMDD/REGION/s3/aws4_request.");
   }
-  if (service !== "s3" || end !== "aws4_request") {
-    throw fail('The credential must end with "s3/aws4_request".');
+  if (service !== expected.name || end !== "aws4_request") {
+    throw fail(`The credential must end with "${expected.name}/aws4_request".`);
   }
   if (day !== time.slice(0, 8)) {
     throw fail(
@@ -222,5 +261,14 @@ function toClaim(
   if (!regions.includes(region)) {
     throw fail(`The region "${region}" is wrong; expecting "${regions[0]}"`, { Region: regions[0]! });
   }
-  return { form, accessKeyId, scope: { day, region, service }, signedHeaders, signature, time, payload };
+  return {
+    form,
+    accessKeyId,
+    scope: { day, region, service },
+    signedHeaders,
+    signature,
+    time,
+    payload,
+    token,
+  };
 }

@@ -12,6 +12,10 @@ export function xmlDocument(name: string, value: XmlValue): string {
   return declaration + write([name, value, namespace]);
 }
 
+export function xmlDocumentIn(otherNamespace: string, name: string, value: XmlValue): string {
+  return declaration + write([name, value, `xmlns="${otherNamespace}"`]);
+}
+
 export function errorDocument(children: readonly XmlElement[]): string {
   return declaration + write(["Error", children]);
 }

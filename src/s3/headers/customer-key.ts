@@ -1,7 +1,6 @@
 // Reads customer-provided keys (SSE-C) from headers. A key never appears in a response or a log.
 import { createHash } from "node:crypto";
 import { limits } from "../../model/limits.ts";
-import type { Encryption } from "../../model/object.ts";
 import { constantTimeEqual } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
@@ -68,8 +67,10 @@ function invalid(message: string): S3Error {
   return new S3Error("InvalidArgument", { message });
 }
 
-export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | undefined): [string, string][] {
-  if (encryption === undefined) return [];
+export function customerKeyHeaders(
+  encryption: { readonly keyMd5?: string | undefined } | undefined,
+): [string, string][] {
+  if (encryption?.keyMd5 === undefined) return [];
   return [
     [targetKeyHeaders.algorithm, "AES256"],
     [

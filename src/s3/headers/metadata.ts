@@ -4,8 +4,10 @@ import type { Bucket } from "../../model/bucket.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
+import type { OperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { checkAclHeader } from "./acl.ts";
+import { checkEncryptionHeader } from "./server-side-encryption.ts";
 
 export type GivenMetadata = Pick<Metadata, "httpMetadata" | "customMetadata">;
 
@@ -13,17 +15,18 @@ const prefix = "x-amz-meta-";
 
 /** Headers of unsupported features. They are refused: ignoring them would mislead the client. */
 const refusedHeaders = [
-  /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
+  /^x-amz-server-side-encryption-(aws-kms.*|context)$/,
   /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
 ];
 const unsupportedChecksum = /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/;
 
-export function checkRefusedHeaders(request: S3Request, bucket?: Bucket): void {
+export function checkRefusedHeaders(request: S3Request, operation: OperationName, bucket?: Bucket): void {
   const { rawHeaders } = request.http;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
     checkRefused(name, "Header");
     checkAclHeader(name, rawHeaders[i + 1]!, bucket);
+    checkEncryptionHeader(name, operation);
   }
 }
 

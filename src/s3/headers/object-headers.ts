@@ -5,9 +5,9 @@ import type { ObjectRecord } from "../../model/object.ts";
 import { type Call, httpTime, quoteEtag } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
-import { customerKeyHeaders } from "./customer-key.ts";
 import { lockHeaders } from "./lock.ts";
 import { formatStorageClass, metadataHeaders } from "./metadata.ts";
+import { encryptionHeaders } from "./server-side-encryption.ts";
 
 /** Headers that a query parameter such as `response-content-type` can override. */
 const overridable = [
@@ -71,7 +71,7 @@ function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [strin
   if (storageClass !== "Standard") headers.push(["x-amz-storage-class", formatStorageClass(storageClass)]);
   if (tags !== undefined) headers.push(["x-amz-tagging-count", String(tags.size)]);
   if (lock !== undefined) headers.push(...lockHeaders(lock));
-  return [...headers, ...customerKeyHeaders(encryption)];
+  return [...headers, ...encryptionHeaders(encryption)];
 }
 
 /** The latest time a Date can hold; a later expiry is not reported. */

@@ -18,15 +18,11 @@ import {
   readWriteCondition,
   refusedWrite,
 } from "../headers/conditions.ts";
-import {
-  customerKeyHeaders,
-  givenKeyHeaders,
-  readCustomerKey,
-  sourceKeyHeaders,
-} from "../headers/customer-key.ts";
+import { readCustomerKey, sourceKeyHeaders } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import {
   checkVersionId,
@@ -36,6 +32,7 @@ import {
 } from "../headers/versions.ts";
 import type { S3Request } from "../request.ts";
 import { noSuchKey, parsePartNumber } from "./objects.ts";
+import { partEncryptionHeaders } from "./uploads.ts";
 
 interface CopySource {
   readonly bucket: string;
@@ -57,10 +54,12 @@ export async function copyObject(call: Call): Promise<S3Response> {
   const replaces = isReplaced(request, "x-amz-metadata-directive");
   const storageClass = parseStorageClass(request.header("x-amz-storage-class"));
   const customerKey = readCustomerKey(request);
+  const encryption = readEncryption(request);
+  const isEncryptionGiven = customerKey !== undefined || encryption !== undefined;
   // A copy of an older version to its own key restores that version.
   const isSelf =
     source.bucket === operation.bucket && source.key === operation.key && source.version === undefined;
-  if (isSelf && !replaces && storageClass === undefined && customerKey === undefined) {
+  if (isSelf && !replaces && storageClass === undefined && !isEncryptionGiven) {
     throw new S3Error("InvalidRequest", {
       message:
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -89,6 +88,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
     customMetadata: (given ?? record).customMetadata,
     storageClass: storageClass ?? "Standard",
     customerKey,
+    encryption,
     condition,
     checksums: algorithm === undefined ? toExpectedChecksums(record) : [{ algorithm }],
     tags: replacesTags ? givenTags : record.tags,
@@ -106,7 +106,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
     [
       ...newVersionHeaders(stored),
       ...sourceVersionHeaders(sourceBucket, record),
-      ...customerKeyHeaders(stored.encryption),
+      ...encryptionHeaders(stored.encryption),
       ...expirationHeader(call, stored),
     ],
   );
@@ -149,7 +149,7 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
       ["ETag", quoteEtag(part.etag)],
       ...partChecksumElements(part.checksums),
     ],
-    [...sourceVersionHeaders(bucket, found.record), ...givenKeyHeaders(customerKey)],
+    [...sourceVersionHeaders(bucket, found.record), ...partEncryptionHeaders(part, customerKey)],
   );
 }
 

@@ -2,6 +2,7 @@
 import type { OperationHandler } from "../call.ts";
 import type { OperationName } from "../operation-rights.ts";
 import { getObjectAttributes } from "./attributes.ts";
+import * as encryption from "./bucket-encryption.ts";
 import * as buckets from "./buckets.ts";
 import { copyObject, uploadPartCopy } from "./copy.ts";
 import { deleteBucketCors, getBucketCors, putBucketCors } from "./cors.ts";
@@ -45,7 +46,9 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
   GetBucketRequestPayment: buckets.getBucketRequestPayment,
   GetObjectLockConfiguration: lock.getObjectLockConfiguration,
   PutObjectLockConfiguration: lock.putObjectLockConfiguration,
-  GetBucketEncryption: buckets.settingNotFound("ServerSideEncryptionConfigurationNotFoundError"),
+  GetBucketEncryption: encryption.getBucketEncryption,
+  PutBucketEncryption: encryption.putBucketEncryption,
+  DeleteBucketEncryption: encryption.deleteBucketEncryption,
   GetPublicAccessBlock: policy.getPublicAccessBlock,
   PutPublicAccessBlock: policy.putPublicAccessBlock,
   DeletePublicAccessBlock: policy.deletePublicAccessBlock,

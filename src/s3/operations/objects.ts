@@ -16,10 +16,11 @@ import {
   refusedWrite,
   refuseRead,
 } from "../headers/conditions.ts";
-import { customerKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { readCustomerKey } from "../headers/customer-key.ts";
 import { readBypass, readLock, requireChecksum } from "../headers/lock.ts";
 import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader, objectHeaders, readOverrides } from "../headers/object-headers.ts";
+import { encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import {
   deletedVersionHeaders,
@@ -171,6 +172,7 @@ export async function putObject(call: Call): Promise<S3Response> {
     customMetadata,
     storageClass: parseStorageClass(request.header("x-amz-storage-class")),
     customerKey: readCustomerKey(request),
+    encryption: readEncryption(request),
     condition: readWriteCondition(call),
     checksums: expectedChecksums(request, payload),
     tags: readTagHeader(request),
@@ -192,7 +194,7 @@ export function storedHeaders(record: ObjectRecord): (readonly [string, string])
     ["etag", quoteEtag(record.etag)],
     ...newVersionHeaders(record),
     ...checksumHeaders(record),
-    ...customerKeyHeaders(record.encryption),
+    ...encryptionHeaders(record.encryption),
   ];
 }
 

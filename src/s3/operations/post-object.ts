@@ -5,17 +5,14 @@ import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
 import { isUnsigned } from "../auth/anonymous.ts";
-import {
-  type AuthenticateOptions,
-  cachedKey,
-  constantTimeEqual,
-  findActiveCredential,
-} from "../auth/authenticate.ts";
+import { type AuthenticateOptions, cachedKey, constantTimeEqual } from "../auth/authenticate.ts";
 import { requireAccess } from "../auth/authorize.ts";
+import { findSigner } from "../auth/find-signer.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
+import type { Pace } from "../body/pacing.ts";
 import { xmlDocument } from "../body/xml-writer.ts";
 import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -24,6 +21,7 @@ import { readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
 import type { S3Request } from "../request.ts";
@@ -37,10 +35,11 @@ const signatureFields = [
 
 export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
+  readonly blocksPublicAccess?: boolean | undefined;
   /** Memory budget for the fields. */
   readonly share: BudgetShare;
-  /** Called when the caller and the key are known. */
-  readonly onAuthenticated: (caller: Caller, key: string) => void;
+  /** Called when the caller and the key are known. Returns the pace of a key with limits. */
+  readonly onAuthenticated: (caller: Caller, key: string) => Promise<Pace | undefined>;
 }
 
 export async function postObject(
@@ -60,22 +59,24 @@ export async function postObject(
   const key = resolveKey(form);
   const formRequest = withFieldsAsHeaders(request, fields);
   const requestTags = readTagField(fields.get("tagging"));
-  const context = { engine, caller, request: withPolicyHeaders(request, fields), now: options.now };
+  const { now, blocksPublicAccess } = options;
+  const context = { engine, caller, request: withPolicyHeaders(request, fields), now, blocksPublicAccess };
   const wanted = { name: "PostObject", key, requestTags: requestTags ?? new Map() } as const;
   const { bucket, canOverwrite } = await requireAccess(context, operation.bucket, wanted);
-  options.onAuthenticated(caller, key);
+  const pace = await options.onAuthenticated(caller, key);
   // The policy applies to the key in which ${filename} is already replaced.
   const sizeLimits = isSigned
-    ? checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now())
+    ? checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), now())
     : { minBytes: 0, maxBytes: Number.POSITIVE_INFINITY };
   checkRefusedFields(fields, bucket);
-  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
+  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,
     httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
     customMetadata: readCustomMetadata([...fields].flatMap(([name, value]) => [name, toLatin1(value)!])),
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
     customerKey: readCustomerKey(formRequest),
+    encryption: readEncryption(formRequest),
     checksums: expectedChecksums(formRequest, { trailers: new Map() }),
     tags: requestTags,
     lock: readLock({ request: formRequest, bucket }),
@@ -113,18 +114,19 @@ async function authenticateForm(
   ) {
     throw new S3Error("InvalidArgument", { message: "x-amz-credential or x-amz-date is not valid." });
   }
-  const credential = await findActiveCredential(options, address, accessKeyId!);
+  const token = fields.get("x-amz-security-token");
+  const signer = await findSigner(options, address, { accessKeyId: accessKeyId!, token });
   const scope = { day, region: region!, service };
   const given = field("x-amz-signature");
-  const isSigned = credential.secrets.some((secret) =>
+  const isSigned = signer.secrets.some((secret) =>
     constantTimeEqual(sign(cachedKey(secret, scope), policy), given),
   );
   if (!isSigned) {
-    options.failures?.record(address, accessKeyId!);
+    options.failures?.record(address, signer.accessKeyId);
     throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
   }
-  onKeyUsed?.(credential.accessKeyId);
-  return credential;
+  onKeyUsed?.(signer.accessKeyId);
+  return signer;
 }
 
 /** Replaces `${filename}` by the name of the uploaded file, without its folders. */
@@ -138,11 +140,15 @@ function resolveKey({ fields, fileName = "" }: Form): string {
 }
 
 /** Returns a stream that fails if the size of the file is outside the limits of the policy. */
-function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
+function limitSize(
+  form: Form,
+  { minBytes, maxBytes }: { minBytes: number; maxBytes: number },
+  pace: Pace | undefined,
+): ByteStream {
   const limit = Math.min(maxBytes, limits.singleWriteBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let size = 0;
-    for await (const chunk of form.file()) {
+    for await (const chunk of pace?.incoming(form.file()) ?? form.file()) {
       size += chunk.length;
       if (size > limit) throw new S3Error("EntityTooLarge");
       yield chunk;

@@ -4,6 +4,7 @@ import { parseHttpDate } from "../../http/headers.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import type { UploadedPart } from "../../model/upload.ts";
 import {
   checksumElements,
   completionChecksum,
@@ -19,10 +20,11 @@ import { childText, findChildren, readXml } from "../body/xml-reader.ts";
 import { answer, answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { readWriteCondition, refusedWrite } from "../headers/conditions.ts";
-import { customerKeyHeaders, givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { formatStorageClass, parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { encryptionHeader, encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import { newVersionHeaders } from "../headers/versions.ts";
 import { numberParameter } from "./listing.ts";
@@ -36,11 +38,12 @@ export async function createMultipartUpload(call: Call): Promise<S3Response> {
     ...readMetadata(request),
     storageClass: parseStorageClass(request.header("x-amz-storage-class")),
     customerKey: readCustomerKey(request),
+    encryption: readEncryption(request),
     checksum,
     tags: readTagHeader(request),
     lock: readLock(call),
   });
-  const headers: [string, string][] = customerKeyHeaders(upload.encryption);
+  const headers: [string, string][] = encryptionHeaders(upload.encryption);
   if (checksum !== undefined) {
     headers.push(["x-amz-checksum-algorithm", checksum.algorithm.toUpperCase()]);
     headers.push(["x-amz-checksum-type", checksum.of === "parts" ? "COMPOSITE" : "FULL_OBJECT"]);
@@ -72,8 +75,15 @@ export async function uploadPart(call: Call): Promise<S3Response> {
     payload.bufferedBytes() ?? payload.source,
     { customerKey, checksums: expectedChecksums(request, payload) },
   );
-  const headers = [...partChecksumHeaders(part.checksums), ...givenKeyHeaders(customerKey)];
+  const headers = [...partChecksumHeaders(part.checksums), ...partEncryptionHeaders(part, customerKey)];
   return answer(200, [["etag", quoteEtag(part.etag)], ...headers]);
+}
+
+export function partEncryptionHeaders(
+  { isStoreEncrypted }: UploadedPart,
+  customerKey: Uint8Array | undefined,
+): [string, string][] {
+  return isStoreEncrypted === true ? [[encryptionHeader, "AES256"]] : givenKeyHeaders(customerKey);
 }
 
 export async function completeMultipartUpload(call: Call): Promise<S3Response> {
@@ -135,7 +145,7 @@ async function completedResponse(call: Call, result: ObjectRecord | CompletedUpl
     isWhole
       ? [
           ...newVersionHeaders(result),
-          ...customerKeyHeaders(result.encryption),
+          ...encryptionHeaders(result.encryption),
           ...expirationHeader(call, result),
         ]
       : [],

@@ -23,6 +23,10 @@ export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"
   readonly openUploads: number | undefined;
   /** Whether every bucket has a full public access block. */
   readonly blocksPublicAccess: boolean | undefined;
+  /** Number of worker processes. */
+  readonly processes: number;
+  /** "always": encrypt every new object with the store's key. */
+  readonly encryption: "always" | undefined;
 }
 
 export type ToS3Process =

@@ -12,7 +12,7 @@ import { type FromS3Process, type OpenS3, parseFromS3Process, type ToS3Process }
 /** `limits` are the limits of the port, for all processes together. */
 export interface S3ProcessOptions
   extends Pick<OpenS3, "location" | "domains">,
-    Partial<Pick<OpenS3, "openUploads" | "blocksPublicAccess">>,
+    Partial<Pick<OpenS3, "openUploads" | "encryption" | "blocksPublicAccess">>,
     PortOptions {
   /** Key that encrypts the stored credentials. */
   readonly secretKey: Uint8Array;
@@ -79,8 +79,8 @@ export async function startProcess(options: S3ProcessOptions, listener: SharedLi
 }
 
 function openMessage(options: S3ProcessOptions): OpenS3 {
-  const { location, domains, trusted, tls, processes, probe, openUploads, blocksPublicAccess, watch } =
-    options;
+  const { location, domains, trusted, tls, processes, probe, openUploads, encryption, watch } = options;
+  const { blocksPublicAccess } = options;
   const limits = divideLimits(options.limits, { processes, ports: 1 });
   const secretKey = Buffer.from(options.secretKey).toString("base64");
   return {
@@ -94,6 +94,8 @@ function openMessage(options: S3ProcessOptions): OpenS3 {
       probe,
       openUploads,
       blocksPublicAccess,
+      encryption,
+      processes,
     },
     tls: tls?.current(),
     observing: watch.observing,

@@ -2,6 +2,8 @@
 
 import { createCredentials } from "../../access/keys/credentials.ts";
 import { createUseReporter } from "../../access/keys/key-usage.ts";
+import { createRoles } from "../../access/temporary/roles.ts";
+import { createAuditAggregator } from "../../audit/aggregate.ts";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { createNotificationRules } from "../../events/rules.ts";
@@ -30,8 +32,9 @@ function sendToParent(message: FromS3Process): void {
 }
 
 async function open(messageOptions: OpenS3): Promise<void> {
-  const { location, domains, secretKey, observing, openUploads, blocksPublicAccess, ...portOptions } =
-    messageOptions;
+  const { location, domains, secretKey: keyText, observing, ...others } = messageOptions;
+  const { openUploads, encryption, processes, blocksPublicAccess, ...portOptions } = others;
+  const secretKey = Buffer.from(keyText, "base64");
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
@@ -39,19 +42,23 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const streams = createOpenStreams();
   registerProcessMetrics(observer.metrics, "s3", streams);
   const { engine, documents, auditLog } = await openEngine(location, {
-    ...{ metrics: observer.metrics, openUploads },
+    ...{ metrics: observer.metrics, openUploads, secretKey, encryption },
   });
-  const masterKey = Buffer.from(secretKey, "base64");
+  const recordAudit = createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line }));
+  const auditAggregator = createAuditAggregator({ record: recordAudit });
   const handler = createS3Handler({
     engine,
-    credentials: createCredentials(documents, masterKey, Date.now),
-    notifications: createNotificationRules(engine, documents, () => masterKey),
+    credentials: createCredentials(documents, secretKey, Date.now),
+    roles: createRoles(documents, () => secretKey, Date.now),
+    notifications: createNotificationRules(engine, documents, () => secretKey),
     blocksPublicAccess,
     domains,
     now: Date.now,
+    processes,
     onKeyUsed: uses.record,
     log: (line) => sendToParent({ kind: "log", line }),
-    recordAudit: createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line })),
+    recordAudit,
+    auditAggregator,
     onExchange: observer.onExchange,
   });
   const { limits, probe } = portOptions;
@@ -60,7 +67,11 @@ async function open(messageOptions: OpenS3): Promise<void> {
     { fd: listenerDescriptor },
     { headerBytes, refusal, tls, trusted, limits, probe, streams },
   );
-  running = { listening, close: () => engine.close() };
+  const closeEngine = async () => {
+    await auditAggregator.flush();
+    await engine.close();
+  };
+  running = { listening, close: closeEngine };
   sendToParent({ kind: "ready" });
 }
 

@@ -1,5 +1,5 @@
-// Reads only the location of a cluster store: the keys `records`, `blobs` and `reads`. Every
-// command needs them, even if the rest of the file has faults.
+// Reads only what concerns the whole store: its location as a cluster (`records`, `blobs`, `reads`)
+// and its `encryption`. Every command needs them, even if the rest of the file has faults.
 import { readFileSync } from "node:fs";
 import { blobsFault, type Reads, readsChoices, recordsFault, urlForms } from "../../model/location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
@@ -11,6 +11,8 @@ export interface StoreLocations {
   readonly records?: string;
   readonly blobs?: string;
   readonly reads?: Reads;
+  /** "always": every new object is encrypted with the store's key. */
+  readonly encryption?: "always";
 }
 
 export interface ConfiguredLocations extends StoreLocations {
@@ -28,11 +30,13 @@ export function checkStoreLocations(fields: Fields, top: Table): StoreLocations 
   const records = checkStoreLocation(fields, top, "records");
   const blobs = checkStoreLocation(fields, top, "blobs");
   const reads = checkReads(fields, top);
-  if (records === undefined && blobs === undefined && reads === undefined) return undefined;
+  const encryption = checkEncryption(fields, top);
+  if ([records, blobs, reads, encryption].every((value) => value === undefined)) return undefined;
   return {
     ...(records === undefined ? {} : { records }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(reads === undefined ? {} : { reads }),
+    ...(encryption === undefined ? {} : { encryption }),
   };
 }
 
@@ -57,7 +61,16 @@ function checkReads(fields: Fields, top: Table): Reads | undefined {
   return found;
 }
 
-/** Undefined when the file sets no location. */
+function checkEncryption(fields: Fields, top: Table): "always" | undefined {
+  const line = fields.line("encryption", "always");
+  const encryption = fields.string(["encryption"], top.encryption, line);
+  if (encryption === undefined || encryption === "always") return encryption;
+  const hint = `Write: ${line}\nOr remove it: then buckets and requests choose.`;
+  fields.report(["encryption"], { message: '"encryption" must be "always".', hint });
+  return undefined;
+}
+
+/** Undefined when the file sets none of them. */
 export function readStoreLocations(file: string): ConfiguredLocations | undefined {
   if (detectKind(file) === "wrangler" || !mayHaveLocations(file)) return undefined;
   const source = readSource(file);
@@ -77,7 +90,7 @@ export function readStoreLocations(file: string): ConfiguredLocations | undefine
 /** Searches the text first: most files set no location, so commands need not parse them. */
 function mayHaveLocations(file: string): boolean {
   try {
-    return /records|blobs|reads/.test(readFileSync(file, "utf8"));
+    return /records|blobs|reads|encryption/.test(readFileSync(file, "utf8"));
   } catch {
     return true;
   }

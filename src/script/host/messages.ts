@@ -24,6 +24,13 @@ export interface LoadedScript extends ScriptBindings, RuntimeCompatibility {
 
 export type BundleFormat = "module" | "service-worker";
 
+/** What the engine of a script needs to encrypt objects with the store's keys. */
+export interface HostEncryption {
+  /** The store's secret key, in base64. */
+  readonly secretKey: string;
+  readonly encrypt: "always" | undefined;
+}
+
 /** `limits` apply to this process. */
 export interface Load extends Pick<PortOptions, "trusted" | "limits" | "probe"> {
   readonly kind: "load";
@@ -33,6 +40,7 @@ export interface Load extends Pick<PortOptions, "trusted" | "limits" | "probe"> 
   readonly presign: S3Access | undefined;
   /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number | undefined;
+  readonly encryption?: HostEncryption | undefined;
   /** Socket path for requests from the router; undefined when the process accepts on the port. */
   readonly socketPath: string | undefined;
   /** Certificate and key, if the port serves HTTPS. */

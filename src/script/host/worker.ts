@@ -63,6 +63,7 @@ async function load({
   mode,
   presign,
   openUploads,
+  encryption,
   socketPath,
   observing,
   ...portSettings
@@ -72,7 +73,10 @@ async function load({
   const observer = createObserver(observing, send);
   const streams = createOpenStreams();
   registerProcessMetrics(observer.metrics, "script", streams);
-  const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
+  const { engine } = await openEngine(location, {
+    ...{ metrics: observer.metrics, openUploads, encryption: encryption?.encrypt },
+    secretKey: encryption && Buffer.from(encryption.secretKey, "base64"),
+  });
   const assets =
     script.assets === undefined ? undefined : await openAssets(script.assets, { mode, location });
   const env = createEnvironment(script, { engine, presign, assets });

@@ -20,7 +20,8 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign" | "openUploads"> {
+export interface PoolLoad
+  extends Pick<ScriptLoad, "location" | "mode" | "presign" | "openUploads" | "encryption"> {
   readonly script: Omit<LoadedScript, "bundle" | "format">;
   /** Undefined when assets are served without a script. */
   readonly bundle: Bundle | undefined;
@@ -74,9 +75,9 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     });
     const deadline = startLoadDeadline(process);
     try {
-      const { location, mode, presign, openUploads, script } = load;
+      const { location, mode, presign, openUploads, encryption, script } = load;
       await process.load({
-        ...{ kind: "load", location, mode, presign, openUploads },
+        ...{ kind: "load", location, mode, presign, openUploads, encryption },
         socketPath: socketPath === undefined ? undefined : pooled.socketPath,
         script: { ...script, bundle: bundleFile?.file, format: load.bundle?.format ?? "module" },
       });

@@ -41,7 +41,7 @@ const secretsPollMilliseconds = 1000;
 const notifyTimeoutMilliseconds = 5 * 60_000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
-  const { mode, location, presign, openUploads, secrets, log, processes, socketPath } = options;
+  const { mode, location, presign, openUploads, encryption, secrets, log, processes, socketPath } = options;
   const { name } = options.config;
   const size = mode === "dev" ? 1 : options.cores;
   const pool = createPool({ name, size, processes, socketPath, log });
@@ -73,6 +73,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       mode,
       presign,
       openUploads,
+      encryption,
     });
     config = next;
     loaded = { bundle: built };
@@ -96,6 +97,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       mode,
       presign,
       openUploads,
+      encryption,
     });
   }
 

@@ -21,7 +21,7 @@ import type { HostOptions, ScriptLoad } from "./worker-handle.ts";
 export interface ServerOptions
   extends PortAddress,
     Omit<HostOptions, "listener">,
-    Pick<ScriptLoad, "location" | "mode" | "presign"> {
+    Pick<ScriptLoad, "location" | "mode" | "presign" | "encryption"> {
   /** Reads and checks a script's configuration; called again for every reload. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
   /** Maximum number of open multipart uploads in each bucket. */

@@ -28,9 +28,11 @@ for (const pair of portPairs) {
         assert.deepEqual(credential, {
           accessKeyId: credential.accessKeyId,
           account: defaultAccount,
+          name: undefined,
           grants: undefined,
           created: start,
           expires: undefined,
+          limits: undefined,
           state: "active",
           previousUntil: undefined,
           secretAccessKey: credential.secretAccessKey,
@@ -90,6 +92,7 @@ for (const pair of portPairs) {
         "expires",
         "grants",
         "lastUsed",
+        "limits",
         "previousUntil",
         "state",
       ]);

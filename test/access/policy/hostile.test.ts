@@ -34,7 +34,16 @@ const values: readonly unknown[] = [
     "arn:aws:iam::*:root",
     "arn:aws:iam:::user/*",
   ],
-  ...["s3:", "s3:**", "__proto__", "constructor", "\u0000", "\ud800", "$" + "{aws:username}", "x".repeat(5000)],
+  ...[
+    "s3:",
+    "s3:**",
+    "__proto__",
+    "constructor",
+    "\u0000",
+    "\ud800",
+    "$" + "{aws:username}",
+    "x".repeat(5000),
+  ],
   ...[
     [],
     [[]],

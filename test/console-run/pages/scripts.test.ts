@@ -19,7 +19,7 @@ export default {
 };`;
 
 inBrowser("Scripts", async (t, browser) => {
-  const scene = await consoleScene(t, browser, source);
+  const scene = await consoleScene(t, browser, { source });
 
   await t.test(
     "the scripts page shows bindings, live log lines and errors with source positions, and restarts a script",

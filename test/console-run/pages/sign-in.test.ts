@@ -25,7 +25,7 @@ inBrowser("Signing in", async (t, browser) => {
     await page.getByRole("button", { name: /^Sign out/ }).click();
     await page.getByText("You are signed out.").waitFor();
     await page.reload();
-    await page.getByLabel("Administrator token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
     assert.deepEqual(await context.cookies(), []);
   });
 
@@ -35,14 +35,14 @@ inBrowser("Signing in", async (t, browser) => {
     const { page } = await scene.openSignedOut();
     await page.goto(scene.url);
     await looksRight(page, "sign-in");
-    await page.getByLabel("Administrator token").fill(`${token.slice(0, -3)}abc`);
+    await page.getByLabel("Token", { exact: true }).fill(`${token.slice(0, -3)}abc`);
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("This token is invalid, expired or revoked").waitFor();
-    await page.getByLabel("Administrator token").fill(token);
+    await page.getByLabel("Token", { exact: true }).fill(token);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Buckets" }).waitFor();
     await scene.scene.shell.store("console", "revoke", id, "--data", scene.data);
     await page.reload();
-    await page.getByLabel("Administrator token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
   });
 });

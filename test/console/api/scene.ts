@@ -2,20 +2,21 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AuditEntry } from "../../../src/audit/audit-log.ts";
-import { contentRoutes } from "../../../src/console/api/content.ts";
-import { historyRoutes } from "../../../src/console/api/history.ts";
-import { singleObjectRoutes } from "../../../src/console/api/object.ts";
-import { objectRoutes } from "../../../src/console/api/objects.ts";
-import { createLinks } from "../../../src/console/api/presigned-links.ts";
-import { ruleRoutes } from "../../../src/console/api/rules.ts";
+import type { ConsoleKeys } from "../../../src/console/api/keys.ts";
+import { oidcRoutes } from "../../../src/console/api/oidc.ts";
+import type { ConsoleScripts } from "../../../src/console/api/scripts.ts";
 import { signInRoute } from "../../../src/console/api/session.ts";
-import { settingRoutes } from "../../../src/console/api/settings.ts";
-import { versionRoutes } from "../../../src/console/api/versions.ts";
+import { createProviders, type ProviderOptions } from "../../../src/console/auth/providers.ts";
+import type { Permissions } from "../../../src/console/auth/roles.ts";
 import { createSessions } from "../../../src/console/auth/sessions.ts";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
 import { createTokens, newToken } from "../../../src/console/auth/tokens.ts";
+import { createUsers } from "../../../src/console/auth/users.ts";
 import { createHandler } from "../../../src/console/handler.ts";
+import type { Route } from "../../../src/console/route.ts";
+import { createRoutes } from "../../../src/console/routes.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
+import type { Documents } from "../../../src/engine/records.ts";
 import { listen } from "../../../src/http/server/listen.ts";
 import { openEngine } from "../../../src/open.ts";
 
@@ -33,6 +34,16 @@ export interface ApiScene {
   readonly engine: Engine;
   /** The audited actions, with the name of the bucket. */
   readonly audited: string[];
+  /** Audited sign-ins and refusals, with the name of the user. */
+  readonly signIns: string[];
+  /** Lines in the log of the server. */
+  readonly logged: string[];
+  /** URL of the console, without a trailing slash. */
+  readonly url: string;
+  readonly documents: Documents;
+  readonly routes: readonly Route[];
+  /** Returns a client that is signed in with a new token of these permissions. */
+  signIn(permissions: Permissions): Promise<Pick<ApiScene, "ask" | "get" | "refused">>;
   ask(name: string, question?: Question): Promise<Answer>;
   /** Asserts that the request succeeds, and returns its JSON. */
   get<T>(name: string, question?: Question): Promise<T>;
@@ -41,34 +52,39 @@ export interface ApiScene {
 }
 
 /** Opens a store with the bucket "bucket". */
-export async function apiScene(t: TestContext): Promise<ApiScene> {
+export async function apiScene(
+  t: TestContext,
+  { providers: given = [] }: { readonly providers?: readonly ProviderOptions[] } = {},
+): Promise<ApiScene> {
   const { engine, documents } = await openEngine("memory:");
   await engine.createBucket("bucket");
   const now = Date.now;
   const own = newToken();
-  const sessions = createSessions({
-    ...{ documents, tokens: createTokens(documents, now), ownToken: own.hash, now },
-  });
+  const tokens = createTokens(documents, now);
+  const users = createUsers(documents, now);
+  const providers = createProviders(given, documents, now);
+  const { groupPermissions } = providers;
+  const sessions = createSessions({ documents, tokens, users, ownToken: own.hash, groupPermissions, now });
   const s3 = { endpoint: "http://127.0.0.1:9000", accessKeyId: "STORE", secretAccessKey: "secret" };
   const audited: string[] = [];
+  const logged: string[] = [];
+  const signIns: string[] = [];
+  const attempts = createAttempts(now);
+  const routes = createRoutes({ engine, sessions, keys, metrics: undefined, scripts, s3, now });
   const handler = createHandler({
     files: () => undefined,
     sessions,
-    routes: [
-      ...objectRoutes(engine, now),
-      ...historyRoutes(engine),
-      ...versionRoutes(engine, now),
-      ...singleObjectRoutes(engine, createLinks(s3, now), now),
-      ...contentRoutes(engine),
-      ...ruleRoutes(engine),
-      ...settingRoutes(engine),
+    routes,
+    openRoutes: [
+      signInRoute(sessions, attempts),
+      ...oidcRoutes({ providers, sessions, attempts, url: undefined, log: (line) => logged.push(line) }),
     ],
-    openRoutes: [signInRoute(sessions, createAttempts(now))],
     policy: "",
     hostNames: [],
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
-    recordAudit: async ({ act, subject }: Omit<AuditEntry, "time">) => {
+    recordAudit: async ({ act, subject, by }: Omit<AuditEntry, "time">) => {
+      if (/sign/.test(act)) signIns.push(`${act} ${by.name ?? ""}`.trim());
       if (subject !== undefined) audited.push(`${act} ${subject}`);
     },
     now,
@@ -80,16 +96,46 @@ export async function apiScene(t: TestContext): Promise<ApiScene> {
   });
   const url = `http://127.0.0.1:${server.port}`;
   const headers = { "x-store-console": "1", "content-type": "application/json" };
-  const body = JSON.stringify({ token: own.token });
-  const signedIn = await fetch(`${url}/api/session`, { method: "POST", headers, body });
-  const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+  const client = async (token: string) => {
+    const body = JSON.stringify({ token });
+    const signedIn = await fetch(`${url}/api/session`, { method: "POST", headers, body });
+    const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+    return createClient(url, { ...headers, cookie, connection: "close" });
+  };
+  return {
+    ...{ url, engine, documents, audited, logged, signIns, routes, ...(await client(own.token)) },
+    async signIn(permissions) {
+      return client((await tokens.create({ name: "test", permissions })).token);
+    },
+  };
+}
 
+/** Parts of other modules, which these tests do not need. */
+const keys: ConsoleKeys = {
+  rights: [],
+  list: async () => [],
+  create: async () => ({ accessKeyId: "KEY", secretAccessKey: "secret", previousUntil: null }),
+  endGrants: async () => {},
+  change: async () => false,
+  rotate: async () => undefined,
+};
+const scripts: ConsoleScripts = {
+  list: async () => [],
+  faults: () => [],
+  lines: async () => [],
+  restart: async () => false,
+};
+
+function createClient(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Pick<ApiScene, "ask" | "get" | "refused"> {
   async function ask(name: string, { query = {}, json }: Question = {}): Promise<Answer> {
     const [method, path] = name.split(" ") as [string, string];
     const search = new URLSearchParams(
       Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
     );
-    const init = { method, headers: { ...headers, cookie, connection: "close" } };
+    const init = { method, headers };
     const response = await fetch(
       `${url}${path}?${search}`,
       json === undefined ? init : { ...init, body: JSON.stringify(json) },
@@ -97,7 +143,7 @@ export async function apiScene(t: TestContext): Promise<ApiScene> {
     return { status: response.status, text: await response.text() };
   }
   return {
-    ...{ engine, audited, ask },
+    ask,
     async get<T>(name: string, question?: Question) {
       const { status, text } = await ask(name, question);
       assert.ok(status < 300, `${name}: ${status} ${text}`);

@@ -63,6 +63,25 @@ test("Object Lock turns versioning on, and gets a default retention", async (t) 
   assert.match(await scene.refused(409, "PUT /api/settings", suspend), /Object Lock needs versioning/);
 });
 
+test("a quota is shown with its usage, changed and removed in the console", async (t) => {
+  const scene = await apiScene(t);
+  const query = { bucket, kind: "quota" };
+  const first = await settingsOf(scene);
+  assert.deepEqual([first.quota, first.usage], [null, null]);
+  const json = { quota: { bytes: 1000, objects: 10 }, seen: first.seen.quota };
+  for (const wrong of [{}, { bytes: -1 }, { bytes: "10" }, { objects: 1.5 }, { files: 1 }, []]) {
+    await scene.refused(400, "PUT /api/settings", { query, json: { ...json, quota: wrong } });
+  }
+  await scene.get("PUT /api/settings", { query, json });
+  await scene.engine.put(bucket, "key", Buffer.alloc(100));
+  const { quota, usage, seen } = await settingsOf(scene);
+  assert.deepEqual(quota, { bytes: 1000, objects: 10 });
+  assert.deepEqual(usage, await scene.engine.quotas.bucketUsage(bucket));
+  await scene.get("PUT /api/settings", { query, json: { quota: null, seen: seen.quota } });
+  assert.equal((await stored(scene)).quota, undefined);
+  assert.deepEqual(scene.audited, ["change quota bucket", "change quota bucket"]);
+});
+
 test("tags of a bucket are checked before they are saved", async (t) => {
   const scene = await apiScene(t);
   const query = { bucket, kind: "tags" };

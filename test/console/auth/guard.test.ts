@@ -9,6 +9,7 @@ import { sessionRoutes, signInRoute } from "../../../src/console/api/session.ts"
 import { createSessions } from "../../../src/console/auth/sessions.ts";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
 import { createTokens, hashSecret, newToken } from "../../../src/console/auth/tokens.ts";
+import { createUsers } from "../../../src/console/auth/users.ts";
 import { createHandler } from "../../../src/console/handler.ts";
 import { loadPageFiles } from "../../../src/console/page-files.ts";
 import { pagePolicy } from "../../../src/console/response.ts";
@@ -34,7 +35,13 @@ async function scene(t: TestContext) {
   const own = newToken();
   const now = Date.now;
   const tokens = createTokens(documents, now);
-  const sessions = createSessions({ documents, tokens, ownToken: own.hash, now });
+  const sessions = createSessions({
+    documents,
+    tokens,
+    users: createUsers(documents, now),
+    ownToken: own.hash,
+    now,
+  });
   const s3 = { endpoint: "http://127.0.0.1:9000", accessKeyId: "STORE", secretAccessKey: "secret" };
   const links = createLinks(s3, now);
   const handler = createHandler({

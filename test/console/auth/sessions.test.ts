@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createSessions, sessionMilliseconds } from "../../../src/console/auth/sessions.ts";
 import { createTokens, newToken } from "../../../src/console/auth/tokens.ts";
+import { createUsers } from "../../../src/console/auth/users.ts";
 import { openEngine } from "../../../src/open.ts";
 
 async function scene(t: TestContext) {
@@ -11,7 +12,9 @@ async function scene(t: TestContext) {
   const clock = { time: 1_000_000 };
   const now = () => clock.time;
   const tokens = createTokens(documents, now);
-  return { clock, now, documents, tokens, sessions: createSessions({ documents, tokens, now }) };
+  const users = createUsers(documents, now);
+  const sessions = createSessions({ documents, tokens, users, now });
+  return { clock, now, documents, tokens, users, sessions };
 }
 
 test("a session ends when it expires, on sign-out, and when its token is deleted", async (t) => {
@@ -48,14 +51,98 @@ test("an expired token cannot sign in, and its sessions end", async (t) => {
 });
 
 test("a restart of store dev makes its previous token invalid, but sessions opened with it stay valid", async (t) => {
-  const { now, documents, tokens, sessions } = await scene(t);
+  const { now, documents, tokens, users, sessions } = await scene(t);
   const own = newToken();
   assert.equal(await sessions.open(own.token), undefined);
-  const dev = createSessions({ documents, tokens, now, ownToken: own.hash });
+  const dev = createSessions({ documents, tokens, users, now, ownToken: own.hash });
   const { id } = (await dev.open(own.token))!;
   assert.equal((await dev.find(id))?.by, "dev");
   assert.equal(await sessions.find(id), undefined);
-  const next = createSessions({ documents, tokens, now, ownToken: newToken().hash });
+  const next = createSessions({ documents, tokens, users, now, ownToken: newToken().hash });
   assert.equal((await next.find(id))?.by, "dev", "dev was restarted");
   assert.equal(await next.open(own.token), undefined);
+});
+
+test("a token without a role is an administrator, also if it was stored by an earlier release", async (t) => {
+  const { tokens, sessions, documents } = await scene(t);
+  const { token, info } = await tokens.create({ name: "anna" });
+  assert.deepEqual((await sessions.open(token))!.session.permissions, { role: "administrator" });
+  const { revision } = (await documents.get("console token", info.id))!;
+  const { hash } = JSON.parse((await documents.get("console token", info.id))!.text) as { hash: string };
+  const earlier = JSON.stringify({ name: "anna", created: 1, hash });
+  assert.equal(await documents.put("console token", info.id, earlier, revision), "committed");
+  assert.deepEqual((await sessions.open(token))!.session.permissions, { role: "administrator" });
+  assert.deepEqual(await sessions.findPermissions(token), { role: "administrator" });
+});
+
+test("a change of a user's role and the end of the user take effect on open sessions", async (t) => {
+  const { tokens, users, sessions } = await scene(t);
+  assert.equal(await users.create("anna", { role: "viewer" }), true);
+  assert.equal(await users.create("anna", { role: "administrator" }), false);
+  const { token } = await tokens.create({
+    name: "laptop",
+    user: "anna",
+    permissions: { role: "administrator" },
+  });
+  const { id, session } = (await sessions.open(token))!;
+  assert.equal(session.name, "anna");
+  assert.deepEqual(session.permissions, { role: "viewer" }, "the role of the user counts");
+  await users.change("anna", { buckets: { photos: "editor" } });
+  assert.deepEqual((await sessions.find(id))?.permissions, { buckets: { photos: "editor" } });
+  assert.equal(await users.delete("anna"), true);
+  assert.equal(await sessions.find(id), undefined);
+  assert.equal(await sessions.open(token), undefined);
+  assert.equal(await users.change("anna", { role: "viewer" }), false);
+  await users.create("anna", { role: "viewer" });
+  await tokens.revokeOf("anna");
+  assert.equal(await sessions.open(token), undefined, "tokens do not come back with a new user");
+});
+
+test("the use of a token is noted once a minute, and never brings a revoked token back", async (t) => {
+  const { clock, tokens } = await scene(t);
+  const { token, info } = await tokens.create({ name: "ci" });
+  assert.equal(info.lastUsed, undefined);
+  await tokens.verify(token);
+  const first = (await tokens.find(info.id))!.lastUsed;
+  assert.equal(first, clock.time);
+  clock.time += 59_000;
+  await tokens.verify(token);
+  assert.equal((await tokens.find(info.id))!.lastUsed, first);
+  clock.time += 1000;
+  await Promise.all([tokens.verify(token), tokens.revoke(info.id)]);
+  assert.equal(await tokens.find(info.id), undefined);
+});
+
+test("sessions are listed without secrets and ended by their public id", async (t) => {
+  const { tokens, sessions } = await scene(t);
+  const { token } = await tokens.create({ name: "anna" });
+  const { id, session } = (await sessions.open(token, "192.0.2.7"))!;
+  const [listed] = await sessions.list();
+  assert.deepEqual(listed, session);
+  assert.equal(listed!.address, "192.0.2.7");
+  assert.ok(!JSON.stringify(listed).includes(id));
+  assert.equal(await sessions.find(session.publicId), undefined, "the public id does not sign in");
+  for (const wrong of ["", session.publicId.slice(1), `${session.publicId}0`, id])
+    assert.equal(await sessions.end(wrong), false);
+  assert.equal(await sessions.end(session.publicId), true);
+  assert.equal(await sessions.find(id), undefined);
+  assert.deepEqual(await sessions.list(), []);
+});
+
+test("the permissions of a provider's user follow the current mapping of groups", async (t) => {
+  const { documents, tokens, users, now } = await scene(t);
+  let mapped: Record<string, "viewer" | "editor"> = { staff: "viewer" };
+  const groupPermissions = (_: string, groups: readonly string[]) => {
+    const role = groups.map((group) => mapped[group]).find((one) => one !== undefined);
+    return role === undefined ? {} : { role };
+  };
+  const sessions = createSessions({ documents, tokens, users, now, groupPermissions });
+  const identity = { provider: "company", subject: "7", name: "anna", groups: ["staff"] };
+  const { id } = (await sessions.openFor(identity))!;
+  assert.deepEqual((await sessions.find(id))?.permissions, { role: "viewer" });
+  mapped = { staff: "editor" };
+  assert.deepEqual((await sessions.find(id))?.permissions, { role: "editor" });
+  mapped = {};
+  assert.equal(await sessions.find(id), undefined);
+  assert.equal(await sessions.openFor(identity), undefined);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Blobs } from "../../../src/engine/blobs.ts";
 import type { ByteStream, Engine, GetOptions, GetOutcome, UploadName } from "../../../src/engine/engine.ts";
+import type { Records } from "../../../src/engine/records.ts";
 import type { Reason } from "../../../src/model/errors.ts";
 import type { PartRecord } from "../../../src/model/upload.ts";
 import { collect, inChunks, toArray } from "../../support/bytes.ts";
@@ -11,11 +12,13 @@ import { collect, inChunks, toArray } from "../../support/bytes.ts";
 export interface OpenedEngine {
   readonly engine: Engine;
   readonly blobs: Blobs;
+  readonly records: Records;
 }
 
 export interface EngineChoices {
   readonly now?: () => number;
   readonly openUploads?: number;
+  readonly encryption?: "always";
 }
 
 export type OpenEngine = (t: TestContext, options?: EngineChoices) => Promise<OpenedEngine>;

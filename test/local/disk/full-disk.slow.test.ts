@@ -1,7 +1,7 @@
 // On a full disk puts are refused with a clear error, reads and deletes work, and deletes free
 // space.
 import assert from "node:assert/strict";
-import { readdirSync, realpathSync, statfsSync } from "node:fs";
+import { readdirSync, realpathSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../../src/index.ts";
@@ -158,6 +158,23 @@ fullDiskTest("puts are refused on a disk full of medium-sized bodies, and delete
 fullDiskTest("puts are refused on a disk full of small bodies, and deletes free space for new puts", {
   disk: 12 * MiB,
   prefixes: [["small ", KiB]],
+});
+
+test("a bucket whose log has no index yet can be read on a full disk", async (t) => {
+  await onSmallDisk(t, 24 * MiB, async (directory, disk) => {
+    const value: Value = { name: "before", size: KiB };
+    await withAgents(directory, 1, async (agent) => {
+      await agent!.ask({ do: "create bucket", bucket });
+      await agent!.ask({ do: "put", bucket, key: "a", value });
+      await agent!.ask({ do: "close" });
+    });
+    for (const file of readdirSync(directory, { recursive: true, encoding: "utf8" }))
+      if (/records\.db-(wal|shm)$/.test(file)) rmSync(join(directory, file));
+    await withAgents(directory, 1, async (agent) => {
+      disk.fill(0);
+      assert.equal(await agent!.ask({ do: "get", bucket, key: "a" }), digestOf(bytesOf("a", value)));
+    });
+  });
 });
 
 test("deletes on a full disk succeed even if their write-ahead log exceeds the space reserve", async (t) => {

@@ -31,6 +31,9 @@ const publicAccessXml =
 const ownershipXml =
   "<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>";
 const notificationXml = "<NotificationConfiguration/>";
+const encryptionXml =
+  "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>";
+
 const taggingXml = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
 
 /** A document with its Content-MD5, which operations on locks require. */
@@ -83,6 +86,8 @@ function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">
       ),
     },
     GetBucketEncryption: bucket("GET", ["encryption", ""]),
+    PutBucketEncryption: { ...bucket("PUT", ["encryption", ""]), body: text(encryptionXml) },
+    DeleteBucketEncryption: bucket("DELETE", ["encryption", ""]),
     GetPublicAccessBlock: bucket("GET", ["publicAccessBlock", ""]),
     GetBucketOwnershipControls: bucket("GET", ["ownershipControls", ""]),
     GetBucketNotification: bucket("GET", ["notification", ""]),

@@ -5,6 +5,7 @@ import type { Command, CommandGroup } from "../../framework/command.ts";
 import { withCommandErrors } from "../../framework/failures.ts";
 import { withData } from "../../store/open-store.ts";
 import { deleteCommand } from "./delete.ts";
+import { bucketEncryptionCommand } from "./encryption.ts";
 import { bucketJson, infoCommand } from "./info.ts";
 import { lockCommand } from "./lock.ts";
 import { notifyCommand } from "./notify.ts";
@@ -73,6 +74,7 @@ export const bucketCommands: CommandGroup = {
     publicCommand,
     notifyCommand,
     versioningCommand,
+    bucketEncryptionCommand,
     restoreCommand,
     objectLockCommand,
     lockCommand,

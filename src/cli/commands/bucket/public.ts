@@ -32,9 +32,12 @@ export const publicCommand: Command = {
     if (isOff && Object.keys(publication).length > 0)
       throw usageError("--off cannot be combined with other options.");
     try {
-      await withData(invocation, { absent: "refuse", subject: { bucket } }, ({ engine, documents }) =>
-        isOff ? unpublish(engine, documents, bucket) : publish(engine, documents, bucket, publication),
-      );
+      await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
+        const { engine, documents } = data;
+        if (isOff) await unpublish(engine, documents, bucket);
+        else await publish(engine, documents, bucket, publication);
+        await data.recordAudit("change publication", bucket, isOff ? "private" : "public");
+      });
     } catch (error) {
       throw error instanceof PublicationError ? usageError(error.message) : error;
     }

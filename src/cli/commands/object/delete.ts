@@ -60,7 +60,8 @@ async function deleteVersion(invocation: Invocation, address: ObjectAddress, id:
   const { options, output } = invocation;
   const { bucket, key } = address;
   const subject = { ...address, version: id };
-  const removed = await withData(invocation, { absent: "refuse", subject }, async ({ engine, tidy }) => {
+  const removed = await withData(invocation, { absent: "refuse", subject }, async (data) => {
+    const { engine, tidy } = data;
     const bypassGovernance = options.flag("bypass-governance");
     const targets = [{ key, version: id }];
     const [deletion] = await engine.deleteVersions(bucket, targets, { bypassGovernance });
@@ -70,6 +71,7 @@ async function deleteVersion(invocation: Invocation, address: ObjectAddress, id:
         hint: `Show its lock: store object head ${addressText(address)} --version ${escapeControls(id)}`,
       });
     }
+    if (bypassGovernance) await data.recordAudit("bypass retention", bucket, key);
     await tidy();
     return deletion.version;
   });

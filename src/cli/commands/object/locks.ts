@@ -1,4 +1,6 @@
 // `store object retention` and `store object legal-hold`: show or change the lock of an object.
+
+import type { AuditAction } from "../../../audit/audit-log.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Retention } from "../../../model/lock.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
@@ -40,7 +42,8 @@ export const retentionCommand: Command = {
     const bypassGovernance = options.flag("bypass-governance");
     if (bypassGovernance && change === undefined)
       throw usageError("--bypass-governance needs a change: --mode MODE --until TIME, or --clear");
-    const { name, record } = await withObject(invocation, (engine, { bucket, key }, version) =>
+    const act = "change retention";
+    const { name, record } = await withObject(invocation, act, (engine, { bucket, key }, version) =>
       change === undefined
         ? undefined
         : engine.setRetention(bucket, key, change.retention, { version, bypassGovernance }),
@@ -71,7 +74,8 @@ export const legalHoldCommand: Command = {
     const [, state] = parameters;
     if (state !== undefined && state !== "on" && state !== "off")
       throw usageError(`Write on or off, not "${state}".`);
-    const { name, record } = await withObject(invocation, (engine, { bucket, key }, version) =>
+    const act = "change legal hold";
+    const { name, record } = await withObject(invocation, act, (engine, { bucket, key }, version) =>
       state === undefined ? undefined : engine.setLegalHold(bucket, key, state === "on", { version }),
     );
     if (output.isJson) return output.json({ name, version: record.version, ...lockJson(record.lock ?? {}) });
@@ -89,18 +93,19 @@ type ChangeLock = (
 /** Runs `change` on the object of the command. Without a change, only reads the object. */
 async function withObject(
   invocation: Invocation,
+  action: AuditAction,
   change: ChangeLock,
 ): Promise<{ readonly name: string; readonly record: ObjectRecord }> {
   const [name = ""] = invocation.parameters;
   const address = objectAddress(name);
   const version = invocation.options.text("version");
   const options = { absent: "refuse", subject: { ...address, version } } as const;
-  const record = await withData(
-    invocation,
-    options,
-    async ({ engine }) =>
-      (await change(engine, address, version)) ?? requireObject(engine, address, { version }),
-  );
+  const record = await withData(invocation, options, async ({ engine, recordAudit }) => {
+    const changed = await change(engine, address, version);
+    if (changed === undefined) return requireObject(engine, address, { version });
+    await recordAudit(action, address.bucket, address.key);
+    return changed;
+  });
   return { name, record };
 }
 

@@ -3,6 +3,7 @@ import { openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
 import { time } from "../format.js";
 import { icons } from "../icons.js";
+import { may } from "../permissions.js";
 import { go, pageHref } from "../router.js";
 import { restoreFolder } from "./restoring.js";
 
@@ -52,11 +53,12 @@ export function historyNotice(params, at) {
     { class: "notice history", role: "note" },
     h("span", {}, "History: the objects as of ", h("strong", {}, time(at)), ". They cannot be changed here."),
     h("button", { type: "button", onclick: () => openTimeForm(params) }, "Change time"),
-    h(
-      "button",
-      { type: "button", onclick: () => void restore() },
-      prefix === "" ? "Restore bucket to this time" : "Restore folder to this time",
-    ),
+    may("edit", bucket) &&
+      h(
+        "button",
+        { type: "button", onclick: () => void restore() },
+        prefix === "" ? "Restore bucket to this time" : "Restore folder to this time",
+      ),
     h("a", { class: "button", href: pageHref("objects", now) }, "Back to now"),
   );
 }

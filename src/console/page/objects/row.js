@@ -15,6 +15,7 @@ import { lockBadge } from "./lock-badge.js";
  * @property {(range: boolean) => void} onToggle
  * @property {() => void} onRestore restores a deleted object
  * @property {boolean} isDeletedShown whether the list shows deleted objects
+ * @property {boolean} canEdit whether the user can select rows and restore objects
  * @property {number | undefined} at time of the listing, if it is history
  */
 
@@ -22,14 +23,15 @@ import { lockBadge } from "./lock-badge.js";
  * @param {Entry} entry
  * @param {RowOptions} options
  */
-export function objectRow(entry, { bucket, prefix, isSelected, onToggle, onRestore, at, isDeletedShown }) {
+export function objectRow(entry, options) {
+  const { bucket, prefix, isSelected, onToggle, onRestore, at, isDeletedShown, canEdit } = options;
   const { name } = entry;
   const shown = name.slice(prefix.length) || name;
   const box = h("input", {
     type: "checkbox",
     tabindex: -1,
     "aria-label": `Select ${shown}`,
-    hidden: at !== undefined,
+    hidden: !canEdit,
     /** @param {MouseEvent} event */
     onclick: (event) => onToggle(event.shiftKey),
   });
@@ -51,7 +53,7 @@ export function objectRow(entry, { bucket, prefix, isSelected, onToggle, onResto
       icon(entry.folder ? icons.folder : icons.object),
       link,
       "row" in entry ? lockBadge(entry.row.lock) : undefined,
-      isDeleted
+      isDeleted && canEdit
         ? h(
             "button",
             { type: "button", tabindex: -1, "aria-label": `Restore ${shown}`, onclick: onRestore },

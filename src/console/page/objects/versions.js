@@ -4,6 +4,7 @@ import { openForm } from "../dialog.js";
 import { h } from "../dom.js";
 import { bytes, time } from "../format.js";
 import { note, noteFailure } from "../notices.js";
+import { may } from "../permissions.js";
 import { lockBadge } from "./lock-badge.js";
 
 /** @import { VersionRow, VersionsDocument } from "../../wire-types.ts" */
@@ -21,7 +22,7 @@ import { lockBadge } from "./lock-badge.js";
 export function versionsSection(options) {
   const { bucket, key, page, signal } = options;
   let { cursor } = page;
-  const canRestore = page.versioning === "on";
+  const canRestore = page.versioning === "on" && may("edit", bucket);
   /** @param {VersionsDocument} some */
   const rowsOf = (some) => some.versions.map((version) => versionRow(version, canRestore, options));
   const body = h("tbody", {}, ...rowsOf(page));
@@ -46,7 +47,7 @@ export function versionsSection(options) {
     "section",
     { class: "card versions", "aria-label": "Versions" },
     h("h2", {}, "Versions"),
-    page.versioning === "suspended"
+    page.versioning === "suspended" && may("edit", bucket)
       ? h("p", { class: "quiet" }, "Versioning is suspended. Turn it on to restore a version.")
       : undefined,
     h(
@@ -122,15 +123,16 @@ function versionRow(row, canRestore, options) {
               },
               "Restore",
             ),
-        h(
-          "button",
-          {
-            type: "button",
-            "aria-label": `Delete version of ${written}`,
-            onclick: () => openVersionDeletion(row, options),
-          },
-          "Delete",
-        ),
+        may("edit", bucket) &&
+          h(
+            "button",
+            {
+              type: "button",
+              "aria-label": `Delete version of ${written}`,
+              onclick: () => openVersionDeletion(row, options),
+            },
+            "Delete",
+          ),
       ),
     ),
   );

@@ -6,6 +6,7 @@ import { bytes, number, time } from "../format.js";
 import { icons } from "../icons.js";
 import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
 import { emptyBucket } from "../objects/deletion.js";
+import { may } from "../permissions.js";
 import { pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
@@ -24,19 +25,24 @@ export async function render({ signal }) {
       "div",
       { class: "page-head" },
       h("h1", {}, "Buckets"),
-      h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket"),
+      may("administer")
+        ? h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket")
+        : undefined,
     );
     const rows = buckets.map((bucket) => bucketRow(bucket, refresh));
     content.replaceChildren(head, rows.length === 0 ? emptyState() : table(rows.map(({ row }) => row)));
     void loadTotals(rows, signal);
   }
 
-  addShortcuts(signal, [{ key: "c", does: "Create a bucket", run: () => openCreation(refresh) }]);
+  if (may("administer"))
+    addShortcuts(signal, [{ key: "c", does: "Create a bucket", run: () => openCreation(refresh) }]);
   await refresh();
   return content;
 }
 
 function emptyState() {
+  if (!may("administer"))
+    return emptyCard("There are no buckets that you can see", "Ask an administrator for a role.");
   return emptyCard(
     "There are no buckets yet",
     "Buckets contain objects. Create one here, or with ",
@@ -92,16 +98,18 @@ function bucketRow({ name, created, storageClass }, refresh) {
           { class: "button", href: pageHref("rules", { bucket: name }), "aria-label": `Settings of ${name}` },
           "Settings",
         ),
-        h(
-          "button",
-          { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptyDialog(name, refresh) },
-          "Empty",
-        ),
-        h(
-          "button",
-          { type: "button", "aria-label": `Delete ${name}`, onclick: () => openDeletion(name, refresh) },
-          "Delete",
-        ),
+        may("edit", name) &&
+          h(
+            "button",
+            { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptyDialog(name, refresh) },
+            "Empty",
+          ),
+        may("administer", name) &&
+          h(
+            "button",
+            { type: "button", "aria-label": `Delete ${name}`, onclick: () => openDeletion(name, refresh) },
+            "Delete",
+          ),
       ),
     ),
   );

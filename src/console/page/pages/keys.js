@@ -82,11 +82,16 @@ function table(rows) {
  * @param {() => Promise<void>} refresh
  */
 function keyRow(key, refresh) {
-  const { accessKeyId, account, state, created, expires, lastUsed } = key;
+  const { accessKeyId, name, account, state, created, expires, lastUsed } = key;
   return h(
     "tr",
     {},
-    h("th", { scope: "row", class: "mono" }, accessKeyId),
+    h(
+      "th",
+      { scope: "row", class: "mono" },
+      accessKeyId,
+      name === null ? undefined : h("p", { class: "quiet" }, name),
+    ),
     h("td", { "data-name": "Account" }, account),
     h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousSecretNote(key)),
     h("td", { "data-name": "Permissions" }, ...grantItems(key)),

@@ -16,6 +16,7 @@ import { preview } from "../objects/preview.js";
 import { maskControls } from "../objects/row.js";
 import { openTagsForm } from "../objects/tags-form.js";
 import { versionsSection } from "../objects/versions.js";
+import { may } from "../permissions.js";
 import { go, pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
@@ -48,18 +49,19 @@ export async function render({ params, signal, setTitle }) {
     }
     const edit = () => openMetadataForm(bucket, object, refreshSafely);
     const editTags = () => openTagsForm(bucket, object, refreshSafely);
+    const canEdit = may("edit", bucket);
     content.replaceChildren(
       h("div", { class: "page-head" }, breadcrumbs(bucket, key), ...actions(bucket, object, edit)),
       h(
         "div",
         { class: "object-parts" },
         h("section", { class: "card", "aria-label": "Preview" }, preview(bucket, object, signal)),
-        h("div", { class: "object-facts" }, ...facts(object, editTags)),
+        h("div", { class: "object-facts" }, ...facts(object, canEdit ? editTags : undefined)),
         object.versioning === "off" ? undefined : versions,
       ),
     );
     addShortcuts(signal, [
-      { key: "e", does: "Edit metadata", run: edit },
+      ...(canEdit ? [{ key: "e", does: "Edit metadata", run: edit }] : []),
       { key: "k", does: "Copy the key", run: () => void copyText(key, "key") },
     ]);
   }
@@ -96,7 +98,12 @@ function deletedContent(bucket, key, versions) {
     h(
       "div",
       { class: "notice history", role: "note" },
-      h("span", {}, "This object is deleted. Restore a version to bring it back."),
+      h(
+        "span",
+        {},
+        "This object is deleted.",
+        may("edit", bucket) ? " Restore a version to bring it back." : "",
+      ),
     ),
     versions,
   ];
@@ -159,9 +166,18 @@ function actions(bucket, object, edit) {
     isReadable ? downloadLink({ bucket, key }) : undefined,
     h("button", { type: "button", onclick: () => copyText(key, "key") }, icon(icons.copy), "Key"),
     h("button", { type: "button", onclick: () => copyText(url, "URL") }, icon(icons.copy), "URL"),
-    h("button", { type: "button", onclick: () => openLink(bucket, key) }, icon(icons.copy), "Signed link"),
-    isReadable ? h("button", { type: "button", onclick: edit }, "Edit metadata") : undefined,
-    h("button", { type: "button", onclick: remove }, icon(icons.remove), "Delete"),
+    ...(may("edit", bucket)
+      ? [
+          h(
+            "button",
+            { type: "button", onclick: () => openLink(bucket, key) },
+            icon(icons.copy),
+            "Signed link",
+          ),
+          isReadable ? h("button", { type: "button", onclick: edit }, "Edit metadata") : undefined,
+          h("button", { type: "button", onclick: remove }, icon(icons.remove), "Delete"),
+        ]
+      : []),
   ];
 }
 
@@ -204,7 +220,7 @@ function openLink(bucket, key) {
 
 /**
  * @param {ObjectDocument} object
- * @param {() => void} [editTags] missing: the tags cannot be edited
+ * @param {(() => void) | undefined} [editTags] missing: the tags cannot be edited
  */
 function facts(object, editTags) {
   const { size, uploaded, version, etag, storageClass, parts, encryptionKeyMd5, checksumParts } = object;

@@ -10,6 +10,7 @@ import { historyNotice, historyTools, parseAt } from "../objects/history-tools.j
 import { createListing } from "../objects/listing.js";
 import { restoreDeleted } from "../objects/restoring.js";
 import { entryHref, maskControls, objectRow } from "../objects/row.js";
+import { may } from "../permissions.js";
 import { go, pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 import { acceptDrops, uploadButtons } from "../upload/file-inputs.js";
@@ -32,6 +33,7 @@ export async function render({ params, signal, setTitle }) {
   /** @type {"folders" | "flat"} */
   const view = params.get("view") === "flat" ? "flat" : "folders";
   const at = parseAt(params);
+  const canEdit = may("edit", bucket) && at === undefined;
   const isDeleted = at === undefined && params.get("deleted") === "1";
   const listing = createListing(signal);
   let lastToggled = 0;
@@ -56,7 +58,7 @@ export async function render({ params, signal, setTitle }) {
       /** @param {boolean} range */
       const onToggle = (range) => toggle(index, range);
       const onRestore = () => void restore([entry]);
-      const history = { at, isDeletedShown: isDeleted };
+      const history = { at, isDeletedShown: isDeleted, canEdit };
       return objectRow(entry, { bucket, prefix: folder, isSelected, onToggle, onRestore, ...history });
     },
     onOpen(index) {
@@ -65,7 +67,7 @@ export async function render({ params, signal, setTitle }) {
     },
     onToggle: toggle,
     onToggleAll() {
-      if (at === undefined) listing.toggleAll();
+      if (canEdit) listing.toggleAll();
       updateStatus();
     },
     onNearEnd: () => void more(),
@@ -76,7 +78,7 @@ export async function render({ params, signal, setTitle }) {
    * @param {boolean} range
    */
   function toggle(index, range) {
-    if (at !== undefined) return;
+    if (!canEdit) return;
     if (range) listing.selectRange(lastToggled, index);
     else listing.toggle(index);
     lastToggled = index;
@@ -175,9 +177,10 @@ export async function render({ params, signal, setTitle }) {
       "div",
       { class: "page-head" },
       breadcrumbs(bucket, folder, historyParams),
-      ...(at === undefined ? buttons.elements : []),
+      ...(canEdit ? buttons.elements : []),
     ),
-    at === undefined ? unfinishedNotice(bucket) : historyNotice(routeParams(), at),
+    canEdit ? unfinishedNotice(bucket) : undefined,
+    at === undefined ? undefined : historyNotice(routeParams(), at),
     h(
       "div",
       { class: "list-tools" },
@@ -195,22 +198,26 @@ export async function render({ params, signal, setTitle }) {
       emptyArea,
     ),
   );
-  if (at === undefined) acceptDrops(content, target, signal);
+  if (canEdit) acceptDrops(content, target, signal);
   onStored(signal, (stored) => {
     if (stored === bucket) refresh().catch((error) => isAbort(error) || noteFailure(error));
   });
   addShortcuts(signal, [
     { key: "/", does: "Search by prefix", run: () => search.focus() },
-    ...(at === undefined
+    ...(canEdit
       ? [
           { key: "u", does: "Upload files", run: buttons.pickFiles },
           { key: "f", does: "Upload a folder", run: buttons.pickFolder },
         ]
       : []),
-    { key: "ArrowDown", does: "Move in the list; with Shift, select" },
-    { key: " ", does: "Select" },
     { key: "Enter", does: "Open" },
-    { key: "Delete", does: "Delete the selection", run: deleteSelected },
+    ...(canEdit
+      ? [
+          { key: "ArrowDown", does: "Move in the list; with Shift, select" },
+          { key: " ", does: "Select" },
+          { key: "Delete", does: "Delete the selection", run: deleteSelected },
+        ]
+      : [{ key: "ArrowDown", does: "Move in the list" }]),
   ]);
   await refresh();
   return content;
@@ -261,8 +268,9 @@ function listHead(timeTitle) {
  * @param {string} prefix
  */
 function emptyState(bucket, prefix) {
+  const hint = may("edit", bucket) ? "Drop files or whole folders here, or use the buttons above." : "";
   return prefix === ""
-    ? empty(`${bucket} is empty`, "Drop files or whole folders here, or use the buttons above.")
+    ? empty(`${bucket} is empty`, hint)
     : empty("No key starts with this prefix", h("span", { class: "mono" }, maskControls(prefix)));
 }
 

@@ -1,10 +1,12 @@
-// Page of a bucket's settings: versioning, locks, lifecycle and CORS rules, and tags.
+// Page of a bucket's settings: versioning, locks, lifecycle and CORS rules, quota and tags.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { emptyCard } from "../notices.js";
+import { may } from "../permissions.js";
 import { go, pageHref } from "../router.js";
 import { bucketTagsForm } from "../settings/bucket-tags.js";
 import { protectionForms } from "../settings/protection.js";
+import { quotaForm } from "../settings/quota.js";
 import { openEditor } from "./rule-editor.js";
 import { corsFields, lifecycleFields, lockFields } from "./rule-fields.js";
 
@@ -31,15 +33,7 @@ export async function render({ params, signal, setTitle }) {
     },
     ...buckets.map(({ name }) => h("option", { value: name, selected: name === bucket }, name)),
   );
-  return h(
-    "div",
-    {},
-    h(
-      "div",
-      { class: "page-head" },
-      h("h1", {}, "Settings"),
-      h("div", { class: "choice" }, h("label", { for: "rules-bucket" }, "Bucket"), choice),
-    ),
+  const forms = [
     protectionForms(bucket, settings, signal),
     openEditor({
       ...{ bucket, kind: "locks", rules: locks, seen: seen.locks, fields: lockFields, signal },
@@ -72,7 +66,22 @@ export async function render({ params, signal, setTitle }) {
       none: "No CORS rules: cross-origin requests are blocked.",
       fresh: () => ({ origins: ["https://example.com"], methods: ["GET"], headers: [], exposed: [] }),
     }),
+    quotaForm(bucket, settings, signal),
     bucketTagsForm(bucket, settings, signal),
+  ];
+  return h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: "page-head" },
+      h("h1", {}, "Settings"),
+      h("div", { class: "choice" }, h("label", { for: "rules-bucket" }, "Bucket"), choice),
+    ),
+    may("administer", bucket)
+      ? undefined
+      : h("p", { class: "notice", role: "note" }, "Your role can view these settings, but not change them."),
+    h("fieldset", { class: "read-only", disabled: !may("administer", bucket) }, ...forms),
   );
 }
 
@@ -81,10 +90,12 @@ function emptyState() {
     "div",
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Settings")),
-    emptyCard(
-      "There are no buckets yet",
-      h("a", { href: pageHref("buckets") }, "Create a bucket"),
-      " first.",
-    ),
+    may("administer")
+      ? emptyCard(
+          "There are no buckets yet",
+          h("a", { href: pageHref("buckets") }, "Create a bucket"),
+          " first.",
+        )
+      : emptyCard("There are no buckets that you can see", "Ask an administrator for a role."),
   );
 }

@@ -4,6 +4,7 @@ import { h, icon } from "../dom.js";
 import { time } from "../format.js";
 import { icons } from "../icons.js";
 import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
+import { may } from "../permissions.js";
 import { openLog } from "./script-log.js";
 
 /** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire-types.ts" */
@@ -77,7 +78,7 @@ export async function render({ signal }) {
     return h(
       "section",
       { class: "card editor", "aria-label": name },
-      h("div", { class: "page-head" }, h("h2", {}, name), button),
+      h("div", { class: "page-head" }, h("h2", {}, name), may("administer") ? button : undefined),
       scriptFacts(script),
     );
   }

@@ -6,6 +6,7 @@ import { h } from "../dom.js";
 import { bytes, counted, duration, number, time } from "../format.js";
 import { empty, isAbort, note, noteFailure } from "../notices.js";
 import { maskControls } from "../objects/row.js";
+import { may } from "../permissions.js";
 import { pageHref } from "../router.js";
 
 /** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire-types.ts" */
@@ -101,11 +102,12 @@ function uploadRow(upload, refresh) {
       h(
         "div",
         { class: "row-tools" },
-        h(
-          "button",
-          { type: "button", "aria-label": `Abort ${key}`, onclick: () => openAbort(upload, refresh) },
-          "Abort",
-        ),
+        may("edit", bucket) &&
+          h(
+            "button",
+            { type: "button", "aria-label": `Abort ${key}`, onclick: () => openAbort(upload, refresh) },
+            "Abort",
+          ),
       ),
     ),
   );

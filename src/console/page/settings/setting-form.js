@@ -8,7 +8,7 @@ import { note, noteFailure } from "../notices.js";
 /**
  * @typedef {object} SettingFormOptions
  * @property {string} bucket
- * @property {"versioning" | "objectLock" | "tags"} kind
+ * @property {"versioning" | "objectLock" | "tags" | "quota"} kind
  * @property {string} title
  * @property {string} about
  * @property {(Node | undefined)[]} content

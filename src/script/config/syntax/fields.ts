@@ -33,6 +33,7 @@ export const knownKeys: KnownKeys = {
     "records",
     "blobs",
     "reads",
+    "encryption",
   ],
   triggers: ["crons"],
   store_buckets: ["binding", "bucket_name"],
@@ -42,7 +43,7 @@ export const knownKeys: KnownKeys = {
 };
 
 /** Keys that are only allowed at the top level, not in an environment. */
-export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
+export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads", "encryption"];
 
 /** Maximum number of keys in a hint. A longer list would not help, so it is left out. */
 const maxListedKeys = 30;

@@ -3,7 +3,7 @@
 import type { Environment } from "../environment.ts";
 
 const methods =
-  "get|put|head|delete|list|createMultipartUpload|resumeMultipartUpload|getWithMetadata|fetch|presign|" +
+  "get|put|head|delete|list|createMultipartUpload|resumeMultipartUpload|getWithMetadata|fetch|presign|temporaryCredentials|" +
   "setTags|setRetention|setLegalHold";
 const undefinedProperty = new RegExp(`^Cannot read properties of undefined \\(reading '(?:${methods})'`);
 /** Maximum number of names in the hint. */

@@ -1,6 +1,8 @@
 // Fuzz targets of request bodies: aws-chunked, signed and unsigned, forms and their policies. An
 // accepted body must equal the framed body.
+
 import { createHash } from "node:crypto";
+import { createTokenVerifier } from "../../../../src/access/temporary/verify.ts";
 import { scopeText, sha256, sign } from "../../../../src/http/sigv4.ts";
 import { checkPolicy } from "../../../../src/s3/auth/post-policy.ts";
 import { openPayload } from "../../../../src/s3/body/payload.ts";
@@ -156,9 +158,10 @@ const forms: Target = {
           engine,
           share: share("form"),
           credentials: { find },
+          tokens: createTokenVerifier(),
           regions: ["auto"],
           now: Date.now,
-          onAuthenticated: () => {},
+          onAuthenticated: async () => undefined,
         }),
         input,
       );

@@ -145,7 +145,7 @@ export async function callOperation(input: string, { engine, uploadId }: World):
   const request = readRequest(httpRequest(input.replaceAll(uploadPlaceholder, uploadId)));
   const operation = readOperation(request, domains);
   if (operation.name === "PostObject") return "a form";
-  checkRefusedHeaders(request);
+  checkRefusedHeaders(request, operation.name);
   const given = request.header("x-amz-content-sha256") ?? "UNSIGNED-PAYLOAD";
   const payload = openPayload(request, { caller, payload: given, signing: unsigned }, share());
   const { bucket, canOverwrite } = await authorize({ engine, caller, request, now: Date.now }, operation);

@@ -1,4 +1,5 @@
 // Fuzz targets of signatures: a request changed in any part its signature covers must be refused.
+import { createTokenVerifier } from "../../../../src/access/temporary/verify.ts";
 import { unsignedPayload } from "../../../../src/http/sigv4.ts";
 import { authenticate } from "../../../../src/s3/auth/authenticate.ts";
 import { readRequest, type S3Request } from "../../../../src/s3/request.ts";
@@ -19,6 +20,7 @@ const credential = {
 };
 const options = {
   credentials: { find: async (id: string) => (id === key.accessKeyId ? credential : undefined) },
+  tokens: createTokenVerifier(),
   regions: ["auto", "us-east-1", ""],
   now: () => fixedNow,
 };

@@ -1,11 +1,11 @@
 // `store key rotate | disable | enable`: changes an access key. Running servers apply the change to
 // their next request.
 
-import { parseDuration } from "../../access/grants.ts";
-import { createCredentials } from "../../access/keys/credentials.ts";
-import type { Command } from "../framework/command.ts";
-import { CommandError, parseOrUsageError } from "../framework/command-error.ts";
-import { type Data, withData } from "../store/open-store.ts";
+import { parseDuration } from "../../../access/grants.ts";
+import { createCredentials } from "../../../access/keys/credentials.ts";
+import type { Command } from "../../framework/command.ts";
+import { CommandError, parseOrUsageError } from "../../framework/command-error.ts";
+import { type Data, withData } from "../../store/open-store.ts";
 
 export const rotateCommand: Command = {
   name: "rotate",

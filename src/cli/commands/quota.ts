@@ -1,0 +1,183 @@
+// `store quota …`: limits what a bucket or all buckets of an account may contain.
+import { checkAccount } from "../../access/keys/new-credential.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Quota, Usage } from "../../model/settings/quota.ts";
+import type { Command, CommandGroup, Invocation } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import type { Output } from "../framework/output.ts";
+import { parseSize, parseWholeNumber } from "../framework/size-argument.ts";
+import { withData } from "../store/open-store.ts";
+import { requireBucket } from "../store/require-bucket.ts";
+
+type Target = { readonly bucket: string } | { readonly account: string };
+
+interface QuotaState {
+  readonly target: Target;
+  readonly quota: Quota | undefined;
+  readonly usage: Usage;
+}
+
+const accountOption = {
+  account: { value: "NAME", summary: "the account, instead of a bucket" },
+} as const;
+
+const setCommand: Command = {
+  name: "set",
+  summary: "Limit the bytes and the objects of a bucket or an account",
+  details:
+    "All versions count, and delete markers count as objects. A write that would exceed the quota is refused;\n" +
+    "deletes are not. The quota replaces an earlier one.",
+  usage: ["<bucket> [--bytes SIZE] [--objects N]", "--account NAME [--bytes SIZE] [--objects N]"],
+  options: {
+    ...accountOption,
+    bytes: { value: "SIZE", summary: "maximum size, such as 500MB, 10GB or 1.5TiB" },
+    objects: { value: "N", summary: "maximum number of objects and versions" },
+  },
+  examples: [
+    "store quota set photos --bytes 10GB --objects 1000000",
+    "store quota set --account team --bytes 1TB",
+  ],
+  async run(invocation) {
+    const target = readTarget(invocation);
+    const quota = readQuota(invocation);
+    await changeQuota(invocation, target, quota);
+    await printState(invocation, target);
+  },
+};
+
+const showCommand: Command = {
+  name: "show",
+  summary: "Show the quota of a bucket or an account, and what is used",
+  usage: ["<bucket>", "--account NAME"],
+  options: accountOption,
+  examples: ["store quota show photos", "store quota show --account team"],
+  run: (invocation) => printState(invocation, readTarget(invocation)),
+};
+
+const removeCommand: Command = {
+  name: "remove",
+  summary: "Remove the quota of a bucket or an account",
+  usage: ["<bucket>", "--account NAME"],
+  options: accountOption,
+  examples: ["store quota remove photos"],
+  async run(invocation) {
+    const { output } = invocation;
+    const target = readTarget(invocation);
+    await changeQuota(invocation, target, undefined);
+    if (output.isJson) await output.json({ ...target, quota: null });
+    else await output.line(`Removed the quota of ${describe(target, output)}.`);
+  },
+};
+
+const listCommand: Command = {
+  name: "list",
+  summary: "List all quotas and what is used of them",
+  usage: [""],
+  options: {},
+  examples: ["store quota list"],
+  async run(invocation) {
+    const { output } = invocation;
+    const states = await withData(invocation, { absent: "refuse" }, ({ engine }) => listStates(engine));
+    if (output.isJson) return output.json(states.map(toJson));
+    if (states.length === 0)
+      output.note("There are no quotas. Set one: store quota set <bucket> --bytes SIZE");
+    await output.table(
+      ["KIND", "NAME", "BYTES", "MAX BYTES", "OBJECTS", "MAX OBJECTS"].map((name) => ({ name })),
+      states.map(({ target, quota, usage }) => [
+        ...("bucket" in target ? ["bucket", target.bucket] : ["account", target.account]),
+        output.bytes(usage.bytes),
+        quota?.bytes === undefined ? "no limit" : output.bytes(quota.bytes),
+        String(usage.objects),
+        String(quota?.objects ?? "no limit"),
+      ]),
+    );
+  },
+};
+
+export const quotaCommands: CommandGroup = {
+  name: "quota",
+  summary: "Limit what buckets and accounts may contain",
+  commands: [setCommand, showCommand, listCommand, removeCommand],
+};
+
+function readTarget({ parameters, options }: Invocation): Target {
+  const [bucket] = parameters;
+  const account = options.text("account");
+  if ((bucket === undefined) === (account === undefined))
+    throw usageError("Name either a bucket or an account.", "Write a bucket, or --account NAME.");
+  if (account === undefined) return { bucket: bucket! };
+  try {
+    checkAccount(account);
+  } catch (error) {
+    throw usageError((error as Error).message);
+  }
+  return { account };
+}
+
+function readQuota({ options }: Invocation): Quota {
+  const [bytes, objects] = [options.text("bytes"), options.text("objects")];
+  if (bytes === undefined && objects === undefined)
+    throw usageError("A quota needs --bytes SIZE, --objects N, or both.");
+  return {
+    ...(bytes === undefined ? {} : { bytes: parseSize("--bytes", bytes) }),
+    ...(objects === undefined ? {} : { objects: parseWholeNumber("--objects", objects) }),
+  };
+}
+
+async function changeQuota(invocation: Invocation, target: Target, quota: Quota | undefined): Promise<void> {
+  const subject = "bucket" in target ? target : {};
+  await withData(invocation, { absent: "refuse", subject }, async ({ engine, recordAudit }) => {
+    const previous = await readState(engine, target);
+    if (quota === undefined && previous.quota === undefined)
+      throw new CommandError("There is no quota to remove; nothing was changed.");
+    if ("bucket" in target) await engine.changeSettings(target.bucket, { quota });
+    else await engine.quotas.setAccountQuota(target.account, quota);
+    await recordAudit("change quota", "bucket" in target ? target.bucket : `account ${target.account}`);
+  });
+}
+
+async function readState(engine: Engine, target: Target): Promise<QuotaState> {
+  if ("bucket" in target) {
+    const { quota } = (await requireBucket(engine, target.bucket)).settings;
+    return { target, quota, usage: await engine.quotas.bucketUsage(target.bucket) };
+  }
+  const quota = await engine.quotas.accountQuota(target.account);
+  return { target, quota, usage: await engine.quotas.accountUsage(target.account) };
+}
+
+async function listStates(engine: Engine): Promise<QuotaState[]> {
+  const states: QuotaState[] = [];
+  for (const { account } of await engine.quotas.accountQuotas())
+    states.push(await readState(engine, { account }));
+  for (const { name: bucket } of await engine.listBuckets()) {
+    const { quota } = (await engine.bucket(bucket))?.settings ?? {};
+    if (quota !== undefined) states.push(await readState(engine, { bucket }));
+  }
+  return states;
+}
+
+async function printState(invocation: Invocation, target: Target): Promise<void> {
+  const { output } = invocation;
+  const options = { absent: "refuse", subject: "bucket" in target ? target : {} } as const;
+  const state = await withData(invocation, options, ({ engine }) => readState(engine, target));
+  if (output.isJson) return output.json(toJson(state));
+  const { quota, usage } = state;
+  await output.fields([
+    ["bucket" in target ? "bucket" : "account", "bucket" in target ? target.bucket : target.account],
+    [
+      "size",
+      `${output.bytes(usage.bytes)} of ${quota?.bytes === undefined ? "no limit" : output.bytes(quota.bytes)}`,
+    ],
+    ["objects", `${usage.objects} of ${quota?.objects ?? "no limit"}`],
+  ]);
+}
+
+function toJson({ target, quota, usage }: QuotaState) {
+  return { ...target, quota: quota ?? null, usage };
+}
+
+function describe(target: Target, output: Output): string {
+  return "bucket" in target
+    ? `bucket ${output.name(target.bucket)}`
+    : `account ${output.name(target.account)}`;
+}

@@ -1,0 +1,83 @@
+// Form for the quota of a bucket, with what is used of it.
+import { h } from "../dom.js";
+import { bytes, counted } from "../format.js";
+import { settingForm } from "./setting-form.js";
+
+/** @import { SettingsDocument } from "../../wire-types.ts" */
+
+const units = { B: 1, MB: 1e6, GB: 1e9, TB: 1e12 };
+
+/**
+ * @param {string} bucket
+ * @param {SettingsDocument} settings
+ * @param {AbortSignal} signal
+ */
+export function quotaForm(bucket, { quota, usage, seen }, signal) {
+  const unit = h(
+    "select",
+    { id: "quota-unit", "aria-label": "Unit of the maximum size" },
+    ...Object.keys(units).map((name) => h("option", { value: name }, name)),
+  );
+  const { amount, name } = split(quota?.bytes);
+  unit.value = name;
+  const size = h("input", { id: "quota-bytes", inputmode: "decimal", autocomplete: "off", value: amount });
+  const objects = h("input", {
+    ...{ id: "quota-objects", inputmode: "numeric", autocomplete: "off" },
+    value: String(quota?.objects ?? ""),
+  });
+  const { element } = settingForm({
+    ...{ bucket, kind: "quota", title: "Quota", seen: seen.quota, signal },
+    about: "The maximum of what the bucket may contain, with all versions. Empty fields set no limit.",
+    content: [
+      usage === null ? undefined : h("p", { id: "quota-usage" }, usageText(usage)),
+      h(
+        "div",
+        { class: "field short" },
+        h("label", { for: "quota-bytes" }, "Maximum size"),
+        h("div", { class: "actions" }, size, unit),
+      ),
+      h(
+        "div",
+        { class: "field short" },
+        h("label", { for: "quota-objects" }, "Maximum number of objects"),
+        objects,
+      ),
+    ],
+    value() {
+      const maxBytes = read(size.value, units[/** @type {keyof typeof units} */ (unit.value)]);
+      const maxObjects = read(objects.value, 1);
+      if (maxBytes === undefined && maxObjects === undefined) return { quota: null };
+      return { quota: { bytes: maxBytes, objects: maxObjects } };
+    },
+  });
+  return element;
+}
+
+/** @param {{ bytes: number, objects: number }} usage */
+function usageText(usage) {
+  const objects = counted(usage.objects, "object or version", "objects and versions");
+  return `In use: ${bytes(usage.bytes)}, ${objects}.`;
+}
+
+/**
+ * Returns the number and its largest unit without a fraction.
+ *
+ * @param {number | undefined} count
+ */
+function split(count) {
+  if (count === undefined) return { amount: "", name: "GB" };
+  const [name, size] = Object.entries(units).findLast(([, size]) => count % size === 0) ?? ["B", 1];
+  return count === 0 ? { amount: "0", name: "GB" } : { amount: String(count / size), name };
+}
+
+/**
+ * Returns undefined for an empty field. The server refuses what is not a number.
+ *
+ * @param {string} text
+ * @param {number} unit
+ */
+function read(text, unit) {
+  const typed = text.trim();
+  if (typed === "") return undefined;
+  return /^\d+(\.\d+)?$/.test(typed) ? Math.round(Number(typed) * unit) : -1;
+}

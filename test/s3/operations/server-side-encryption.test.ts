@@ -1,0 +1,164 @@
+// SSE-S3: encryption with the store's keys, by header, by bucket setting and for the whole store.
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { openEngine } from "../../../src/open.ts";
+import { type DirectScene, directScene } from "../direct.ts";
+
+const header = "x-amz-server-side-encryption";
+const encrypted = { [header]: "AES256" };
+const body = Buffer.from("some plain text");
+const etag = `"${createHash("md5").update(body).digest("hex")}"`;
+
+async function scene(t: Parameters<typeof directScene>[0]): Promise<DirectScene> {
+  const opened = await directScene(t);
+  await opened.engine.createBucket("photos");
+  return opened;
+}
+
+function setting(algorithm: string, more = ""): Buffer {
+  return Buffer.from(
+    "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault>" +
+      `<SSEAlgorithm>${algorithm}</SSEAlgorithm></ApplyServerSideEncryptionByDefault>${more}</Rule>` +
+      "</ServerSideEncryptionConfiguration>",
+  );
+}
+
+function customerKeyHeaders(): Record<string, string> {
+  const key = randomBytes(32);
+  const prefix = `${header}-customer-`;
+  return {
+    [`${prefix}algorithm`]: "AES256",
+    [`${prefix}key`]: key.toString("base64"),
+    [`${prefix}key-md5`]: createHash("md5").update(key).digest("base64"),
+  };
+}
+
+test("an object put with AES256 is encrypted, and every answer says so", async (t) => {
+  const { ask, engine } = await scene(t);
+  const put = await ask({ method: "PUT", path: "/photos/a", body, headers: encrypted });
+  assert.deepEqual([put.status, put.headers[header], put.headers.etag], [200, "AES256", etag]);
+  assert.ok((await engine.head("photos", "a"))?.encryption?.masterKey);
+  const get = await ask({ method: "GET", path: "/photos/a" });
+  assert.deepEqual([get.text, get.headers[header]], [body.toString(), "AES256"]);
+  const part = await ask({ method: "GET", path: "/photos/a", headers: { range: "bytes=5-9" } });
+  assert.deepEqual([part.status, part.text, part.headers[header]], [206, "plain", "AES256"]);
+  const head = await ask({ method: "HEAD", path: "/photos/a" });
+  assert.deepEqual([head.headers[header], head.headers["content-length"]], ["AES256", "15"]);
+  const plain = await ask({ method: "PUT", path: "/photos/b", body });
+  assert.equal(plain.headers[header], undefined);
+});
+
+test("a copy is encrypted only if it asks for it, and an object can be copied onto itself", async (t) => {
+  const { ask, engine } = await scene(t);
+  await ask({ method: "PUT", path: "/photos/a", body, headers: encrypted });
+  const source = { "x-amz-copy-source": "/photos/a" };
+  const plain = await ask({ method: "PUT", path: "/photos/b", headers: source });
+  assert.deepEqual([plain.status, plain.headers[header]], [200, undefined]);
+  const copy = await ask({ method: "PUT", path: "/photos/c", headers: { ...source, ...encrypted } });
+  assert.deepEqual([copy.status, copy.headers[header]], [200, "AES256"]);
+  const self = { "x-amz-copy-source": "/photos/b", ...encrypted };
+  assert.equal((await ask({ method: "PUT", path: "/photos/b", headers: self })).status, 200);
+  for (const key of ["b", "c"]) {
+    assert.ok((await engine.head("photos", key))?.encryption?.masterKey);
+    assert.equal((await ask({ method: "GET", path: `/photos/${key}` })).text, body.toString());
+  }
+});
+
+test("an upload created with AES256 has encrypted parts, and every answer says so", async (t) => {
+  const { ask } = await scene(t);
+  const created = await ask({
+    method: "POST",
+    path: "/photos/a",
+    query: [["uploads", ""]],
+    headers: encrypted,
+  });
+  assert.equal(created.headers[header], "AES256");
+  const upload: [string, string] = ["uploadId", /<UploadId>(\w+)</.exec(created.text)![1]!];
+  const part = await ask({ method: "PUT", path: "/photos/a", query: [["partNumber", "1"], upload], body });
+  assert.deepEqual([part.headers[header], part.headers.etag], ["AES256", etag]);
+  const document = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${etag}</ETag></Part></CompleteMultipartUpload>`;
+  const completed = await ask({
+    method: "POST",
+    path: "/photos/a",
+    query: [upload],
+    body: Buffer.from(document),
+  });
+  assert.deepEqual([completed.status, completed.headers[header]], [200, "AES256"]);
+  assert.equal((await ask({ method: "GET", path: "/photos/a" })).text, body.toString());
+});
+
+test("a bucket's default encryption is stored, applied and deleted", async (t) => {
+  const { ask } = await scene(t);
+  const at = { path: "/photos", query: [["encryption", ""]] as [string, string][] };
+  const none = await ask({ method: "GET", ...at });
+  assert.deepEqual([none.status, none.code], [404, "ServerSideEncryptionConfigurationNotFoundError"]);
+  const bucketKey = "<BucketKeyEnabled>true</BucketKeyEnabled>";
+  assert.equal((await ask({ method: "PUT", ...at, body: setting("AES256", bucketKey) })).status, 200);
+  const got = await ask({ method: "GET", ...at });
+  assert.match(got.text, /<SSEAlgorithm>AES256<\/SSEAlgorithm>/);
+  assert.match(got.text, /<BucketKeyEnabled>true<\/BucketKeyEnabled>/);
+  const put = await ask({ method: "PUT", path: "/photos/a", body });
+  assert.equal(put.headers[header], "AES256");
+  const customer = await ask({ method: "PUT", path: "/photos/c", body, headers: customerKeyHeaders() });
+  assert.deepEqual([customer.status, customer.headers[header]], [200, undefined]);
+  assert.equal((await ask({ method: "DELETE", ...at })).status, 204);
+  assert.equal((await ask({ method: "PUT", path: "/photos/b", body })).headers[header], undefined);
+  assert.equal((await ask({ method: "GET", path: "/photos/a" })).text, body.toString());
+});
+
+test("other algorithms and malformed settings are refused and change nothing", async (t) => {
+  const { ask } = await scene(t);
+  const at = { path: "/photos", query: [["encryption", ""]] as [string, string][] };
+  const refusals: [document: Buffer, status: number, code: string][] = [
+    [setting("aws:kms"), 501, "NotImplemented"],
+    [setting("aws:kms:dsse"), 501, "NotImplemented"],
+    [setting("DES"), 400, "InvalidEncryptionAlgorithmError"],
+    [setting("AES256", "<BucketKeyEnabled>maybe</BucketKeyEnabled>"), 400, "MalformedXML"],
+    [Buffer.from("<ServerSideEncryptionConfiguration/>"), 400, "MalformedXML"],
+    [Buffer.from("<Other/>"), 400, "MalformedXML"],
+  ];
+  for (const [document, status, code] of refusals) {
+    const put = await ask({ method: "PUT", ...at, body: document });
+    assert.deepEqual([put.status, put.code], [status, code], document.toString());
+  }
+  assert.equal((await ask({ method: "GET", ...at })).status, 404);
+  const puts: [headers: Record<string, string>, status: number, code: string][] = [
+    [{ [header]: "aws:kms" }, 501, "NotImplemented"],
+    [{ [header]: "aws:kms", [`${header}-aws-kms-key-id`]: "k" }, 501, "NotImplemented"],
+    [{ [header]: "aes256" }, 400, "InvalidEncryptionAlgorithmError"],
+    [{ [header]: "" }, 400, "InvalidEncryptionAlgorithmError"],
+    [{ ...encrypted, [`${header}-bucket-key-enabled`]: "x" }, 400, "InvalidArgument"],
+    [{ ...encrypted, ...customerKeyHeaders() }, 400, "InvalidArgument"],
+  ];
+  for (const [headers, status, code] of puts) {
+    const put = await ask({ method: "PUT", path: "/photos/a", body, headers });
+    assert.deepEqual([put.status, put.code], [status, code], JSON.stringify(headers));
+  }
+  assert.equal((await ask({ method: "GET", path: "/photos/a" })).status, 404);
+});
+
+test("operations that create nothing refuse the header, as S3 does", async (t) => {
+  const { ask } = await scene(t);
+  await ask({ method: "PUT", path: "/photos/a", body, headers: encrypted });
+  for (const method of ["GET", "HEAD", "DELETE"]) {
+    const answer = await ask({ method, path: "/photos/a", headers: encrypted });
+    assert.equal(answer.status, 400, method);
+  }
+  const customer = await ask({ method: "GET", path: "/photos/a", headers: customerKeyHeaders() });
+  assert.equal(customer.status, 400);
+});
+
+test("a store that always encrypts does so without any header or setting", async (t) => {
+  const store = await openEngine("memory:", { encryption: "always" });
+  t.after(() => store.engine.close());
+  await store.engine.createBucket("photos");
+  const { ask } = await directScene(t, {}, store);
+  assert.equal((await ask({ method: "PUT", path: "/photos/a", body })).headers[header], "AES256");
+  const got = await ask({ method: "GET", path: "/photos", query: [["encryption", ""]] });
+  assert.match(got.text, /AES256/);
+  await store.engine.kv.createNamespace("values");
+  await store.engine.kv.put("values", "k", Buffer.from("a value"));
+  const { withStoreKey, unencrypted } = await store.engine.encryption.status();
+  assert.deepEqual([withStoreKey, unencrypted], [2, 0]);
+});
