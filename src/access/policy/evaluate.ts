@@ -23,6 +23,8 @@ export function evaluatePolicy(policy: Policy, request: PolicyRequest): PolicyEf
     );
   const actions = request.actions.map((action) => action.toLowerCase());
   if (actions.some((action) => applies("Deny", action))) return "deny";
+  // A request without an action is a mistake of the caller: it is not allowed.
+  if (actions.length === 0) return "neutral";
   return actions.every((action) => applies("Allow", action)) ? "allow" : "neutral";
 }
 
