@@ -14,6 +14,7 @@ import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
 import { connections } from "./sections/connections.ts";
 import { contention } from "./sections/contention.ts";
+import { encryption } from "./sections/encryption.ts";
 import { growth } from "./sections/growth.ts";
 import { kv } from "./sections/kv.ts";
 import { list } from "./sections/list.ts";
@@ -21,6 +22,7 @@ import { memory } from "./sections/memory.ts";
 import { metrics } from "./sections/metrics.ts";
 import { multipart } from "./sections/multipart.ts";
 import { peers } from "./sections/peers.ts";
+import { quotas } from "./sections/quotas.ts";
 import { s3 } from "./sections/s3.ts";
 import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
@@ -49,8 +51,10 @@ const sections: readonly Section[] = [
 const asked: readonly Section[] = [
   start,
   metrics,
+  encryption,
   connections,
   kv,
+  quotas,
   versions,
   peers,
   growth,

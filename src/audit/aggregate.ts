@@ -23,6 +23,7 @@ interface Group {
   entry: AggregatedEntry | undefined;
   count: number;
   milliseconds: number;
+  idleMilliseconds: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -46,13 +47,17 @@ export function createAuditAggregator({
     group.timer = setTimeout(() => {
       if (group.entry !== undefined) {
         recordCount(group);
+        group.idleMilliseconds = 0;
         group.milliseconds = Math.min(group.milliseconds * 2, maxMilliseconds);
       } else if (group.milliseconds > minMilliseconds) {
-        // Only slowly forgotten: otherwise a pause would start a new group each time.
         group.milliseconds = Math.max(group.milliseconds / 2, minMilliseconds);
       } else {
-        groups.delete(name);
-        return;
+        // Only slowly forgotten: otherwise clients could start new groups all the time.
+        group.idleMilliseconds += group.milliseconds;
+        if (group.idleMilliseconds >= maxMilliseconds) {
+          groups.delete(name);
+          return;
+        }
       }
       schedule(name, group);
     }, group.milliseconds).unref();
@@ -75,7 +80,7 @@ export function createAuditAggregator({
       const group = groups.get(groupName);
       if (group === undefined) {
         const created: Group = {
-          ...{ entry: undefined, count: 0 },
+          ...{ entry: undefined, count: 0, idleMilliseconds: 0 },
           ...{ milliseconds: minMilliseconds, timer: undefined },
         };
         groups.set(groupName, created);

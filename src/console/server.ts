@@ -9,7 +9,7 @@ import type { S3Access } from "../http/sigv4.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { ConsoleKeys } from "./api/keys.ts";
 import type { ConsoleMetrics } from "./api/metrics.ts";
-import { oidcRoutes } from "./api/oidc.ts";
+import { maxSignIns, oidcRoutes } from "./api/oidc.ts";
 import type { ConsoleScripts } from "./api/scripts.ts";
 import { signInRoute } from "./api/session.ts";
 import { createProviders, type ProviderOptions } from "./auth/providers.ts";
@@ -56,7 +56,6 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   const { documents, host, url, ownToken, log, limits } = options;
   const now = Date.now;
   const providers = createProviders(options.providers, documents, now);
-  const attempts = createAttempts(now);
   const sessions = createSessions({
     ...{ documents, ownToken, now, groupPermissions: providers.groupPermissions },
     tokens: createTokens(documents, now),
@@ -66,7 +65,10 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     files: loadPageFiles(options.pageFolder),
     sessions,
     routes: createRoutes({ ...options, sessions, now }),
-    openRoutes: [signInRoute(sessions, attempts), ...oidcRoutes({ providers, sessions, attempts, url, log })],
+    openRoutes: [
+      signInRoute(sessions, createAttempts(now)),
+      ...oidcRoutes({ providers, sessions, attempts: createAttempts(now, maxSignIns), url, log }),
+    ],
     policy: pagePolicy(options.s3.endpoint),
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,

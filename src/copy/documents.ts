@@ -13,12 +13,13 @@ export const copiedKinds = [
   "notified bucket",
   "public bucket",
   "console token",
+  "console user",
   "account quota",
   "encryption",
 ] as const;
 /**
- * Kinds that are valid in one store only: maintenance state, sessions, use of keys, audit entries,
- * and the copy marker.
+ * Kinds that are valid in one store only: maintenance state, sessions, use of keys and tokens, audit
+ * entries, and the copy marker.
  */
 export const uncopiedKinds = [
   "housekeeping",
@@ -26,6 +27,8 @@ export const uncopiedKinds = [
   "delivery lease",
   "delivery progress",
   "console session",
+  "console sign-in",
+  "console token use",
   "credential use",
   "act",
   "audit",

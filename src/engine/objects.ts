@@ -84,10 +84,11 @@ async function toGetOutcome(
   const { outcome, dataKey: customerKey } = toDescribeOutcome(bucket, { record, body }, options);
   if (outcome.outcome !== "found") return outcome;
   const { encryption } = record;
-  const dataKey =
+  const found =
     encryption?.masterKey === undefined
       ? customerKey
-      : await openDataKey(context, encryption, { bucket, key: record.key });
+      : openDataKey(context, encryption, { bucket, key: record.key });
+  const dataKey = found instanceof Promise ? await found : found;
   const { record: opened, parts } = outcome;
   const range =
     options.part === undefined

@@ -94,7 +94,7 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
   async function notFound({ bucket, publication, cors, request }: PublicRequest): Promise<HttpResponse> {
     const key = publication.notFound;
     const record = key === undefined ? undefined : await findRecord(bucket.name, key);
-    if (record === undefined || record.encryption !== undefined) return errorResponse(404, cors);
+    if (record === undefined || record.encryption?.keyMd5 !== undefined) return errorResponse(404, cors);
     const headers = [...objectHeaders(record, publication), ...cors];
     if (request.method === "HEAD") return answer(404, [...headers, contentLengthHeader(record.size)]);
     const outcome = await engine.get(bucket.name, record.key);
@@ -103,7 +103,7 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
 
   async function showObject(publicRequest: PublicRequest, record: ObjectRecord): Promise<HttpResponse> {
     const { request, bucket, publication, cors } = publicRequest;
-    if (record.encryption !== undefined)
+    if (record.encryption?.keyMd5 !== undefined)
       return textResponse(
         403,
         "This object is encrypted with a customer-provided key: use S3 to read it.",

@@ -83,7 +83,12 @@ export function createS3Audit(
       const objectAction = findObjectAction(operation!, http);
       if (objectAction === undefined) return;
       const by = { face: "s3", name, remoteAddress: http.address(), request: id } as const;
-      aggregator.add(`${objectAction} ${name} ${subject}`, { act: objectAction, subject, detail: key, by });
+      aggregator.add(`${objectAction} ${parentOf(name)} ${subject}`, {
+        act: objectAction,
+        subject,
+        detail: key,
+        by,
+      });
     },
     recordDenial({ id, operation, accessKeyId, http }, { code, details }) {
       if (!deniedCodes.has(code)) return;
@@ -94,14 +99,24 @@ export function createS3Audit(
       const isKnown = accessKeyId !== undefined || code === "SignatureDoesNotMatch";
       const by = { face: "s3", name, remoteAddress: http.address(), request: id } as const;
       const detail = operation === undefined ? code : `${operation.name} ${code}`;
-      aggregator.add(`deny ${isKnown ? claimed : ""} ${code}`, { act: "deny request", subject, detail, by });
+      aggregator.add(`deny ${isKnown ? parentOf(claimed) : ""} ${code}`, {
+        act: "deny request",
+        subject,
+        detail,
+        by,
+      });
     },
     recordCredentials({ id, accessKeyId: name, http }, subject, detail) {
       const by = { face: "s3", name, remoteAddress: http.address(), request: id } as const;
       const act = "create temporary credentials";
-      aggregator.add(`${act} ${name} ${subject}`, { act, subject, detail, by });
+      aggregator.add(`${act} ${parentOf(name)} ${subject}`, { act, subject, detail, by });
     },
   };
+}
+
+/** Temporary credentials are counted with their access key, which can make any number of them. */
+function parentOf(name: string | undefined): string {
+  return name?.split("/", 1)[0] ?? "";
 }
 
 /** Whether a success may be recorded. Most operations are not. */

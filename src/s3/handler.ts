@@ -22,7 +22,7 @@ import { type BudgetShare, createDocumentBudget } from "./body/document-budget.t
 import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
-import type { S3Response } from "./call.ts";
+import type { Call, S3Response } from "./call.ts";
 import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
@@ -45,6 +45,8 @@ export interface S3Options {
   readonly now: () => number;
   /** Number of processes that share the rates of each access key; default: 1. */
   readonly processes?: number | undefined;
+  /** @internal Waits between the chunks of a body; default: a timer. */
+  readonly pause?: ((milliseconds: number) => Promise<void>) | undefined;
   /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
   /** Called for every request whose signature is valid. */
@@ -126,13 +128,12 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
     const context = { engine, caller, request, now, blocksPublicAccess };
     const { bucket, canOverwrite } = await authorize(context, operation);
-    checkRefusedHeaders(request, operation.name, bucket);
     const { name } = operation;
+    checkRefusedHeaders(request, name, bucket);
     const response = await withShare("document", (share) => {
       const opened = openPayload(request, verified, share);
       const payload = pace === undefined ? opened : pace.payload(opened);
-      // Lists each field: object spread would be slow here.
-      const call = {
+      const call: Call = {
         engine,
         request,
         operation,

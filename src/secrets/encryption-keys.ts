@@ -80,7 +80,7 @@ export function createEncryptionKeys(
     const found = await load();
     if (found !== undefined) return found.current;
     await change((keys) => keys ?? withNewKey(undefined));
-    return loaded!.current;
+    return (await read())!.current;
   }
 
   function withNewKey(keys: StoredKeys | undefined): StoredKeys {

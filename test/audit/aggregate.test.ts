@@ -66,3 +66,14 @@ test("a flush records what was counted", async () => {
     ["A", "AccessDenied", 2],
   ]);
 });
+
+test("new groups are limited over a minute, not only at one time", (t) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  t.after(() => mock.timers.reset());
+  const { deny, recorded } = scene();
+  for (let second = 0; second < 59; second++) {
+    for (let i = 0; i < 100; i++) deny(`key ${second} ${i}`);
+    mock.timers.tick(1000);
+  }
+  assert.ok(recorded.length < 80, `${recorded.length} entries of 5,900 keys`);
+});

@@ -34,10 +34,11 @@ export async function startRealProvider(
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   // The package has no types of its own.
   const name: string = "oidc-provider";
+  const { warn } = console;
+  // It warns about Node 20 and about settings that only matter in production.
+  console.warn = () => {};
   const { default: Provider } = (await import(name)) as ProviderModule;
   const claims = { email: ["email"], profile: ["preferred_username"], groups: ["groups"] };
-  const quiet = console.warn;
-  console.warn = () => {};
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -52,6 +53,8 @@ export async function startRealProvider(
     ],
     claims: { openid: ["sub"], ...claims },
     conformIdTokenClaims: claimsIn === "user info",
+    // Set, because the package warns about defaults.
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     cookies: { keys: ["of this test"] },
     pkce: { required: () => true },
     findAccount: (_: unknown, id: string) => ({
@@ -59,7 +62,7 @@ export async function startRealProvider(
       claims: () => ({ sub: id, preferred_username: id, groups: groups[id] ?? [] }),
     }),
   });
-  console.warn = quiet;
+  console.warn = warn;
   listener = provider.callback();
   return { issuer };
 }

@@ -25,7 +25,7 @@ const createCommand: Command = {
     "--trust-account trusts access keys of the account that have full access; --trust-key trusts one access key.\n" +
     "--trust-oidc trusts ID tokens of an OpenID provider with one of the audiences and all of the claims.",
   usage: [
-    "<name> --grant BUCKET:RIGHTS... [--trust-account NAME]... [--trust-key ID]... [--trust-oidc ISSUER]...",
+    "<name> [--grant BUCKET:RIGHTS]... [--trust-account NAME]... [--trust-key ID]... [--trust-oidc ISSUER]...",
   ],
   options: {
     grant: { ...grantOption, summary: "permissions of the role, as for store key create" },

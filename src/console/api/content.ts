@@ -28,7 +28,7 @@ const textTypes = new Set([
 ]);
 
 export function previewKind({ httpMetadata, encryption }: ObjectRecord): Preview {
-  if (encryption !== undefined) return "none";
+  if (encryption?.keyMd5 !== undefined) return "none";
   const type = mediaType(httpMetadata.contentType);
   if (type === "application/json" || type.endsWith("+json")) return "json";
   const isText = type.startsWith("text/") || type.endsWith("+xml") || textTypes.has(type);

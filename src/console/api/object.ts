@@ -95,7 +95,7 @@ async function describe(engine: Engine, query: Query, now: number): Promise<Omit
   const record = await engine.head(name, key, { time });
   if (record === undefined) throw new StoreError("NoSuchKey");
   // Without the customer-provided key, no further details of an encrypted object are known.
-  const described = record.encryption === undefined ? await engine.describe(name, key, { time }) : undefined;
+  const described = record.encryption?.keyMd5 === undefined ? await engine.describe(name, key, { time }) : undefined;
   const parts = described?.outcome === "found" ? described.parts : undefined;
   const bucket = await engine.bucket(name);
   const preview = previewKind(record);
@@ -144,7 +144,7 @@ async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRec
   const customMetadata = new Map(Object.entries(given.texts("customMetadata")));
   const record = await engine.head(bucket, key);
   if (record === undefined) throw new StoreError("NoSuchKey");
-  if (record.encryption !== undefined) {
+  if (record.encryption?.keyMd5 !== undefined) {
     throw new ConsoleError(
       409,
       "This object is encrypted with a customer-provided key and cannot be changed without it.",

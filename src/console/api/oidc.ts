@@ -13,6 +13,7 @@ import { cookieName, readCookie, requireAttempt, signInResponse } from "./sessio
 export interface OidcRouteOptions {
   readonly providers: Providers;
   readonly sessions: Sessions;
+  /** Counts all started and all failed sign-ins of a client, because each one is stored or checked. */
   readonly attempts: Attempts;
   /** Public URL of the console; undefined to use the one that the client sees. */
   readonly url: string | undefined;
@@ -22,8 +23,8 @@ export interface OidcRouteOptions {
 /** The page at this path reads the provider's answer. Register its URL at the provider. */
 export const callbackPath = "/signed-in";
 const path = "/api/sign-in";
-/** Entry in the table of failed sign-ins. */
-const attemptName = "openid";
+/** Sign-ins of one client in a minute. Many users may share an address. */
+export const maxSignIns = 60;
 
 export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
   const { providers, sessions, attempts, log } = options;
@@ -38,6 +39,8 @@ export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
       path: `${path}/start`,
       async run({ request, fields }) {
         const name = (await fields()).text("provider");
+        requireAttempt(attempts, request, "start");
+        attempts.failed(request.address(), "start");
         const redirectUrl = (options.url ?? requestOrigin(request)) + callbackPath;
         const started = await withProviderErrors(log, () => providers.start(name, redirectUrl));
         if (started === undefined) throw new ConsoleError(404, "There is no such sign-in on this server.");
@@ -52,10 +55,10 @@ export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
       async run({ request, fields }) {
         const given = await fields();
         const [state, code, issuer] = [given.text("state"), given.text("code"), given.optionalText("issuer")];
-        requireAttempt(attempts, request, attemptName);
+        requireAttempt(attempts, request, "finish");
         const id = readCookie(request, pendingName(request)) ?? "";
         const refuse = (message: string, hint?: string) => {
-          attempts.failed(request.address(), attemptName);
+          attempts.failed(request.address(), "finish");
           const headers = [["set-cookie", pendingCookie(request, "", 0)]] as const;
           return new ConsoleError(401, message, { hint, headers });
         };

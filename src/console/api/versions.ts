@@ -78,7 +78,7 @@ function toVersionRow({ version, isCurrent }: ListedVersion, bucket: Bucket, now
   return {
     ...{ version: id, uploaded, isCurrent, isDeleteMarker: false, size: version.size },
     lock: toLockDocument(version, bucket, now),
-    isEncrypted: version.encryption !== undefined,
+    isEncrypted: version.encryption?.keyMd5 !== undefined,
   };
 }
 

@@ -8,11 +8,11 @@ export interface Attempts {
 }
 
 const windowMilliseconds = 60_000;
-const maxFailures = 10;
+const defaultMaxFailures = 10;
 /** Maximum number of entries, to limit memory. */
 const maxEntries = 10_000;
 
-export function createAttempts(now: () => number): Attempts {
+export function createAttempts(now: () => number, maxFailures = defaultMaxFailures): Attempts {
   const failures = new Map<string, { count: number; since: number }>();
   const entryName = (address: string, id = "") => `${address} ${id}`;
   const current = (name: string) => {

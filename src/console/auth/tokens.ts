@@ -3,6 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 import { fullPermissions, type Permissions } from "./roles.ts";
+import { createTokenUses } from "./token-use.ts";
 
 export interface TokenInfo {
   readonly id: string;
@@ -56,27 +57,23 @@ interface StoredToken {
   readonly user?: string;
   /** Missing in tokens that were stored before there were roles: these are administrators. */
   readonly permissions?: Permissions;
-  readonly lastUsed?: number;
 }
-
-/** Uses within this time after the last noted use are not stored. */
-const useMilliseconds = 60_000;
 
 const kind = "console token";
 const idShape = /^[a-z2-7]{10}$/;
 const tokenShape = /^sct-([a-z2-7]{10})-[A-Za-z0-9_-]{43}$/;
 
 export function createTokens(documents: Documents, now: () => number): ConsoleTokens {
-  async function read(id: string) {
+  const uses = createTokenUses(documents, now);
+  async function read(id: string): Promise<StoredToken | undefined> {
     const document = idShape.test(id) ? await documents.get(kind, id) : undefined;
-    if (document === undefined) return undefined;
-    return { stored: JSON.parse(document.text) as StoredToken, revision: document.revision };
+    return document && (JSON.parse(document.text) as StoredToken);
   }
 
-  /** A concurrent change is not overwritten, so that a revoked token stays revoked. */
-  async function noteUse(id: string, stored: StoredToken, revision: number): Promise<void> {
-    if (stored.lastUsed !== undefined && Math.abs(now() - stored.lastUsed) < useMilliseconds) return;
-    await documents.put(kind, id, JSON.stringify({ ...stored, lastUsed: now() }), revision);
+  async function remove(id: string): Promise<boolean> {
+    const isDeleted = await documents.delete(kind, id);
+    await uses.delete(id);
+    return isDeleted;
   }
 
   return {
@@ -92,33 +89,34 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
           ...(permissions === undefined ? {} : { permissions }),
         };
         const outcome = await documents.put(kind, id, JSON.stringify(stored), undefined);
-        if (outcome === "committed") return { info: toTokenInfo(id, stored, now()), token };
+        if (outcome === "committed") return { info: toTokenInfo(id, stored, { now: now() }), token };
       }
     },
     async list() {
+      const lastUses = await uses.list();
       const all = (await documents.list(kind)).map(({ name, text }) =>
-        toTokenInfo(name, JSON.parse(text) as StoredToken, now()),
+        toTokenInfo(name, JSON.parse(text) as StoredToken, { now: now(), lastUsed: lastUses.get(name) }),
       );
       return all.sort((a, b) => a.created - b.created);
     },
     async revoke(id) {
-      return idShape.test(id) && (await documents.delete(kind, id));
+      return idShape.test(id) && (await remove(id));
     },
     async revokeOf(user) {
       for (const { name, text } of await documents.list(kind))
-        if ((JSON.parse(text) as StoredToken).user === user) await documents.delete(kind, name);
+        if ((JSON.parse(text) as StoredToken).user === user) await remove(name);
     },
     async find(id) {
-      const found = await read(id);
-      return found && toTokenInfo(id, found.stored, now());
+      const stored = await read(id);
+      return stored && toTokenInfo(id, stored, { now: now(), lastUsed: await uses.find(id) });
     },
     async verify(token) {
       const id = parseTokenId(token);
-      const found = id === undefined ? undefined : await read(id);
-      if (id === undefined || found === undefined || !matchesHash(found.stored.hash, token)) return undefined;
-      const info = toTokenInfo(id, found.stored, now());
+      const stored = id === undefined ? undefined : await read(id);
+      if (id === undefined || stored === undefined || !matchesHash(stored.hash, token)) return undefined;
+      const info = toTokenInfo(id, stored, { now: now() });
       if (info.state !== "active") return undefined;
-      await noteUse(id, found.stored, found.revision);
+      await uses.note(id);
       return info;
     },
   };
@@ -147,8 +145,12 @@ export function matchesHash(hash: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashSecret(secret), "hex"));
 }
 
-function toTokenInfo(id: string, stored: StoredToken, now: number): TokenInfo {
-  const { name, created, expires, user, permissions = fullPermissions, lastUsed } = stored;
+function toTokenInfo(
+  id: string,
+  stored: StoredToken,
+  { now, lastUsed }: { readonly now: number; readonly lastUsed?: number | undefined },
+): TokenInfo {
+  const { name, created, expires, user, permissions = fullPermissions } = stored;
   const state = expires !== undefined && expires <= now ? "expired" : "active";
   return { id, name, created, expires, state, user, permissions, lastUsed };
 }

@@ -74,8 +74,11 @@ async function showPage(main, links) {
   const { signal } = pageController;
   for (const link of links) {
     const isHere = link.dataset.page === (page.under ?? page.id);
-    if (isHere) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (isHere) {
+      link.setAttribute("aria-current", "page");
+      // On small screens not all links fit.
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else link.removeAttribute("aria-current");
   }
   /** @param {string} title */
   const setTitle = (title) => {

@@ -67,10 +67,17 @@ function checkLength(
   });
 }
 
+/** Small bodies that were decrypted, as long as their stored bytes are cached by the adapter. */
+const openedBodies = new WeakMap<Uint8Array, Uint8Array>();
+
 function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Uint8Array {
   const { range, dataKey, size } = request;
   if (dataKey === undefined) return stored.subarray(range.offset, range.offset + range.length);
-  return decryptWhole(context, dataKey, size, range, stored);
+  const opened = openedBodies.get(stored);
+  const plain = opened ?? decryptWhole(context, dataKey, size, stored);
+  // What only a customer can decrypt is not kept.
+  if (opened === undefined && dataKey.use === "direct") openedBodies.set(stored, plain);
+  return plain.subarray(range.offset, range.offset + range.length);
 }
 
 function inlineBytes(bytes: Uint8Array): ObjectBytes {
@@ -110,7 +117,11 @@ async function* readSegments(
     const target = into?.subarray(delivered, delivered + length);
     delivered += length;
     if (dataKey === undefined) yield* reader.read(blob, blobRange, target);
-    else yield* decrypt(context, dataKey, number, size, blobRange, (stored) => reader.read(blob, stored));
+    else {
+      const read = (stored: ByteRange) => reader.read(blob, stored);
+      const release = (chunk: Uint8Array) => reader.release?.(chunk);
+      yield* decrypt(context, dataKey, number, size, blobRange, { read, release });
+    }
   }
 }
 

@@ -57,8 +57,26 @@ export function sealDataKey(
   return { masterKey: master.id, scope: subject.scope, sealedKey };
 }
 
-/** Opens the data key of a stored object or upload. */
-export async function openDataKey(
+/** Opened data keys of records that the adapter caches, with the names that they belong to. */
+const openedKeys = new WeakMap<StoreEncryption, KeyOwner & { readonly dataKey: DataKey }>();
+
+/** Opens the data key of a stored object or upload. Returns it without a promise if it is cached. */
+export function openDataKey(
+  context: Context,
+  encryption: StoreEncryption,
+  owner: KeyOwner,
+): DataKey | Promise<DataKey> {
+  const cached = openedKeys.get(encryption);
+  if (cached !== undefined && cached.bucket === owner.bucket && cached.key === owner.key) {
+    return cached.dataKey;
+  }
+  return openSealedKey(context, encryption, owner).then((dataKey) => {
+    openedKeys.set(encryption, { bucket: owner.bucket, key: owner.key, dataKey });
+    return dataKey;
+  });
+}
+
+async function openSealedKey(
   context: Context,
   encryption: StoreEncryption,
   owner: KeyOwner,

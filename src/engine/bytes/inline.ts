@@ -26,7 +26,7 @@ export function toInlineBody(
   // Fields are listed because most puts run this: spreading costs as much as hashing a small body.
   const { size, etag, checksums } = computeDigests(bytes, expected);
   if (dataKey === undefined) return { size, etag, checksums, storage: { inline: bytes } };
-  const inline = Buffer.allocUnsafeSlow(sealedSize(size, context.blockBytes));
+  const inline = Buffer.allocUnsafe(sealedSize(size, context.blockBytes));
   encryptInto(inline, context, dataKey, part, bytes);
   return { size, etag, checksums, storage: { inline } };
 }

@@ -4,7 +4,6 @@ import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { Context } from "../context.ts";
-import { rechunk } from "./byte-streams.ts";
 
 const saltBytes = 16;
 const nonceBytes = 12;
@@ -56,14 +55,66 @@ export async function* encrypt(
   const key = streamKey(dataKey, salt, part);
   // Readers derive the key of the stream from the data key and this salt.
   yield salt;
-  let pending: Uint8Array | undefined;
+  const { blockBytes } = context;
+  const outputs = createOutputs(blockBytes);
+  // The block that is sealed when more bytes arrive: only then is it known not to be the last.
+  const pending = Buffer.allocUnsafeSlow(blockBytes);
+  let filled = 0;
   let index = 0;
-  // Seal each block when the next arrives: only then is it known whether the block is the last.
-  for await (const block of rechunk(chunks, context.blockBytes)) {
-    if (pending !== undefined) yield* sealBlock(key, pending, index++, "middle");
-    pending = block;
+  for await (const chunk of chunks) {
+    const output = outputs.next(filled + chunk.length);
+    let at = 0;
+    for (let taken = 0; taken < chunk.length; ) {
+      if (filled === blockBytes) {
+        at = sealInto(output, at, key, pending, index++, "middle");
+        filled = 0;
+      }
+      if (filled === 0 && chunk.length - taken > blockBytes) {
+        const block = chunk.subarray(taken, taken + blockBytes);
+        at = sealInto(output, at, key, block, index++, "middle");
+        taken += blockBytes;
+        continue;
+      }
+      const slice = chunk.subarray(taken, taken + blockBytes - filled);
+      pending.set(slice, filled);
+      filled += slice.length;
+      taken += slice.length;
+    }
+    if (at > 0) yield output.subarray(0, at);
   }
-  yield* sealBlock(key, pending ?? new Uint8Array(), index, "last");
+  const last = outputs.next(filled);
+  yield last.subarray(0, sealInto(last, 0, key, pending.subarray(0, filled), index, "last"));
+}
+
+/** Returns buffers for sealed blocks. Each is reused only after two more were requested. */
+function createOutputs(blockBytes: number) {
+  const buffers: Uint8Array[] = [];
+  let count = 0;
+  return {
+    /** Returns a buffer for the blocks that contain `bytes` plain bytes. */
+    next(bytes: number): Uint8Array {
+      const size = (Math.ceil(bytes / blockBytes) + 1) * (blockBytes + tagBytes);
+      const found = buffers[count % 3];
+      const buffer = found !== undefined && found.length >= size ? found : Buffer.allocUnsafeSlow(size);
+      buffers[count++ % 3] = buffer;
+      return buffer;
+    },
+  };
+}
+
+/** Seals a block at an offset of the target. Returns the offset after it. */
+function sealInto(
+  target: Uint8Array,
+  at: number,
+  key: StreamKey,
+  block: Uint8Array,
+  index: number,
+  position: "middle" | "last",
+): number {
+  const [sealed, tag] = sealBlock(key, block, index, position);
+  target.set(sealed, at);
+  target.set(tag, at + sealed.length);
+  return at + sealed.length + tagBytes;
 }
 
 /** Returns the sealed bytes and their tag. */
@@ -95,10 +146,7 @@ export function encryptInto(
   let at = saltBytes;
   for (let index = 0; index <= last; index++) {
     const block = bytes.subarray(index * blockBytes, (index + 1) * blockBytes);
-    const [sealed, tag] = sealBlock(key, block, index, index === last ? "last" : "middle");
-    target.set(sealed, at);
-    target.set(tag, at + sealed.length);
-    at += sealed.length + tagBytes;
+    at = sealInto(target, at, key, block, index, index === last ? "last" : "middle");
   }
 }
 
@@ -131,45 +179,96 @@ function findSealedSpan(range: ByteRange, size: number, blockBytes: number): Sea
   return { firstBlock, lastBlock: lastRead, stored };
 }
 
-/** Decrypts the blocks that contain a range of plain bytes. `read` returns stored bytes. */
+/** How stored bytes are read for decryption. */
+export interface SealedSource {
+  /** Chunks belong to the receiver, which overwrites them. */
+  read(stored: ByteRange): AsyncIterable<Uint8Array>;
+  /** Called for chunks whose memory is not needed any more. */
+  release?(chunk: Uint8Array): void;
+}
+
+/**
+ * Decrypts the blocks that contain a range of plain bytes. Blocks that are in one chunk are decrypted
+ * in its memory, because new memory costs as much as decrypting.
+ */
 export async function* decrypt(
   { blockBytes }: Pick<Context, "blockBytes">,
   dataKey: DataKey,
   part: number,
   size: number,
   range: ByteRange,
-  read: (stored: ByteRange) => AsyncIterable<Uint8Array>,
+  source: SealedSource,
 ): AsyncIterable<Uint8Array> {
-  let salt: Uint8Array = new Uint8Array();
-  for await (const chunk of rechunk(read({ offset: 0, length: saltBytes }), saltBytes)) salt = chunk;
-  const key = streamKey(dataKey, salt, part);
   const span = findSealedSpan(range, size, blockBytes);
+  const key = streamKey(dataKey, await readSalt(source), part);
   const last = lastBlock(size, blockBytes);
+  const sizeOf = (index: number) => (index === last ? size - last * blockBytes : blockBytes) + tagBytes;
+  // A block that continues in the next chunk.
+  const split = Buffer.allocUnsafeSlow(Math.min(blockBytes, size) + tagBytes);
+  let filled = 0;
   let index = span.firstBlock;
-  for await (const sealed of rechunk(read(span.stored), blockBytes + tagBytes)) {
+  const open = (sealed: Uint8Array) => {
     const plain = cut(openBlock(key, sealed, index, index === last), range, index * blockBytes);
-    if (plain.length > 0) yield plain;
     index++;
+    return plain;
+  };
+  for await (const chunk of source.read(span.stored)) {
+    let taken = 0;
+    let written = 0;
+    if (filled > 0) {
+      const slice = chunk.subarray(0, sizeOf(index) - filled);
+      split.set(slice, filled);
+      filled += slice.length;
+      taken = slice.length;
+      if (filled === sizeOf(index)) {
+        filled = 0;
+        const plain = open(split.subarray(0, sizeOf(index)));
+        if (plain.length > 0) yield plain;
+      }
+    }
+    for (; filled === 0 && index <= span.lastBlock && chunk.length - taken >= sizeOf(index); ) {
+      const sealed = chunk.subarray(taken, taken + sizeOf(index));
+      taken += sealed.length;
+      const plain = open(sealed);
+      chunk.set(plain, written);
+      written += plain.length;
+    }
+    if (taken < chunk.length) {
+      const rest = chunk.subarray(taken);
+      if (filled + rest.length > split.length) throw damaged(new Error("there are too many sealed blocks"));
+      split.set(rest, filled);
+      filled += rest.length;
+    }
+    if (written > 0) yield chunk.subarray(0, written);
+    else source.release?.(chunk);
   }
-  if (index !== span.lastBlock + 1) throw damaged(new Error("sealed blocks are missing"));
+  if (index !== span.lastBlock + 1 || filled > 0) throw damaged(new Error("sealed blocks are missing"));
 }
 
-/** Decrypts a range of bytes that are in memory as a whole. */
+async function readSalt(source: SealedSource): Promise<Uint8Array> {
+  const salt = Buffer.allocUnsafe(saltBytes);
+  let filled = 0;
+  for await (const chunk of source.read({ offset: 0, length: saltBytes })) {
+    salt.set(chunk, filled);
+    filled += chunk.length;
+    source.release?.(chunk);
+  }
+  return salt.subarray(0, filled);
+}
+
+/** Decrypts bytes that are in memory as a whole. */
 export function decryptWhole(
   { blockBytes }: Pick<Context, "blockBytes">,
   dataKey: DataKey,
   size: number,
-  range: ByteRange,
   stored: Uint8Array,
 ): Uint8Array {
   const key = streamKey(dataKey, stored.subarray(0, saltBytes), 0);
-  const span = findSealedSpan(range, size, blockBytes);
   const last = lastBlock(size, blockBytes);
   const blocks: Uint8Array[] = [];
-  for (let index = span.firstBlock; index <= span.lastBlock; index++) {
+  for (let index = 0; index <= last; index++) {
     const at = saltBytes + index * (blockBytes + tagBytes);
-    const sealed = stored.subarray(at, at + blockBytes + tagBytes);
-    blocks.push(cut(openBlock(key, sealed, index, index === last), range, index * blockBytes));
+    blocks.push(openBlock(key, stored.subarray(at, at + blockBytes + tagBytes), index, index === last));
   }
   return blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks);
 }

@@ -7,11 +7,13 @@ import {
   type StorageClass,
   storageClasses,
 } from "../../model/object.ts";
+import { decodeEncryption, encodeEncryption } from "./encryption-codec.ts";
 
+// Also records with such fields that are encrypted with the store's key.
 const text = '"([^"\\\\\\u0000-\\u001f]*)"';
 const count = "(0|[1-9]\\d{0,14})";
 const commonForm = new RegExp(
-  `^\\[1,${text},${text},${count},${count},${text},\\{"md5":"([0-9a-f]{32})"\\},"(\\w+)",(?:0|\\{"contentType":${text}\\}),0,0(,0,\\{"v":1\\})?\\]$`,
+  `^\\[1,${text},${text},${count},${count},${text},\\{"md5":"([0-9a-f]{32})"\\},"(\\w+)",(?:0|\\{"contentType":${text}\\}),0,(?:0|\\["store",${text},${text},${text}\\])(,0,\\{"v":1\\})?\\]$`,
 );
 
 /** Shared by all records without metadata: records are never modified. */
@@ -22,8 +24,8 @@ const noCustomMetadata: ReadonlyMap<string, string> = new Map();
 export function writeCommonObject(record: ObjectRecord): string | undefined {
   const { key, version, size, uploaded, etag, checksums, httpMetadata, customMetadata, storageClass } =
     record;
-  if (record.encryption !== undefined || record.checksumParts !== undefined || customMetadata.size > 0)
-    return undefined;
+  if (record.encryption?.keyMd5 !== undefined || record.checksumParts !== undefined) return undefined;
+  if (customMetadata.size > 0) return undefined;
   if (record.tags !== undefined || record.lock !== undefined) return undefined;
   const { md5 } = checksums;
   if (md5 === undefined || !hasOnly("md5", checksums) || !hasOnly("contentType", httpMetadata))
@@ -33,7 +35,11 @@ export function writeCommonObject(record: ObjectRecord): string | undefined {
   const http = contentType === undefined ? "0" : `{"contentType":${JSON.stringify(contentType)}}`;
   const identity = `${JSON.stringify(key)},${JSON.stringify(version)},${size},${uploaded},${JSON.stringify(etag)}`;
   const versioned = record.isVersioned === true ? ',0,{"v":1}' : "";
-  return `[1,${identity},{"md5":"${hex(md5)}"},"${storageClass}",${http},0,0${versioned}]`;
+  return `[1,${identity},{"md5":"${hex(md5)}"},"${storageClass}",${http},0,${writeEncryption(record)}${versioned}]`;
+}
+
+function writeEncryption({ encryption }: ObjectRecord): string {
+  return encryption === undefined ? "0" : JSON.stringify(encodeEncryption(encryption));
 }
 
 function hasOnly(name: string, fields: object): boolean {
@@ -57,5 +63,10 @@ export function readCommonObject(record: string): ObjectRecord | undefined {
     customMetadata: noCustomMetadata,
     storageClass,
   };
-  return found[9] === undefined ? decoded : { ...decoded, isVersioned: true };
+  if (found[9] === undefined && found[12] === undefined) return decoded;
+  const encryption =
+    found[9] === undefined
+      ? {}
+      : { encryption: decodeEncryption(["store", found[9], found[10]!, found[11]!]) };
+  return { ...decoded, ...encryption, ...(found[12] === undefined ? {} : { isVersioned: true }) };
 }

@@ -1,11 +1,14 @@
 // Walks all stored data and continues after damage: records, their bytes, and the references
 // between them. `verify` walks at full speed, the scrub with a rate limit.
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Key } from "../../model/key.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { isDeleteMarker } from "../../model/version.ts";
 import type { StoredBlob } from "../blobs.ts";
+import { openBody } from "../bytes/body-reader.ts";
+import { openDataKey } from "../bytes/data-keys.ts";
+import type { DataKey } from "../bytes/sealed-blocks.ts";
 import type { Context } from "../context.ts";
 import type { InspectedObject, ObjectWithBody } from "../records.ts";
 import { everyUpload } from "../uploads/listing.ts";
@@ -149,7 +152,12 @@ async function readAll(
   { record, body }: ObjectWithBody,
   throttle: Throttle,
 ): Promise<number> {
-  const hash = record.encryption === undefined && body.storage !== "parts" ? createHash("md5") : undefined;
+  const { encryption } = record;
+  if (encryption?.masterKey !== undefined) {
+    const dataKey = await openDataKey(context, encryption, { bucket, key: record.key });
+    return readSealed(context, bucket, { record, body }, dataKey, throttle);
+  }
+  const hash = encryption === undefined && body.storage !== "parts" ? createHash("md5") : undefined;
   let stored = 0;
   if (body.storage === "inline") {
     hash?.update(body.bytes);
@@ -164,12 +172,43 @@ async function readAll(
       await throttle?.(chunk.length);
     }
   }
-  if (hash !== undefined && hash.digest("hex") !== record.etag) {
-    throw new StoreError("Damaged", {
-      detail: "The stored data is damaged: the bytes do not match their etag.",
-    });
-  }
+  if (hash !== undefined) checkEtag(record, hash);
   return stored;
+}
+
+function checkEtag({ etag }: ObjectRecord, hash: Hash): void {
+  if (hash.digest("hex") === etag) return;
+  throw new StoreError("Damaged", {
+    detail: "The stored data is damaged: the bytes do not match their etag.",
+  });
+}
+
+/** Reads and decrypts a body that is encrypted with the store's key. */
+async function readSealed(
+  context: Context,
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  dataKey: DataKey,
+  throttle: Throttle,
+): Promise<number> {
+  const { key, version, size } = record;
+  const current = () => context.records.version(bucket, key, version);
+  const bytes = await openBody(context, body, {
+    ...{ bucket, size, range: { offset: 0, length: size }, dataKey },
+    isReferenced: async () => (await current()) !== undefined,
+    currentBody: async () => (await current())?.body,
+  });
+  if (bytes === undefined) throw new StoreError("NoSuchKey");
+  const hash = createHash("md5");
+  for await (const chunk of bytes.chunks()) {
+    hash.update(chunk);
+    await throttle?.(chunk.length);
+    bytes.release?.(chunk);
+  }
+  if (body.storage !== "parts") checkEtag(record, hash);
+  if (body.storage === "inline") return body.bytes.length;
+  const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+  return blobs.reduce((sum, blob) => sum + blob.size, 0);
 }
 
 async function* readBlobs(

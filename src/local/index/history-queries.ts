@@ -133,15 +133,16 @@ export function createHistoryQueries(database: Database): HistoryQueries {
     },
     objectAt(key, time) {
       const bytes = keyBytes(key);
+      // A version that ended after the time is the answer, whatever happened to the key since.
+      const ended = sql.endedAt.get(bytes, time);
+      if (ended !== undefined && ended[12] > time) return toObjectAt(key, ended, time);
       // One statement reads both tables in one snapshot. Anything unusual is read again and checked.
       const [first, second] = sql.at.all(bytes, bytes, time);
       if (first?.[7] !== currentEntry) return objectAtChecked(key, bytes, time);
       const newest = toCurrent(key, first, time);
       if (newest !== undefined) return newest;
       if (second === undefined || second[12] <= time) return objectAtChecked(key, bytes, time);
-      const { version, body } = toStoredVersion(second);
-      if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
-      return isDeleteMarker(version) ? undefined : { record: version, body: body! };
+      return toObjectAt(key, second, time);
     },
     historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
     inspectEntry(entry) {
@@ -160,6 +161,13 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
     },
   };
+}
+
+/** Returns undefined for a delete marker. Throws if the index has led to a later version. */
+function toObjectAt(key: string, row: HistoryBodyRow, time: number): ObjectWithBody | undefined {
+  const { version, body } = toStoredVersion(row);
+  if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
+  return isDeleteMarker(version) ? undefined : { record: version, body: body! };
 }
 
 /** Marks the row of a current object among rows of the history. */
@@ -235,6 +243,7 @@ function prepareStatements(database: Database) {
     byNull: sql<HistoryBodyRow>(`${select} WHERE key = ? AND versioned = 0`),
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
+    endedAt: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
     at: sql<HistoryBodyRow>(
       `SELECT record, blob, stored, inline, bytes, parts, manifest, ${currentEntry}, key, version, 0, 0, 0, size, '' ` +
         `FROM objects ${joins} WHERE key = ? UNION ALL ` +

@@ -35,6 +35,7 @@ const signatureFields = [
 
 export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
+  /** Whether every bucket has a full public access block. */
   readonly blocksPublicAccess?: boolean | undefined;
   /** Memory budget for the fields. */
   readonly share: BudgetShare;
@@ -66,7 +67,7 @@ export async function postObject(
   const pace = await options.onAuthenticated(caller, key);
   // The policy applies to the key in which ${filename} is already replaced.
   const sizeLimits = isSigned
-    ? checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), now())
+    ? checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now())
     : { minBytes: 0, maxBytes: Number.POSITIVE_INFINITY };
   checkRefusedFields(fields, bucket);
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {

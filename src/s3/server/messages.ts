@@ -21,12 +21,12 @@ export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"
   readonly observing: ObserverOptions;
   /** Maximum of open multipart uploads of each bucket. */
   readonly openUploads: number | undefined;
-  /** Whether every bucket has a full public access block. */
-  readonly blocksPublicAccess: boolean | undefined;
   /** Number of worker processes. */
   readonly processes: number;
   /** "always": encrypt every new object with the store's key. */
   readonly encryption: "always" | undefined;
+  /** Whether every bucket has a full public access block. */
+  readonly blocksPublicAccess: boolean | undefined;
 }
 
 export type ToS3Process =

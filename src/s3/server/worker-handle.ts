@@ -79,8 +79,8 @@ export async function startProcess(options: S3ProcessOptions, listener: SharedLi
 }
 
 function openMessage(options: S3ProcessOptions): OpenS3 {
-  const { location, domains, trusted, tls, processes, probe, openUploads, encryption, watch } = options;
-  const { blocksPublicAccess } = options;
+  const { location, domains, trusted, tls, processes, probe, watch } = options;
+  const { openUploads, encryption, blocksPublicAccess } = options;
   const limits = divideLimits(options.limits, { processes, ports: 1 });
   const secretKey = Buffer.from(options.secretKey).toString("base64");
   return {
@@ -93,8 +93,8 @@ function openMessage(options: S3ProcessOptions): OpenS3 {
       limits,
       probe,
       openUploads,
-      blocksPublicAccess,
       encryption,
+      blocksPublicAccess,
       processes,
     },
     tls: tls?.current(),

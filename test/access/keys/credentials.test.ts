@@ -93,9 +93,62 @@ for (const pair of portPairs) {
         "grants",
         "lastUsed",
         "limits",
+        "name",
         "previousUntil",
         "state",
       ]);
+    });
+
+    await t.test(
+      "an access key of another system is imported once, with its id, secret and name",
+      async (t) => {
+        const { credentials } = await openCredentials(t, pair);
+        const key = { accessKeyId: "backup.user@old-1", secretAccessKey: "8+/chars" };
+        const imported = await credentials.import(key, {
+          name: "old backup",
+          grants: [parseGrant("photos:read")],
+        });
+        assert.equal(imported.secretAccessKey, key.secretAccessKey);
+        assert.deepEqual(await credentials.find(key.accessKeyId), imported);
+        assert.deepEqual(
+          (await credentials.list()).map(({ accessKeyId, name }) => [accessKeyId, name]),
+          [[key.accessKeyId, "old backup"]],
+        );
+        await assert.rejects(
+          credentials.import({ ...key, secretAccessKey: "another-secret" }),
+          /already exists/,
+        );
+        assert.equal((await credentials.find(key.accessKeyId))?.secretAccessKey, key.secretAccessKey);
+        assert.equal(await credentials.disable(key.accessKeyId), true);
+        assert.equal((await credentials.find(key.accessKeyId))?.state, "disabled");
+        assert.equal((await credentials.find(key.accessKeyId))?.name, "old backup");
+        assert.equal(await credentials.delete(key.accessKeyId), true);
+      },
+    );
+
+    await t.test("ids, secrets and names that are too short, too long or unusual are refused", async (t) => {
+      const { credentials } = await openCredentials(t, pair);
+      const secretAccessKey = "long enough".replace(" ", "-");
+      for (const accessKeyId of [
+        "",
+        "ab",
+        "a".repeat(129),
+        "a/b/c",
+        "a b c",
+        "../a",
+        "role:x",
+        "a=b,c",
+        "äää",
+      ])
+        await assert.rejects(credentials.import({ accessKeyId, secretAccessKey }), /access key id must/);
+      for (const secret of ["", "1234567", "s".repeat(129), "with a space", "ümlautssss", "a\nnewline"])
+        await assert.rejects(
+          credentials.import({ accessKeyId: "abc", secretAccessKey: secret }),
+          /secret access key must/,
+        );
+      for (const name of ["", "n".repeat(129), "\u001b[31m", "a\nb"])
+        await assert.rejects(credentials.create({ name }), /name of an access key/);
+      assert.deepEqual(await credentials.list(), []);
     });
 
     await t.test("an access key id that does not exist is not found, deleted or changed", async (t) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AuditEntry } from "../../../src/audit/audit-log.ts";
 import type { ConsoleKeys } from "../../../src/console/api/keys.ts";
-import { oidcRoutes } from "../../../src/console/api/oidc.ts";
+import { maxSignIns, oidcRoutes } from "../../../src/console/api/oidc.ts";
 import type { ConsoleScripts } from "../../../src/console/api/scripts.ts";
 import { signInRoute } from "../../../src/console/api/session.ts";
 import { createProviders, type ProviderOptions } from "../../../src/console/auth/providers.ts";
@@ -17,6 +17,7 @@ import type { Route } from "../../../src/console/route.ts";
 import { createRoutes } from "../../../src/console/routes.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Documents } from "../../../src/engine/records.ts";
+import { parseTrustedPeers } from "../../../src/http/server/forwarded.ts";
 import { listen } from "../../../src/http/server/listen.ts";
 import { openEngine } from "../../../src/open.ts";
 
@@ -51,10 +52,15 @@ export interface ApiScene {
   refused(status: number, name: string, question?: Question): Promise<string>;
 }
 
+export interface ApiSceneOptions {
+  readonly providers?: readonly ProviderOptions[];
+  readonly trustedProxies?: readonly string[];
+}
+
 /** Opens a store with the bucket "bucket". */
 export async function apiScene(
   t: TestContext,
-  { providers: given = [] }: { readonly providers?: readonly ProviderOptions[] } = {},
+  { providers: given = [], trustedProxies = [] }: ApiSceneOptions = {},
 ): Promise<ApiScene> {
   const { engine, documents } = await openEngine("memory:");
   await engine.createBucket("bucket");
@@ -69,15 +75,17 @@ export async function apiScene(
   const audited: string[] = [];
   const logged: string[] = [];
   const signIns: string[] = [];
-  const attempts = createAttempts(now);
   const routes = createRoutes({ engine, sessions, keys, metrics: undefined, scripts, s3, now });
   const handler = createHandler({
     files: () => undefined,
     sessions,
     routes,
     openRoutes: [
-      signInRoute(sessions, attempts),
-      ...oidcRoutes({ providers, sessions, attempts, url: undefined, log: (line) => logged.push(line) }),
+      signInRoute(sessions, createAttempts(now)),
+      ...oidcRoutes({
+        ...{ providers, sessions, url: undefined, log: (line: string) => logged.push(line) },
+        attempts: createAttempts(now, maxSignIns),
+      }),
     ],
     policy: "",
     hostNames: [],
@@ -89,7 +97,8 @@ export async function apiScene(
     },
     now,
   });
-  const server = await listen(handler, { host: "127.0.0.1", port: 0 });
+  const trusted = parseTrustedPeers(trustedProxies);
+  const server = await listen(handler, { host: "127.0.0.1", port: 0 }, { trusted });
   t.after(async () => {
     await server.drain();
     await engine.close();

@@ -1,6 +1,7 @@
 // Sign-in with a real OpenID provider: the package oidc-provider on loopback.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { maxSignIns } from "../../../src/console/api/oidc.ts";
 import type { ProviderOptions } from "../../../src/console/auth/providers.ts";
 import { parsePermission } from "../../../src/console/auth/roles.ts";
 import type { SessionDocument, StartedDocument } from "../../../src/console/wire-session.ts";
@@ -12,9 +13,13 @@ const accounts = { anna: ["staff", "storage-admins"], bert: ["photos-team"], car
 interface SetUpOptions {
   readonly claimsIn?: "user info" | "ID token";
   readonly changes?: Partial<ProviderOptions>;
+  readonly trustedProxies?: readonly string[];
 }
 
-async function setUp(t: TestContext, { claimsIn = "user info", changes = {} }: SetUpOptions = {}) {
+async function setUp(
+  t: TestContext,
+  { claimsIn = "user info", changes = {}, trustedProxies = [] }: SetUpOptions = {},
+) {
   const { issuer } = await startRealProvider(t, accounts, { claimsIn });
   const provider: ProviderOptions = {
     ...{ name: "company", title: "Company account", issuer, clientId, clientSecret },
@@ -25,7 +30,7 @@ async function setUp(t: TestContext, { claimsIn = "user info", changes = {} }: S
     ]),
     ...changes,
   };
-  const scene = await apiScene(t, { providers: [provider] });
+  const scene = await apiScene(t, { providers: [provider], trustedProxies });
   const browser = () => createBrowser(scene.url);
   return { ...scene, browser, provider };
 }
@@ -187,11 +192,26 @@ test("a wrong client secret or an unreachable provider is an error of the server
   assert.equal(unknown.status, 404);
 });
 
+test("the redirect URL has the scheme that a trusted proxy reports, and only then", async (t) => {
+  for (const [trustedProxies, scheme] of [[["127.0.0.1"], "https:"] as const, [[], "http:"] as const]) {
+    const { url } = await setUp(t, { trustedProxies });
+    const response = await fetch(`${url}/api/sign-in/start`, {
+      method: "POST",
+      headers: { "x-store-console": "1", "x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.7" },
+      body: JSON.stringify({ provider: "company" }),
+    });
+    const started = new URL(((await response.json()) as StartedDocument).url);
+    const redirect = new URL(started.searchParams.get("redirect_uri")!);
+    assert.equal(redirect.protocol, scheme);
+    assert.equal(redirect.pathname, "/signed-in");
+  }
+});
+
 test("guessing answers is throttled", async (t) => {
   const { browser } = await setUp(t);
   const guess = { code: "c", state: "s" };
   const client = browser();
-  for (let i = 0; i < 10; i++)
+  for (let i = 0; i < maxSignIns; i++)
     assert.equal((await client.send("POST", "/api/sign-in/finish", guess)).status, 401);
   assert.equal((await client.send("POST", "/api/sign-in/finish", guess)).status, 429);
 });

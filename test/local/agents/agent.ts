@@ -27,6 +27,15 @@ export type Command =
   | ({ readonly do: "fill"; readonly prefix: string; readonly size: number } & In)
   /** Starts writers that put until they are refused; replies when each has put an object. */
   | ({ readonly do: "begin storm"; readonly writers: number; readonly size: number } & In)
+  /** Puts keys into the buckets in turn, several at a time; replies with the number of refusals. */
+  | {
+      readonly do: "put many";
+      readonly buckets: readonly string[];
+      readonly prefix: string;
+      readonly count: number;
+      readonly concurrency: number;
+      readonly size: number;
+    }
   /** Creates or deletes the bucket repeatedly; replies with the number of successes. */
   | ({ readonly do: "keep creating" | "keep deleting"; readonly times: number } & In);
 
@@ -116,6 +125,8 @@ async function perform(command: Command): Promise<unknown> {
       return;
     case "end storm":
       return storming!.ended;
+    case "put many":
+      return putMany(command);
     case "keep creating":
       return countSuccess(command.times, 10073, () => store.createBucket(command.bucket));
     case "keep deleting":
@@ -220,6 +231,26 @@ async function beginStorm(bucket: StoreBucket, writers: number, size: number) {
   );
   return { ended: Promise.all(running).then((): Stormed => ({ acknowledged, late, refusals })) };
 }
+
+async function putMany(command: Command & { readonly do: "put many" }): Promise<number> {
+  const { buckets, prefix, count, concurrency, size } = command;
+  let next = 0;
+  let refused = 0;
+  async function work(): Promise<void> {
+    for (let i = next++; i < count; i = next++) {
+      try {
+        await store.bucket(buckets[i % buckets.length]!).put(`${prefix} ${i}`, Buffer.alloc(size));
+      } catch (error) {
+        if (refusalOf(error).code !== quotaExceeded) throw error;
+        refused++;
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return refused;
+}
+
+const quotaExceeded = 10074;
 
 async function countSuccess(times: number, expected: number, attempt: () => Promise<unknown>) {
   let succeeded = 0;

@@ -12,7 +12,10 @@ export const importCommand: Command = {
   details:
     "For clients of another system that keep their id and secret. The secret has 8 to 128 characters and is\n" +
     "read from stdin or a file. An id that already exists is refused.",
-  usage: ["--id ID (--secret-stdin | --secret-file FILE) [--name NAME] [--grant BUCKET:RIGHTS]..."],
+  usage: [
+    "--id ID --secret-stdin [--name NAME] [--grant BUCKET:RIGHTS]...",
+    "--id ID --secret-file FILE [--name NAME] [--grant BUCKET:RIGHTS]...",
+  ],
   options: {
     id: { value: "ID", summary: "access key id, 3 to 128 characters" },
     "secret-stdin": { summary: "read the secret access key from stdin" },

@@ -64,7 +64,7 @@ export interface Comparison extends Pick<SyncOptions, "engine" | "bucket" | "siz
 
 /** Compares the sizes, then the MD5 of the object or of its parts. */
 export async function hasSameBytes({ engine, bucket, record, file, sizeOnly }: Comparison): Promise<boolean> {
-  if (record.encryption !== undefined) {
+  if (record.encryption?.keyMd5 !== undefined) {
     throw new CommandError(
       "The object is encrypted with a customer-provided key, so it cannot be compared; nothing was changed.",
     );

@@ -80,7 +80,11 @@ export async function render({ params, signal, setTitle }) {
     ),
     may("administer", bucket)
       ? undefined
-      : h("p", { class: "notice", role: "note" }, "Your role can view these settings, but not change them."),
+      : h(
+          "p",
+          { class: "notice lead", role: "note" },
+          "Your role can view these settings, but not change them.",
+        ),
     h("fieldset", { class: "read-only", disabled: !may("administer", bucket) }, ...forms),
   );
 }

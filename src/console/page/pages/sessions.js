@@ -27,7 +27,7 @@ export async function render({ signal }) {
     h("div", { class: "page-head" }, h("h1", {}, "Sessions")),
     h(
       "p",
-      { class: "quiet" },
+      { class: "quiet lead" },
       may("administer") ? "Everybody who is signed in to the console." : "Where you are signed in.",
     ),
     h(
