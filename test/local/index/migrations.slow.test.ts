@@ -146,6 +146,9 @@ const undoBlobKeys = "ALTER TABLE blobs DROP COLUMN key";
 const undoOutbox = `
   DROP TABLE outbox; DELETE FROM sqlite_sequence WHERE name = 'outbox';
   ALTER TABLE bucket DROP COLUMN notifications; ALTER TABLE bucket DROP COLUMN publication`;
+const undoAccess = ["quota", "policy", "publicAccessBlock", "encryption"]
+  .map((name) => `ALTER TABLE bucket DROP COLUMN ${name}`)
+  .join("; ");
 const undoHistory = `
   DROP TABLE history; DELETE FROM sqlite_sequence WHERE name = 'history'; DROP TABLE shared;
   ${["noncurrent", "noncurrent_bytes", "versioning", "objectLock", "lockRules", "tags"]
@@ -153,11 +156,14 @@ const undoHistory = `
     .join("; ")}`;
 
 /** Creates a store as in schema 2: without an outbox, and with two settings of a bucket. */
-const secondStore = (t: TestContext) => earlierStore(t, 2, [undoHistory, undoBlobKeys, undoOutbox]);
+const secondStore = (t: TestContext) =>
+  earlierStore(t, 2, [undoAccess, undoHistory, undoBlobKeys, undoOutbox]);
 /** Creates a store as in schema 3: blobs have no keys. */
-const thirdStore = (t: TestContext) => earlierStore(t, 3, [undoHistory, undoBlobKeys]);
+const thirdStore = (t: TestContext) => earlierStore(t, 3, [undoAccess, undoHistory, undoBlobKeys]);
 /** Creates a store as in schema 4: without versions. */
-const fourthStore = (t: TestContext) => earlierStore(t, 4, [undoHistory]);
+const fourthStore = (t: TestContext) => earlierStore(t, 4, [undoAccess, undoHistory]);
+/** Creates a store as in schema 5: without the settings of access. */
+const fifthStore = (t: TestContext) => earlierStore(t, 5, [undoAccess]);
 
 async function earlierStore(t: TestContext, schema: number, undo: readonly string[]): Promise<string> {
   const directory = await temporaryDirectory(t);
@@ -187,6 +193,7 @@ const earlierStores = [
   [2, secondStore],
   [3, thirdStore],
   [4, fourthStore],
+  [5, fifthStore],
 ] as const;
 
 for (const [schema, make] of earlierStores) {
@@ -227,6 +234,24 @@ for (const [schema, make] of earlierStores) {
   });
 }
 
+test("a migrated directory of schema 5 keeps a policy and a public access block of a bucket", async (t) => {
+  const directory = await fifthStore(t);
+  const { engine } = await openEngine(directory);
+  const publicAccessBlock = {
+    blockPublicAcls: true,
+    ignorePublicAcls: false,
+    blockPublicPolicy: true,
+    restrictPublicBuckets: false,
+  };
+  await engine.changeSettings("plain", { policy: "{}", publicAccessBlock });
+  await engine.close();
+  const { engine: reopened } = await openEngine(directory);
+  assert.deepEqual((await reopened.bucket("plain"))?.settings, { policy: "{}", publicAccessBlock });
+  await reopened.changeSettings("plain", { policy: undefined, publicAccessBlock: undefined });
+  await reopened.close();
+  await assertWhole(directory);
+});
+
 test("several processes that open a directory of schema 1 at the same time find all its contents", async (t) => {
   const directory = await firstStore(t);
   await withAgents(directory, 4, async (...agents) => {
@@ -249,7 +274,7 @@ test("a bucket with a newer schema version is refused with a message that says t
   database.exec("PRAGMA user_version = 77");
   database.close();
   const { engine } = await openEngine(directory);
-  const refused = { message: /has schema version 77, this Store knows 5\. Use a newer Store\./ };
+  const refused = { message: /has schema version 77, this Store knows 6\. Use a newer Store\./ };
   await assert.rejects(engine.head("plain", "any"), refused);
   assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "other buckets are not affected");
   await engine.close();
