@@ -73,15 +73,16 @@ function policyEffect(
   const isOwn = bucket.account === caller.account;
   // Otherwise a policy that denies everything could never be replaced.
   const isOwner = isOwn && caller.grants === undefined && caller.scope === undefined;
-  if (isOwner && policyOperations.includes(request.operation)) return "neutral";
+  const isAboutPolicy = policyOperations.includes(request.operation);
+  if (isOwner && isAboutPolicy) return "neutral";
   const policy = cachedPolicy(settings.policy!, name);
   if (policy === "invalid") return "deny";
   const { target, actions } = request;
   const isRestricted =
     !isOwn && settings.publicAccessBlock?.restrictPublicBuckets === true && isPublicPolicy(policy);
-  // An anonymous caller never changes the bucket itself, whatever the policy says.
+  // A policy gives itself to no other account, and an anonymous caller never changes the bucket.
   const canBeAllowed =
-    !isRestricted && !(caller.isAnonymous === true && target.kind === "bucket" && request.right === "admin");
+    !isRestricted && !(isAboutPolicy && !isOwn) && !(caller.isAnonymous === true && target.kind === "bucket" && request.right === "admin");
   if (request.operation === "DeleteObjects") {
     return canBeAllowed && mayAllow(policy, caller, actions) ? "allow" : "neutral";
   }

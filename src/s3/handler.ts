@@ -12,7 +12,6 @@ import type { NotificationRules } from "../events/rules.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import { errorMessage, StoreError } from "../model/errors.ts";
 import { createS3Audit, isAudited } from "./audited-operations.ts";
 import { authenticateAnonymous, isUnsigned } from "./auth/anonymous.ts";
 import { authenticate } from "./auth/authenticate.ts";
@@ -21,9 +20,9 @@ import { createFailedSignatures, type FailureLimits } from "./auth/failed-signat
 import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
 import { createPacing } from "./body/pacing.ts";
 import { openPayload } from "./body/payload.ts";
-import { errorDocument } from "./body/xml-writer.ts";
 import { type Call, loggedId, type S3Response } from "./call.ts";
-import { errorCodeByReason, S3Error } from "./errors.ts";
+import { errorResponse, faultLine, toS3Error } from "./error-response.ts";
+import { S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, parseAddress, readOperation } from "./operation.ts";
 import { corsHeaders, preflight } from "./operations/cors.ts";
@@ -258,38 +257,4 @@ export function createS3Handler(options: S3Options): HttpHandler {
       return [];
     }
   }
-}
-
-function faultLine(error: unknown, id: string): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-  return `S3 request ${id} failed: ${errorMessage(error)}\n${stack}`;
-}
-
-function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Response {
-  const resource = http.target.split("?", 1)[0]!;
-  const body = errorDocument([
-    ["Code", error.code],
-    ["Message", error.message],
-    ...Object.entries(error.details).map(([name, value]) => [name, value] as const),
-    ["Resource", resource],
-    ["RequestId", id],
-  ]);
-  const headers: [string, string][] = [["content-type", "application/xml"]];
-  if (error.retryAfterSeconds !== undefined) headers.push(["retry-after", String(error.retryAfterSeconds)]);
-  headers.push(...error.headers.map(([name, value]): [string, string] => [name, value]));
-  return { status: error.status, headers, body };
-}
-
-function toS3Error(error: unknown): S3Error {
-  if (error instanceof S3Error) return error;
-  if (!(error instanceof StoreError)) {
-    // The connection broke while the body was received: the client is at fault, not the server.
-    const isConnectionReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
-    return new S3Error(isConnectionReset ? "IncompleteBody" : "InternalError", { cause: error });
-  }
-  // The body stream failed with an S3 error, such as a wrong hash: report that error.
-  if (error.cause instanceof S3Error) return error.cause;
-  const code = errorCodeByReason[error.reason];
-  return new S3Error(code, { message: code === "InternalError" ? undefined : error.detail, cause: error });
 }

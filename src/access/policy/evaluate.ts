@@ -21,9 +21,22 @@ export function evaluatePolicy(policy: Policy, request: PolicyRequest): PolicyEf
     policy.statements.some(
       (statement) => statement.effect === effect && isApplicable(statement, action, request),
     );
-  const actions = request.actions.map((action) => action.toLowerCase());
+  const actions = request.actions.map(toLower);
   if (actions.some((action) => applies("Deny", action))) return "deny";
+  // A request without an action is a mistake of the caller: it is not allowed.
+  if (actions.length === 0) return "neutral";
   return actions.every((action) => applies("Allow", action)) ? "allow" : "neutral";
+}
+
+/** The actions of operations in lowercase. There are only as many as operations have. */
+const lowerActions = new Map<string, string>();
+
+function toLower(action: string): string {
+  const known = lowerActions.get(action);
+  if (known !== undefined) return known;
+  const lower = action.toLowerCase();
+  if (lowerActions.size < 1000) lowerActions.set(action, lower);
+  return lower;
 }
 
 function isApplicable(statement: Statement, action: string, request: PolicyRequest): boolean {

@@ -1,7 +1,12 @@
 // Matches texts with patterns in which `*` stands for any characters and `?` for one.
 
+const wildcard = /[*?]/;
+
 /** Does not backtrack further than to the last star, so that no pattern takes exponential time. */
 export function matchesWildcard(pattern: string, text: string): boolean {
+  if (!hasWildcard(pattern)) return pattern === text;
+  const first = pattern.search(wildcard);
+  if (first === pattern.length - 1 && pattern[first] === "*") return text.startsWith(pattern.slice(0, first));
   let [p, t, star, resume] = [0, 0, -1, 0];
   while (t < text.length) {
     if (p < pattern.length && pattern[p] === "*") {
@@ -20,5 +25,5 @@ export function matchesWildcard(pattern: string, text: string): boolean {
 }
 
 export function hasWildcard(pattern: string): boolean {
-  return pattern.includes("*") || pattern.includes("?");
+  return wildcard.test(pattern);
 }

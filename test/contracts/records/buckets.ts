@@ -25,6 +25,29 @@ export function bucketRecords(open: OpenRecords): void {
     assert.notEqual(await records.object("bucket", "kept"), undefined);
   });
 
+  test("a bucket keeps its policy and its public access block until they are removed", async (t) => {
+    const { records } = await emptyBucket(await open(t));
+    const policy = '{ "Statement": "as it was put, \\u00e9 and é" }';
+    const publicAccessBlock = {
+      blockPublicAcls: true,
+      ignorePublicAcls: false,
+      blockPublicPolicy: true,
+      restrictPublicBuckets: false,
+    };
+    const put = (name: "policy" | "publicAccessBlock", value: unknown) =>
+      records.commit("bucket", { mutations: [{ kind: "put setting", name, value }] });
+    await put("policy", policy);
+    await put("publicAccessBlock", publicAccessBlock);
+    assert.deepEqual(plain((await records.bucket("bucket"))?.settings), { policy, publicAccessBlock });
+    const checks = [{ kind: "setting", name: "policy", value: "{}" }] as const;
+    const mutations = [{ kind: "put setting", name: "policy", value: "{}" }] as const;
+    assert.equal(await records.commit("bucket", { checks, mutations }), "conflict");
+    await put("policy", undefined);
+    const { settings } = (await records.bucket("bucket"))!;
+    assert.equal(settings.policy, undefined);
+    assert.deepEqual(settings.publicAccessBlock, publicAccessBlock);
+  });
+
   test("exactly one of many concurrent creations of one bucket succeeds", async (t) => {
     const { records } = await open(t);
     const answers = await Promise.all(

@@ -244,6 +244,24 @@ for (const [schema, make] of earlierStores) {
   });
 }
 
+test("a migrated directory of schema 5 keeps a policy and a public access block of a bucket", async (t) => {
+  const directory = await fifthStore(t);
+  const { engine } = await openEngine(directory);
+  const publicAccessBlock = {
+    blockPublicAcls: true,
+    ignorePublicAcls: false,
+    blockPublicPolicy: true,
+    restrictPublicBuckets: false,
+  };
+  await engine.changeSettings("plain", { policy: "{}", publicAccessBlock });
+  await engine.close();
+  const { engine: reopened } = await openEngine(directory);
+  assert.deepEqual((await reopened.bucket("plain"))?.settings, { policy: "{}", publicAccessBlock });
+  await reopened.changeSettings("plain", { policy: undefined, publicAccessBlock: undefined });
+  await reopened.close();
+  await assertWhole(directory);
+});
+
 test("several processes that open a directory of schema 1 at the same time find all its contents", async (t) => {
   const directory = await firstStore(t);
   await withAgents(directory, 4, async (...agents) => {

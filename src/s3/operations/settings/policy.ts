@@ -3,7 +3,6 @@ import { cachedPolicy } from "../../../access/policy/cache.ts";
 import { parsePolicy } from "../../../access/policy/parse.ts";
 import { maxPolicyBytes, type Policy, PolicyError } from "../../../access/policy/policy.ts";
 import { isPublicPolicy } from "../../../access/policy/public-status.ts";
-import type { Bucket } from "../../../model/bucket.ts";
 import type { PublicAccessBlock } from "../../../model/settings/public-access-block.ts";
 import { checkDocument } from "../../body/checksums.ts";
 import { readWholePayload } from "../../body/payload.ts";
@@ -11,14 +10,8 @@ import { childText, readXml, type XmlNode } from "../../body/xml-reader.ts";
 import { answer, answerXml, type Call, type S3Response } from "../../call.ts";
 import { S3Error } from "../../errors.ts";
 
-/** As in S3, a policy can be read and changed only by the account of its bucket. */
-function requireOwnAccount({ caller, bucket }: Call): Bucket {
-  if (bucket !== undefined && bucket.account === caller.account) return bucket;
-  throw new S3Error("MethodNotAllowed");
-}
-
 export async function getBucketPolicy(call: Call): Promise<S3Response> {
-  const { policy } = requireOwnAccount(call).settings;
+  const { policy } = call.bucket!.settings;
   if (policy === undefined) throw new S3Error("NoSuchBucketPolicy");
   return answer(200, [["content-type", "application/json"]], policy);
 }
@@ -26,13 +19,12 @@ export async function getBucketPolicy(call: Call): Promise<S3Response> {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export async function putBucketPolicy(call: Call): Promise<S3Response> {
-  const { engine, operation, request, payload } = call;
-  const bucket = requireOwnAccount(call);
+  const { engine, operation, request, payload, bucket } = call;
   const bytes = await readWholePayload(payload, 2 * maxPolicyBytes);
   checkDocument(request, payload, bytes);
   const text = decodePolicy(bytes);
   const policy = parseGiven(text, operation.bucket);
-  if (bucket.settings.publicAccessBlock?.blockPublicPolicy === true && isPublicPolicy(policy)) {
+  if (bucket?.settings.publicAccessBlock?.blockPublicPolicy === true && isPublicPolicy(policy)) {
     throw new S3Error("AccessDenied", {
       message: "Access Denied: the public access block of the bucket refuses public policies.",
     });
@@ -59,7 +51,6 @@ function parseGiven(text: string, bucket: string): Policy {
 }
 
 export async function deleteBucketPolicy(call: Call): Promise<S3Response> {
-  requireOwnAccount(call);
   await call.engine.changeSettings(call.operation.bucket, { policy: undefined });
   return answer(204);
 }
