@@ -8,10 +8,10 @@ import { parseRedirects } from "../../src/script/assets/rules/parse-redirects.ts
 import { knownKeys } from "../../src/script/config/syntax/fields.ts";
 import { root } from "../cli/store.ts";
 import { temporaryDirectory } from "../support/stores.ts";
-import { isConfig, pairsOf, readShown } from "./config-page.ts";
-import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
-import { curlFolder, withDev, writeFiles } from "./project.ts";
-import { play, stepsOf } from "./transcript.ts";
+import { isConfig, pairsOf, readShown } from "./page/config-page.ts";
+import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./page/markdown.ts";
+import { curlFolder, withDev, writeFiles } from "./page/project.ts";
+import { play, stepsOf } from "./page/transcript.ts";
 
 const page = readFileSync(join(root, "docs/assets.md"), "utf8");
 const blocks = blocksOf(page);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { catalog } from "../../src/cli/catalog.ts";
 import { isGroup } from "../../src/cli/framework/command.ts";
 import { root } from "../cli/store.ts";
-import { playPage } from "./terminal-page.ts";
+import { playPage } from "./page/terminal-page.ts";
 
 test("docs/cli.md has a heading for every command", async () => {
   const text = await readFile(join(root, "docs", "cli.md"), "utf8");

@@ -12,9 +12,9 @@ import { defaultS3Times as usualS3Times } from "../../src/s3-client/client.ts";
 import { outcomeOf, root, shellIn } from "../cli/store.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/stores.ts";
-import { anchorsOf, blocksOf, linksOf, tableUnder } from "./markdown.ts";
-import { curlFolder, programFolder } from "./project.ts";
-import { play, stepsOf } from "./transcript.ts";
+import { anchorsOf, blocksOf, linksOf, tableUnder } from "./page/markdown.ts";
+import { curlFolder, programFolder } from "./page/project.ts";
+import { play, stepsOf } from "./page/transcript.ts";
 
 const page = readFileSync(join(root, "docs", "cluster.md"), "utf8");
 const secretKey = "0123456789abcdef".repeat(4);

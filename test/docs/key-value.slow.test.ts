@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { keyValueLimits } from "../../src/model/key-value.ts";
 import { root } from "../cli/store.ts";
-import { programOf } from "./code.ts";
-import { type Block, blocksOf } from "./markdown.ts";
-import { cloneFolder, writeFiles } from "./project.ts";
-import { playPage } from "./terminal-page.ts";
-import { play } from "./transcript.ts";
+import { programOf } from "./page/code.ts";
+import { type Block, blocksOf } from "./page/markdown.ts";
+import { cloneFolder, writeFiles } from "./page/project.ts";
+import { playPage } from "./page/terminal-page.ts";
+import { play } from "./page/transcript.ts";
 
 const page = "docs/kv.md";
 const text = readFileSync(join(root, page), "utf8");

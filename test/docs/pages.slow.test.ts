@@ -14,11 +14,11 @@ import { runtimeFlags } from "../../src/script/config/runtime-flags.ts";
 import { knownKeys } from "../../src/script/config/syntax/fields.ts";
 import { root, shellIn } from "../cli/store.ts";
 import { temporaryDirectory } from "../support/stores.ts";
-import { bucketName, programOf, scriptConfigOf, scriptOf } from "./code.ts";
-import { isConfig, pairsOf, readShown } from "./config-page.ts";
-import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
-import { cloneFolder, curlFolder, programFolder, withDev, writeFiles } from "./project.ts";
-import { play, type ShellOptions, type Step, stepsOf } from "./transcript.ts";
+import { bucketName, programOf, scriptConfigOf, scriptOf } from "./page/code.ts";
+import { isConfig, pairsOf, readShown } from "./page/config-page.ts";
+import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./page/markdown.ts";
+import { cloneFolder, curlFolder, programFolder, withDev, writeFiles } from "./page/project.ts";
+import { play, type ShellOptions, type Step, stepsOf } from "./page/transcript.ts";
 
 const binding = textOf("docs/binding.md");
 const config = textOf("docs/config.md");

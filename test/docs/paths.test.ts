@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { root } from "../cli/store.ts";
-import { anchorsOf, linksOf } from "./markdown.ts";
+import { anchorsOf, linksOf } from "./page/markdown.ts";
 
 const pages = [
   "README.md",

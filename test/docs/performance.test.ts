@@ -9,7 +9,7 @@ import { parseOptions } from "../../bench/options.ts";
 import { footerOf, type Saved } from "../../bench/saved.ts";
 import { number } from "../../bench/table.ts";
 import { root } from "../cli/store.ts";
-import { anchorsOf, blocksOf, linksOf } from "./markdown.ts";
+import { anchorsOf, blocksOf, linksOf } from "./page/markdown.ts";
 
 const page = textOf("docs/performance.md");
 

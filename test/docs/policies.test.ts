@@ -9,7 +9,7 @@ import { evaluatePolicy } from "../../src/access/policy/evaluate.ts";
 import { parsePolicy } from "../../src/access/policy/parse.ts";
 import { operators } from "../../src/access/policy/policy.ts";
 import { root } from "../cli/store.ts";
-import { anchorsOf, blocksOf, linksOf, tableUnder } from "./markdown.ts";
+import { anchorsOf, blocksOf, linksOf, tableUnder } from "./page/markdown.ts";
 
 const page = readFileSync(join(root, "docs", "policies.md"), "utf8");
 const policies = blocksOf(page)

@@ -11,10 +11,10 @@ import { errors } from "../../src/s3/errors.ts";
 import { operationNames, operationRights } from "../../src/s3/operation-rights.ts";
 import { root, shellIn } from "../cli/store.ts";
 import { s3Scene } from "../s3/scene.ts";
-import { programsOf } from "./code.ts";
-import { type Block, blocksOf, tableUnder } from "./markdown.ts";
-import { cloneFolder, curlFolder, programFolder, type StartedS3, withDev, writeFiles } from "./project.ts";
-import { play, stepsOf } from "./transcript.ts";
+import { programsOf } from "./page/code.ts";
+import { type Block, blocksOf, tableUnder } from "./page/markdown.ts";
+import { cloneFolder, curlFolder, programFolder, type StartedS3, withDev, writeFiles } from "./page/project.ts";
+import { play, stepsOf } from "./page/transcript.ts";
 
 const page = readFileSync(join(root, "docs", "s3.md"), "utf8");
 

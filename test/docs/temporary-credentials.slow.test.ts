@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { stsErrors } from "../../src/s3/sts/errors.ts";
 import { root } from "../cli/store.ts";
-import { playPage } from "./terminal-page.ts";
+import { playPage } from "./page/terminal-page.ts";
 
 test("every command in docs/temporary-credentials.md prints the output shown", (t) =>
   playPage(t, "temporary-credentials.md"));

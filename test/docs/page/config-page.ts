@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readConfig, type ScriptConfig } from "../../src/script/config/config.ts";
+import { readConfig, type ScriptConfig } from "../../../src/script/config/config.ts";
 import type { Block } from "./markdown.ts";
 import { writeFiles } from "./project.ts";
 

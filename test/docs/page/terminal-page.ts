@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { TestContext } from "node:test";
-import { program, root } from "../cli/store.ts";
-import { type Answer, lineInTerminal, terminalProgram } from "../cli/terminal.ts";
-import { temporaryDirectory } from "../support/stores.ts";
+import { program, root } from "../../cli/store.ts";
+import { type Answer, lineInTerminal, terminalProgram } from "../../cli/terminal.ts";
+import { temporaryDirectory } from "../../support/stores.ts";
 
 interface Step {
   readonly command: string;

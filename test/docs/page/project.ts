@@ -8,11 +8,11 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { outcomeOf, shellIn } from "../cli/store.ts";
-import { temporaryDirectory } from "../support/stores.ts";
+import { outcomeOf, shellIn } from "../../cli/store.ts";
+import { temporaryDirectory } from "../../support/stores.ts";
 
 /** The compiled source; cloneFolder links it as `dist`. */
-const built = fileURLToPath(new URL("../../src/", import.meta.url));
+const built = fileURLToPath(new URL("../../../src", import.meta.url));
 
 /** Creates a folder in which commands and imports of the documentation work as in a clone. */
 export async function cloneFolder(t: TestContext, name: string): Promise<string> {
@@ -71,7 +71,7 @@ export async function withDev<T>(
 
 /** Creates a folder for the PATH with the command `store` or the replacement for `curl`. */
 export async function programFolder(t: TestContext, name: "store" | "curl"): Promise<string> {
-  const files = { store: "../../src/cli/main.js", curl: "./curl.js" };
+  const files = { store: "../../../src/cli/main.js", curl: "./curl.js" };
   const file = fileURLToPath(new URL(files[name], import.meta.url));
   const folder = await temporaryDirectory(t);
   const text = `#!/bin/sh\nexec '${process.execPath}' '${file}' "$@"\n`;

@@ -2,7 +2,7 @@
 // commands run in one shell, so that they can use variables of earlier commands.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { outcomeOf } from "../cli/store.ts";
+import { outcomeOf } from "../../cli/store.ts";
 
 export interface Step {
   readonly command: string;
