@@ -9,6 +9,7 @@ import type { Pace } from "./measure.ts";
 import { help, type Options, parseOptions, UsageError } from "./options.ts";
 import { type Draw, save } from "./saved.ts";
 import { type Context, type Judged, MiB, type Row, type Section } from "./section.ts";
+import { access } from "./sections/access.ts";
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
@@ -55,6 +56,7 @@ const asked: readonly Section[] = [
   connections,
   kv,
   quotas,
+  access,
   versions,
   peers,
   growth,

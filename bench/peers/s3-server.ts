@@ -22,10 +22,12 @@ export interface S3Address {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly isSynced: boolean;
+  /** Default: the bucket used on every server. */
+  readonly bucketName?: string;
 }
 
 export function s3ServerAt(address: S3Address): S3Server {
-  const { name, endpoint, accessKeyId, secretAccessKey, isSynced } = address;
+  const { name, endpoint, accessKeyId, secretAccessKey, isSynced, bucketName = bucket } = address;
   return {
     name,
     port: Number(new URL(endpoint).port),
@@ -33,7 +35,7 @@ export function s3ServerAt(address: S3Address): S3Server {
     path: (method, key) =>
       presign({
         ...{ endpoint, method, accessKeyId, secretAccessKey, region: "us-east-1" },
-        path: key === undefined ? `/${bucket}` : `/${bucket}/${key}`,
+        path: key === undefined ? `/${bucketName}` : `/${bucketName}/${key}`,
         ...{ time: Date.now(), expiresInSeconds: 3600 },
       }).slice(endpoint.length),
   };

@@ -16,7 +16,7 @@ test("concurrent migrations create the schema once", async (t) => {
   const location = { records: await cluster.postgres().newDatabase(), blobs: `file://${directory}` };
   await assert.rejects(openCluster(location), /no schema of Store yet.*Run: store migrate/s);
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => migrateCluster(location)));
-  assert.deepEqual(outcomes.map(({ from, to }) => `${from}-${to}`).sort(), ["0-5", "5-5", "5-5", "5-5"]);
+  assert.deepEqual(outcomes.map(({ from, to }) => `${from}-${to}`).sort(), ["0-6", "6-6", "6-6", "6-6"]);
 });
 
 test("open and migrate refuse a schema of a newer Store version", async (t) => {

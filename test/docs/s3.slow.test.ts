@@ -13,7 +13,14 @@ import { root, shellIn } from "../cli/store.ts";
 import { s3Scene } from "../s3/scene.ts";
 import { programsOf } from "./page/code.ts";
 import { type Block, blocksOf, tableUnder } from "./page/markdown.ts";
-import { cloneFolder, curlFolder, programFolder, type StartedS3, withDev, writeFiles } from "./page/project.ts";
+import {
+  cloneFolder,
+  curlFolder,
+  programFolder,
+  type StartedS3,
+  withDev,
+  writeFiles,
+} from "./page/project.ts";
 import { play, stepsOf } from "./page/transcript.ts";
 
 const page = readFileSync(join(root, "docs", "s3.md"), "utf8");

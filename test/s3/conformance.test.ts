@@ -180,9 +180,9 @@ test("the S3 API treats unusual headers, conditions, checksums and form fields a
   );
 
   await t.test("a POST form with a field of an unsupported feature is refused", async () => {
-    for (const [field, value] of [
-      ["x-amz-server-side-encryption", "aws:kms"],
-      ["x-amz-website-redirect-location", "/other"],
+    for (const [field, value, named] of [
+      ["x-amz-server-side-encryption", "aws:kms", "The encryption aws:kms is not supported"],
+      ["x-amz-website-redirect-location", "/other", "<Field>x-amz-website-redirect-location<"],
     ] as const) {
       const { url, fields } = await createPresignedPost(client, {
         Bucket,
@@ -194,7 +194,7 @@ test("the S3 API treats unusual headers, conditions, checksums and form fields a
       form.append("file", new Blob(["meow"]), "cat.txt");
       const response = await fetch(url, { method: "POST", body: form });
       assert.equal(response.status, 501, field);
-      assert.match(await response.text(), new RegExp(`<Code>NotImplemented<.*<Field>${field}<`));
+      assert.match(await response.text(), new RegExp(`<Code>NotImplemented<.*${named}`));
     }
     await refused(client.send(new HeadObjectCommand({ Bucket, Key: "refused" })), "NotFound", 404);
   });
