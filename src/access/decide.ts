@@ -82,7 +82,9 @@ function policyEffect(
     !isOwn && settings.publicAccessBlock?.restrictPublicBuckets === true && isPublicPolicy(policy);
   // A policy gives itself to no other account, and an anonymous caller never changes the bucket.
   const canBeAllowed =
-    !isRestricted && !(isAboutPolicy && !isOwn) && !(caller.isAnonymous === true && target.kind === "bucket" && request.right === "admin");
+    !isRestricted &&
+    !(isAboutPolicy && !isOwn) &&
+    !(caller.isAnonymous === true && target.kind === "bucket" && request.right === "admin");
   if (request.operation === "DeleteObjects") {
     return canBeAllowed && mayAllow(policy, caller, actions) ? "allow" : "neutral";
   }
