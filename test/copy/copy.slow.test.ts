@@ -351,7 +351,7 @@ test("every kind of document in src is in the list of copied kinds or in the lis
   const kinds = texts
     .filter((text) => /\bdocuments\b/.test(text))
     .flatMap((text) => [
-      ...text.matchAll(/^const kind = "([^"]+)"/gm),
+      ...text.matchAll(/^const (?:kind|\w+Kind) = "([^"]+)"/gm),
       ...text.matchAll(/documents\.(?:put|get|list|delete)\("([^"]+)"/g),
     ])
     .map(([, kind]) => kind!);

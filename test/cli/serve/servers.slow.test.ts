@@ -35,7 +35,7 @@ test("dev prints the same access key at each start, and a new key after that key
   const listed = await scene.shell.store("key", "list");
   assert.match(
     listed,
-    new RegExp(`^${second.accessKeyId}\\tdefault\\tdisabled`, "m"),
+    new RegExp(`^${second.accessKeyId}\\t–\\tdefault\\tdisabled`, "m"),
     "the old key is unchanged",
   );
 });

@@ -41,7 +41,7 @@ export const tempCommand: Command = {
   },
   examples: [
     "store key temp --key STOREABCDEFGHIJKLMNO --grant photos/2026/*:read --expires 1h",
-    "eval $(store key temp --key STOREABCDEFGHIJKLMNO --grant photos:read,list --env)",
+    "store key temp --key STOREABCDEFGHIJKLMNO --grant photos:read,list --env",
     "store key temp --parent-id STOREABCDEFGHIJKLMNO --parent-secret-file secret.txt --json",
   ],
   async run(invocation) {
