@@ -38,7 +38,7 @@ export const auditCommand: Command = {
   examples: [
     "store audit --since 7d",
     'store audit --act "refuse sign-in" --follow',
-    "store audit --since 2026-11-01 --json > november.jsonl",
+    "store audit --since 2026-11-01 --json",
     "store audit --verify",
   ],
   async run(invocation) {
