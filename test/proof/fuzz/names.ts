@@ -1,6 +1,6 @@
 // Fuzz targets of bucket names, keys, cursors, grants and durations.
 
-import { parseDuration, parseGrant } from "../../../src/access/grants.ts";
+import { formatGrant, parseDuration, parseGrant } from "../../../src/access/grants.ts";
 import { checkBucketName } from "../../../src/model/bucket.ts";
 import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import { checkKey, compareKeys, keyBytes } from "../../../src/model/key.ts";
@@ -103,7 +103,7 @@ const versionCursors: Target = {
 const grants: Target = {
   name: "grants and times",
   form: "text",
-  samples: ["photos:read,write", "*:admin", "30d", "12h", "1w"],
+  samples: ["photos:read,write", "photos/2026/*:append", "photos/a.jpg:read", "*:admin", "30d", "12h", "1w"],
   tokens: [":", "read", "write", "list", "admin", "*", "w", "s", "m"],
   open: () => ({
     run(input) {
@@ -112,8 +112,15 @@ const grants: Target = {
         holds(Number.isSafeInteger(time) && time > 0, `lasts ${time} ms`);
         return "time";
       }
-      const { bucket, rights } = parseGrant(input);
-      holds(input.startsWith(`${bucket}:`) && rights.length > 0, "is parsed as another grant");
+      const grant = parseGrant(input);
+      const { bucket, prefix = "", object, rights } = grant;
+      const part = object ?? (prefix === "" ? "" : `${prefix}*`);
+      const isSame = input.startsWith(`${bucket}${part === "" ? "" : `/${part}`}`);
+      holds(isSame && rights.length > 0, "is parsed as another grant");
+      holds(
+        formatGrant(parseGrant(formatGrant(grant))) === formatGrant(grant),
+        "is formatted as another grant",
+      );
       return rights.join();
     },
     outcomeOf: (error) => (error instanceof RangeError ? kindOf(error.message) : undefined),
