@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -209,13 +210,14 @@ test("the head, the lock and the limit of the audit file are private", async (t)
 test("reading and verifying a long line takes bounded memory and reports it", async (t) => {
   const { file, log } = await scene(t);
   await log.record(entry("one"));
-  const chunk = Buffer.alloc(8 * 1024 * 1024, "x");
-  for (let i = 0; i < 8; i++) appendFileSync(file, chunk);
+  // A hole: long enough that memory freed late does not matter, and quick to read.
+  const lineBytes = 512 * 1024 * 1024;
+  truncateSync(file, statSync(file).size + lineBytes);
   appendFileSync(file, "\n");
   await log.record(entry("two"));
   const before = process.memoryUsage.rss();
   assert.deepEqual((await readSubjects(log)).subjects, ["one", "two"]);
   const { breaks } = await log.verify();
   assert.equal(breaks[0]!.kind, "inserted");
-  assert.ok(process.memoryUsage.rss() - before < 48 * 1024 * 1024, "the line is not read whole");
+  assert.ok(process.memoryUsage.rss() - before < lineBytes / 2, "the line is not read whole");
 });
