@@ -18,7 +18,7 @@ export function parseNetwork(text: string): Network | undefined {
   return bits > maxLength ? undefined : { family: bytes.length === 4 ? "ipv4" : "ipv6", bytes, length: bits };
 }
 
-/** Returns a function that tells whether an address is in one of the networks. */
+/** Returns a function that checks whether an address is in one of the networks. */
 export function createNetworkMatcher(networks: readonly Network[]): (address: string) => boolean {
   return (address) => {
     const bytes = parseAddress(address);
