@@ -36,7 +36,8 @@ export function parsePrincipals(value: unknown, path: string): readonly Principa
           parseOwner(id, `${path}.CanonicalUser`),
         );
   const principals = [...keysAndAccounts, ...owners];
-  if (principals.length === 0) throw new PolicyError(`${path} names no principal: give it AWS or CanonicalUser.`);
+  if (principals.length === 0)
+    throw new PolicyError(`${path} names no principal: give it AWS or CanonicalUser.`);
   return principals;
 }
 
