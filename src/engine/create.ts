@@ -7,6 +7,7 @@ import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
+import { createBaseKeys } from "./bytes/base-keys.ts";
 import { createHashThreads } from "./bytes/hash-pool.ts";
 import { createBufferPool } from "./bytes/pooled.ts";
 import { createSpareBuffers } from "./bytes/ring.ts";
@@ -52,17 +53,19 @@ export interface EngineOptions {
 export function createEngine(options: EngineOptions): Engine {
   const { records, now = Date.now, metrics = createMetrics() } = options;
   const accounts = createAccountQuotas(records, now);
+  const newRandomBytes = options.randomBytes ?? createRandomBytes();
   const context: Context = {
     records,
     blobs: options.blobs,
     now,
-    randomBytes: options.randomBytes ?? createRandomBytes(),
+    randomBytes: newRandomBytes,
     inlineBytes: options.inlineBytes ?? limits.inlineBytes,
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
     onExpired: options.onExpired,
     encryption: options.encryption,
+    baseKeys: createBaseKeys({ randomBytes: newRandomBytes, now }),
     ingests: {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },
       ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },

@@ -60,25 +60,29 @@ export async function put(
   let sealed: SealedFields | undefined;
   const record = (): ObjectRecord => {
     const uploaded = context.now();
-    const plain = {
-      key,
-      version,
-      size,
-      etag,
-      checksums,
-      uploaded,
-      httpMetadata,
-      customMetadata,
-      storageClass,
-    };
-    const described = tags === undefined && lock === undefined ? plain : withTagsAndLock(plain, metadata);
-    return sealed === undefined ? described : { ...described, ...sealed };
+    const described: ObjectRecord =
+      sealed === undefined
+        ? { key, version, size, etag, checksums, uploaded, httpMetadata, customMetadata, storageClass }
+        : {
+            key,
+            version,
+            size,
+            etag,
+            checksums: sealed.checksums ?? checksums,
+            uploaded,
+            httpMetadata,
+            customMetadata,
+            storageClass,
+            encryption: sealed.encryption,
+          };
+    return tags === undefined && lock === undefined ? described : withTagsAndLock(described, metadata);
   };
   const committed = commitOrDiscard(ingested, async () => {
     if (bodyKey !== undefined) sealed = await bodyKey.seal(checksums);
     return commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early);
   });
-  if (bodyKey === undefined) return committed;
+  if (bodyKey?.etag !== "random") return committed;
+  // The record contains sealed checksums, the answer the real ones.
   const outcome = await committed;
   return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
 }

@@ -5,7 +5,7 @@ import { StoreError } from "../../model/errors.ts";
 import type { Checksums, Encryption } from "../../model/object.ts";
 import type { Context } from "../context.ts";
 import type { WriteOptions } from "../engine.ts";
-import { currentMasterKey, isStoreEncrypted, newDataKey, sealDataKey } from "./data-keys.ts";
+import { createDataKey, currentMasterKey, isStoreEncrypted } from "./data-keys.ts";
 import { type KeySubject, sealNewKey } from "./encryption.ts";
 import type { DataKey } from "./sealed-blocks.ts";
 import { sealChecksums } from "./sealed-checksums.ts";
@@ -59,12 +59,12 @@ function createCustomerKey(context: Context, customerKey: Uint8Array, subject: K
 
 async function createStoreKey(context: Context, subject: KeySubject): Promise<BodyKey> {
   await currentMasterKey(context);
-  const dataKey = newDataKey(context);
+  const { dataKey, seal } = createDataKey(context, subject);
   return {
     dataKey,
     etag: "md5",
     async seal() {
-      return { encryption: sealDataKey(context, await currentMasterKey(context), dataKey, subject) };
+      return { encryption: seal(await currentMasterKey(context)) };
     },
   };
 }

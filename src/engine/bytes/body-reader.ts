@@ -69,15 +69,16 @@ function checkLength(
 }
 
 /** Small bodies that were decrypted, as long as their stored bytes are cached by the adapter. */
-const openedBodies = new WeakMap<Uint8Array, Uint8Array>();
+const openedBodies = new WeakMap<Uint8Array, { readonly dataKey: DataKey; readonly plain: Uint8Array }>();
 
 function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Uint8Array {
   const { range, dataKey, size } = request;
   if (dataKey === undefined) return stored.subarray(range.offset, range.offset + range.length);
   const opened = openedBodies.get(stored);
-  const plain = opened ?? decryptWhole(context, dataKey, size, stored);
+  const isOpened = opened?.dataKey === dataKey;
+  const plain = isOpened ? opened.plain : decryptWhole(context, dataKey, size, stored);
   // What only a customer can decrypt is not kept.
-  if (opened === undefined && dataKey.use === "direct") openedBodies.set(stored, plain);
+  if (!isOpened && dataKey.use === "direct") openedBodies.set(stored, { dataKey, plain });
   return plain.subarray(range.offset, range.offset + range.length);
 }
 

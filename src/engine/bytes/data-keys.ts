@@ -1,17 +1,15 @@
-// Data keys of objects that are encrypted with the store's keys (SSE-S3). Each object has its own
-// random data key, which a master key seals together with the names that it belongs to.
-import { createCipheriv, createDecipheriv } from "node:crypto";
+// Data keys of objects that are encrypted with the store's keys (SSE-S3). Each object has its own data
+// key, derived from a base key and the names that it belongs to. A master key seals the base key.
+import { createHmac } from "node:crypto";
 import type { Bucket } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { StoreEncryption } from "../../model/object.ts";
 import type { Context } from "../context.ts";
 import type { MasterKey, MasterKeys } from "../master-keys.ts";
+import { type BaseKey, isSealedBaseKey } from "./base-keys.ts";
 import type { KeySubject } from "./encryption.ts";
+import { openKey, sealKey } from "./key-sealing.ts";
 import type { DataKey } from "./sealed-blocks.ts";
-
-const nonceBytes = 12;
-const tagBytes = 16;
-const dataKeyBytes = 32;
 
 /** The names of a data key, without the scope, which the record contains. */
 export type KeyOwner = Omit<KeySubject, "scope">;
@@ -39,22 +37,40 @@ export async function currentMasterKey(context: Context): Promise<MasterKey> {
   return requireMasterKeys(context).current();
 }
 
-/** Returns a new data key, for one body or one upload. */
-export function newDataKey(context: Pick<Context, "randomBytes">): DataKey {
-  return { bytes: context.randomBytes(dataKeyBytes), use: "direct" };
+/** A new data key, for one body or one upload. */
+export interface NewDataKey {
+  readonly dataKey: DataKey;
+  /** Returns the fields that a record needs for finding the key again. */
+  seal(master: MasterKey): StoreEncryption;
 }
 
-export function sealDataKey(
-  context: Pick<Context, "randomBytes">,
+export function createDataKey({ baseKeys }: Pick<Context, "baseKeys">, subject: KeySubject): NewDataKey {
+  const base = baseKeys.current();
+  return {
+    dataKey: deriveDataKey(base, subject),
+    seal: (master) => ({
+      masterKey: master.id,
+      scope: subject.scope,
+      sealedKey: baseKeys.seal(base, master),
+    }),
+  };
+}
+
+/** Seals the key of a stored object or upload with another master key. Its data key stays the same. */
+export async function resealDataKey(
+  context: Context,
+  encryption: StoreEncryption,
+  owner: KeyOwner,
   master: MasterKey,
-  dataKey: DataKey,
-  subject: KeySubject,
-): StoreEncryption {
-  const nonce = context.randomBytes(nonceBytes);
-  const cipher = createCipheriv("aes-256-gcm", master.bytes, nonce);
-  cipher.setAAD(encodeNames(master.id, subject));
-  const sealedKey = Buffer.concat([nonce, cipher.update(dataKey.bytes), cipher.final(), cipher.getAuthTag()]);
-  return { masterKey: master.id, scope: subject.scope, sealedKey };
+): Promise<StoreEncryption> {
+  const { scope, sealedKey } = encryption;
+  if (isSealedBaseKey(sealedKey)) {
+    const base = await openBaseKey(context, encryption);
+    return { masterKey: master.id, scope, sealedKey: context.baseKeys.seal(base, master) };
+  }
+  const { bytes } = await openDataKey(context, encryption, owner);
+  const names = encodeNames(master.id, { ...owner, scope });
+  return { masterKey: master.id, scope, sealedKey: sealKey(context, master, bytes, names) };
 }
 
 /** Opened data keys of records that the adapter caches, with the names that they belong to. */
@@ -81,39 +97,37 @@ async function openSealedKey(
   encryption: StoreEncryption,
   owner: KeyOwner,
 ): Promise<DataKey> {
-  const found = requireMasterKeys(context).find(encryption.masterKey);
-  const master = found instanceof Promise ? await found : found;
-  if (master === undefined) {
-    throw new StoreError("Damaged", {
-      detail:
-        `The object is encrypted with the master key ${encryption.masterKey}, which this store does not have: ` +
-        "restore the store's documents from a backup.",
-    });
-  }
-  return unseal(master, encryption, owner);
+  const subject = { bucket: owner.bucket, key: owner.key, scope: encryption.scope };
+  if (isSealedBaseKey(encryption.sealedKey))
+    return deriveDataKey(await openBaseKey(context, encryption), subject);
+  // Earlier versions sealed each data key itself, with the names that it belongs to.
+  const master = await findMasterKey(context, encryption);
+  const bytes = openKey(master, encryption.sealedKey, encodeNames(master.id, subject));
+  return { bytes, use: "direct" };
 }
 
-function unseal(master: MasterKey, { scope, sealedKey }: StoreEncryption, owner: KeyOwner): DataKey {
-  try {
-    const nonce = sealedKey.subarray(0, nonceBytes);
-    const decipher = createDecipheriv("aes-256-gcm", master.bytes, nonce, { authTagLength: tagBytes });
-    decipher.setAAD(encodeNames(master.id, { bucket: owner.bucket, key: owner.key, scope }));
-    decipher.setAuthTag(sealedKey.subarray(-tagBytes));
-    const bytes = decipher.update(sealedKey.subarray(nonceBytes, -tagBytes));
-    decipher.final();
-    if (bytes.length === dataKeyBytes) return { bytes, use: "direct" };
-    throw new Error("a data key has 32 bytes");
-  } catch (cause) {
-    throw new StoreError("Damaged", {
-      detail: "The stored record is damaged: its sealed data key cannot be opened.",
-      cause,
-    });
-  }
+async function openBaseKey(context: Context, encryption: StoreEncryption): Promise<BaseKey> {
+  const { masterKey, sealedKey } = encryption;
+  const opened = context.baseKeys.opened(masterKey, sealedKey);
+  return opened ?? context.baseKeys.open(await findMasterKey(context, encryption), sealedKey);
+}
+
+async function findMasterKey(context: Context, { masterKey }: StoreEncryption): Promise<MasterKey> {
+  const master = await requireMasterKeys(context).find(masterKey);
+  if (master !== undefined) return master;
+  throw new StoreError("Damaged", {
+    detail:
+      `The object is encrypted with the master key ${masterKey}, which this store does not have: ` +
+      "restore the store's documents from a backup.",
+  });
+}
+
+function deriveDataKey({ secret }: BaseKey, subject: KeySubject): DataKey {
+  const bytes = createHmac("sha256", secret).update(encodeNames("", subject)).digest();
+  return { bytes, use: "direct" };
 }
 
 /** Length prefixes distinguish ("ab", "c") from ("a", "bc"). */
-function encodeNames(master: string, { bucket, key, scope }: KeySubject): Uint8Array {
-  return Buffer.from(
-    `store data key ${master} ${bucket.length}:${bucket}${key.length}:${key}${scope.length}:${scope}`,
-  );
+function encodeNames(master: string, { bucket, key, scope }: KeySubject): string {
+  return `store data key ${master} ${bucket.length}:${bucket}${key.length}:${key}${scope.length}:${scope}`;
 }

@@ -40,5 +40,5 @@ function decodeCustomer([keyMd5, scope, sealedKey, sealedChecksums]: EncodedCust
 }
 
 function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }

@@ -63,10 +63,10 @@ export function readCommonObject(record: string): ObjectRecord | undefined {
     customMetadata: noCustomMetadata,
     storageClass,
   };
-  if (found[9] === undefined && found[12] === undefined) return decoded;
-  const encryption =
-    found[9] === undefined
-      ? {}
-      : { encryption: decodeEncryption(["store", found[9], found[10]!, found[11]!]) };
-  return { ...decoded, ...encryption, ...(found[12] === undefined ? {} : { isVersioned: true }) };
+  const [scope, sealedKey, masterKey, versioned] = found.slice(9);
+  const sealed =
+    scope === undefined
+      ? decoded
+      : { ...decoded, encryption: decodeEncryption(["store", scope, sealedKey!, masterKey!]) };
+  return versioned === undefined ? sealed : { ...sealed, isVersioned: true };
 }

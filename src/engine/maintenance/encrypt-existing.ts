@@ -3,7 +3,7 @@
 import type { ObjectRecord } from "../../model/object.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { StagedBlob, StoredBlob } from "../blobs.ts";
-import { currentMasterKey, newDataKey, sealDataKey } from "../bytes/data-keys.ts";
+import { createDataKey, currentMasterKey } from "../bytes/data-keys.ts";
 import { type DataKey, encrypt, encryptInto, sealedSize } from "../bytes/sealed-blocks.ts";
 import type { Context } from "../context.ts";
 import type { ApplyOptions, ApplyReport } from "../encryption-operations.ts";
@@ -66,13 +66,12 @@ async function tryEncrypt(
   const { key } = version;
   const stored = await context.records.version(bucket, key, version.version);
   if (stored?.body === undefined) return "conflict";
-  const dataKey = newDataKey(context);
+  const { dataKey, seal } = createDataKey(context, { bucket, key, scope: version.version });
   const replaced = await encryptBody(context, bucket, version, stored.body, dataKey);
   if (replaced === undefined) return "conflict";
   const { body, staged } = replaced;
   try {
-    const subject = { bucket, key, scope: version.version };
-    const encryption = sealDataKey(context, await currentMasterKey(context), dataKey, subject);
+    const encryption = seal(await currentMasterKey(context));
     const { settings } = await requireBucket(context, bucket);
     const outcome = await context.records.commit(bucket, {
       checks: [{ kind: "version", version }],

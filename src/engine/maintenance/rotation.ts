@@ -3,7 +3,7 @@
 import { StoreError } from "../../model/errors.ts";
 import type { ObjectRecord, StoreEncryption } from "../../model/object.ts";
 import { isDeleteMarker } from "../../model/version.ts";
-import { currentMasterKey, openDataKey, requireMasterKeys, sealDataKey } from "../bytes/data-keys.ts";
+import { currentMasterKey, requireMasterKeys, resealDataKey } from "../bytes/data-keys.ts";
 import type { Context } from "../context.ts";
 import type { RotationProgress, RotationReport, WalkOptions } from "../encryption-operations.ts";
 import type { Check, Mutation } from "../records.ts";
@@ -183,6 +183,5 @@ async function resealed(
 ): Promise<StoreEncryption | undefined> {
   const master = await currentMasterKey(context);
   if (encryption?.masterKey === undefined || encryption.masterKey === master.id) return undefined;
-  const dataKey = await openDataKey(context, encryption, { bucket, key });
-  return sealDataKey(context, master, dataKey, { bucket, key, scope: encryption.scope });
+  return resealDataKey(context, encryption, { bucket, key }, master);
 }
