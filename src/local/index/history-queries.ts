@@ -26,17 +26,24 @@ export interface HistoryQueries {
   entryKey(entry: number): string;
 }
 
-type HistoryBodyRow = readonly [
+type VersionColumns = readonly [
   ...BodyRow,
   manifestId: number | null,
   entry: number,
-  key: Uint8Array,
   version: string,
   versioned: number,
   since: number,
   until: number,
   size: number,
   untilChecksum: string,
+];
+type HistoryBodyRow = readonly [...VersionColumns, key: Uint8Array];
+/** A version and the current object of the same key. Without such a version, its columns are null. */
+type VersionAndCurrent = readonly [
+  ...VersionColumns,
+  currentRecord: string,
+  currentBlob: string | null,
+  currentStored: number | null,
 ];
 
 export function createHistoryQueries(database: Database): HistoryQueries {
@@ -73,7 +80,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       if (indexed?.kind !== "version" || Buffer.compare(indexed.key, bytes) !== 0) continue;
       const row = sql.byVersion.get(indexed.version, bytes);
       if (row === undefined) throw lostError(`a version of "${key}"`);
-      if (row[7] > entry && toStoredVersion(row).version.uploaded <= time)
+      if (row[7] > entry && toStoredVersion(row, bytes).version.uploaded <= time)
         throw damagedError(`the index of the versions of "${key}"`);
     }
   }
@@ -85,15 +92,15 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       if (newest !== undefined && newest.record.uploaded <= time) return newest;
       if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
         throw lostError(`the record of "${key}"`);
-      const row = sql.at.all(bytes, bytes, time).find(([, , , , , , , entry]) => entry !== currentEntry);
+      const row = sql.historyAt.get(bytes, time);
       if (row === undefined) {
         throwIfLost(key, bytes);
         checkNewer(key, 0, time);
         return undefined;
       }
-      const { version, body } = toStoredVersion(row);
+      const { version, body } = toStoredVersion(row, row[14]);
       if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
-      if (row[12] <= time) checkNewer(key, row[7], time);
+      if (row[11] <= time) checkNewer(key, row[7], time);
       return isDeleteMarker(version) ? undefined : { record: version, body: body! };
     });
   }
@@ -110,7 +117,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         if (newest !== undefined && isVersionNamed(newest.record, id))
           return { version: newest.record, body: newest.body, isCurrent: true };
         const row = findInHistory(bytes, id);
-        if (row !== undefined) return toStoredVersion(row);
+        if (row !== undefined) return toStoredVersion(row, row[14]);
         if (id === nullVersion || sql.existence.get(existenceKey.version(bytes, id)) !== undefined)
           throwIfLost(key, bytes, id === nullVersion ? "null" : "any");
         else if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
@@ -124,7 +131,8 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         const newest = current(key, bytes);
         if (newest !== undefined) return newest.record;
         const row = sql.newest.get(bytes);
-        if (row !== undefined && row[12] === Number.POSITIVE_INFINITY) return toStoredVersion(row).version;
+        if (row !== undefined && row[11] === Number.POSITIVE_INFINITY)
+          return toStoredVersion(row, bytes).version;
         // Without a current object, the newest version is a delete marker.
         if (row !== undefined) throw lostError(`the newest version of "${key}"`);
         throwIfLost(key, bytes);
@@ -134,44 +142,47 @@ export function createHistoryQueries(database: Database): HistoryQueries {
     objectAt(key, time) {
       const bytes = keyBytes(key);
       // One statement reads both tables in one snapshot. Anything unusual is read again and checked.
-      const [first, second] = sql.at.all(bytes, bytes, time);
-      if (first?.[7] !== currentEntry || !isWrittenAfter(key, first, time))
-        return objectAtChecked(key, bytes, time);
-      if (second === undefined || second[12] <= time) return objectAtChecked(key, bytes, time);
-      return toObjectAt(key, second, time);
+      const row = sql.at.get(bytes, time);
+      if (row === undefined || !isReplacedAfter(key, row, time)) return objectAtChecked(key, bytes, time);
+      return toObjectAt(key, bytes, row, time);
     },
     historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
     inspectEntry(entry) {
       return inSnapshot(database, () => {
         const row = sql.byEntry.get(entry);
         if (row === undefined) return undefined;
-        const { version, body } = toStoredVersion(row);
-        if (sql.existence.get(existenceKey.version(row[8], version.version)) === undefined)
+        const { version, body } = toStoredVersion(row, row[14]);
+        if (sql.existence.get(existenceKey.version(row[14], version.version)) === undefined)
           throw unindexedError(`a version of "${version.key}"`);
         return { version, body };
       });
     },
     isShared: (blob) => sql.shared.get(blob) !== undefined,
     entryKey(entry) {
-      const key: unknown = sql.byEntry.get(entry)?.[8];
+      const key: unknown = sql.byEntry.get(entry)?.[14];
       return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
     },
   };
 }
 
 /** Returns undefined for a delete marker. Throws if the index has led to a later version. */
-function toObjectAt(key: string, row: HistoryBodyRow, time: number): ObjectWithBody | undefined {
-  const { version, body } = toStoredVersion(row);
+function toObjectAt(
+  key: string,
+  bytes: Uint8Array,
+  row: VersionAndCurrent,
+  time: number,
+): ObjectWithBody | undefined {
+  const { version, body } = toStoredVersion(row, bytes);
   if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
   return isDeleteMarker(version) ? undefined : { record: version, body: body! };
 }
 
-/** Marks the row of a current object among rows of the history. */
-const currentEntry = 0;
-
-/** Whether the current object was certainly written after the time. */
-function isWrittenAfter(key: string, [checked, blob, stored]: HistoryBodyRow, time: number): boolean {
-  return isLater(verifyText(checked, `the record of "${key}"`, blobContext(blob, stored)), time);
+/** Whether the version was replaced after the time, and the current object written after it too. */
+function isReplacedAfter(key: string, row: VersionAndCurrent, time: number): boolean {
+  const { 11: until, 14: record, 15: blob, 16: stored } = row;
+  // Null if no version existed at the time.
+  if (!(until > time)) return false;
+  return isLater(verifyText(record, `the record of "${key}"`, blobContext(blob, stored)), time);
 }
 
 /** Returns undefined if the object was written after the time. */
@@ -185,24 +196,9 @@ function toCurrent(key: string, row: BodyRow, time: number): ObjectWithBody | un
   return { record, body: toBody(record, [checked, blob, stored, inline, bytes, parts]) };
 }
 
-function toStoredVersion(row: HistoryBodyRow): StoredVersion {
-  const [
-    record,
-    blob,
-    stored,
-    inline,
-    ,
-    ,
-    manifest,
-    entry,
-    key,
-    version,
-    versioned,
-    since,
-    until,
-    size,
-    until_checksum,
-  ] = row;
+function toStoredVersion(row: readonly [...VersionColumns, ...unknown[]], key: Uint8Array): StoredVersion {
+  const [record, blob, stored, inline, , , manifest, entry, version, versioned, since, until, size] = row;
+  const until_checksum = row[13];
   const columns = {
     entry,
     key,
@@ -225,7 +221,7 @@ function toStoredVersion(row: HistoryBodyRow): StoredVersion {
 }
 
 /** A list of parts that is missing must not be read as an inline body. */
-function bodyOf(record: ObjectRecord, row: HistoryBodyRow): Body {
+function bodyOf(record: ObjectRecord, row: readonly [...VersionColumns, ...unknown[]]): Body {
   if (row[6] !== null && row[5] === null) throw lostError(`the list of parts of "${record.key}"`);
   return toBody(record, row);
 }
@@ -233,9 +229,9 @@ function bodyOf(record: ObjectRecord, row: HistoryBodyRow): Body {
 function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   const joins = "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest";
-  const select =
-    "SELECT record, blob, stored, inline, bytes, parts, manifest, entry, key, version, versioned, since, until, size, until_checksum " +
-    `FROM history ${joins}`;
+  const columns =
+    "inline, bytes, parts, manifest, entry, version, versioned, since, until, size, until_checksum";
+  const select = `SELECT record, blob, stored, ${columns}, key FROM history ${joins}`;
   return {
     object: sql<BodyRow>(
       `SELECT record, blob, stored, inline, bytes, parts FROM objects ${joins} WHERE key = ?`,
@@ -244,11 +240,14 @@ function prepareStatements(database: Database) {
     byNull: sql<HistoryBodyRow>(`${select} WHERE key = ? AND versioned = 0`),
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
-    at: sql<HistoryBodyRow>(
-      // The body of the current object is not needed.
-      `SELECT record, blob, stored, NULL, NULL, NULL, NULL, ${currentEntry}, key, version, 0, 0, 0, size, '' ` +
-        "FROM objects WHERE key = ? UNION ALL " +
-        `SELECT * FROM (${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1)`,
+    historyAt: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
+    at: sql<VersionAndCurrent>(
+      "SELECT h.record, h.blob, h.stored, h.inline, bytes, parts, h.manifest, h.entry, h.version, h.versioned, " +
+        "h.since, h.until, h.size, h.until_checksum, o.record, o.blob, o.stored " +
+        "FROM objects o LEFT JOIN history h ON h.entry = " +
+        "(SELECT entry FROM history WHERE key = o.key AND since <= ?2 ORDER BY entry DESC LIMIT 1) " +
+        "LEFT JOIN bodies ON bodies.id = h.inline LEFT JOIN manifests ON manifests.id = h.manifest " +
+        "WHERE o.key = ?1",
     ),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
     shared: sql("SELECT 1 FROM shared WHERE blob = ?"),
