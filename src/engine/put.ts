@@ -78,7 +78,8 @@ export async function put(
     return tags === undefined && lock === undefined ? described : withTagsAndLock(described, metadata);
   };
   const committed = commitOrDiscard(ingested, async () => {
-    if (bodyKey !== undefined) sealed = await bodyKey.seal(checksums);
+    const sealing = bodyKey?.seal(checksums);
+    sealed = sealing instanceof Promise ? await sealing : sealing;
     return commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early);
   });
   if (bodyKey?.etag !== "random") return committed;

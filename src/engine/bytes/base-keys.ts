@@ -1,13 +1,12 @@
 // Base keys: random keys from which a process derives the data keys of the objects that it writes. The
 // master key seals a base key once for many objects, because sealing costs as much as encrypting a
 // small body.
-import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Context } from "../context.ts";
 import type { MasterKey } from "../master-keys.ts";
 import { keyBytes, openKey, sealedKeyBytes, sealKey } from "./key-sealing.ts";
 
 export interface BaseKey {
-  readonly secret: KeyObject;
+  readonly secret: Uint8Array;
   /** How the master keys sealed it. New objects and rotation use the same sealed bytes again. */
   readonly sealedBy: Map<string, Buffer>;
 }
@@ -44,7 +43,7 @@ export function createBaseKeys(context: Pick<Context, "randomBytes" | "now">): B
         current.objects >= maxObjects ||
         Math.abs(now - current.created) >= maxAgeMilliseconds
       ) {
-        const base = { secret: createSecretKey(context.randomBytes(keyBytes)), sealedBy: new Map() };
+        const base = { secret: Buffer.from(context.randomBytes(keyBytes)), sealedBy: new Map() };
         current = { base, created: now, objects: 0 };
       }
       current.objects++;
@@ -53,14 +52,14 @@ export function createBaseKeys(context: Pick<Context, "randomBytes" | "now">): B
     seal(base, master) {
       const found = base.sealedBy.get(master.id);
       if (found !== undefined) return found;
-      const sealed = sealKey(context, master, base.secret.export(), purpose(master));
+      const sealed = sealKey(context, master, base.secret, purpose(master));
       const withForm = Buffer.concat([Buffer.of(form), sealed]);
       base.sealedBy.set(master.id, withForm);
       return withForm;
     },
     opened: (masterKey, sealed) => opened.get(nameOf(masterKey, sealed)),
     open(master, sealed) {
-      const secret = createSecretKey(openKey(master, sealed.subarray(1), purpose(master)));
+      const secret = openKey(master, sealed.subarray(1), purpose(master));
       const base = { secret, sealedBy: new Map([[master.id, Buffer.from(sealed)]]) };
       // Objects that were written together are often read together, so a full cache starts again.
       if (opened.size >= maxOpened) opened.clear();

@@ -22,7 +22,7 @@ export interface BodyKey {
   /** "random": the etag must not reveal the MD5 of the plain bytes. */
   readonly etag: "md5" | "random";
   /** Called at the commit, so that a rotated master key is used as soon as possible. */
-  seal(checksums?: Checksums): Promise<SealedFields>;
+  seal(checksums?: Checksums): SealedFields | Promise<SealedFields>;
 }
 
 type KeyOptions = Pick<WriteOptions, "customerKey" | "encryption">;
@@ -49,7 +49,7 @@ function createCustomerKey(context: Context, customerKey: Uint8Array, subject: K
   return {
     dataKey,
     etag: "random",
-    async seal(checksums) {
+    seal(checksums) {
       if (checksums === undefined) return { encryption };
       const sealedChecksums = sealChecksums(context, dataKey, checksums);
       return { checksums: {}, encryption: { ...encryption, sealedChecksums } };
@@ -63,8 +63,10 @@ async function createStoreKey(context: Context, subject: KeySubject): Promise<Bo
   return {
     dataKey,
     etag: "md5",
-    async seal() {
-      return { encryption: seal(await currentMasterKey(context)) };
+    seal() {
+      const master = currentMasterKey(context);
+      if (!(master instanceof Promise)) return { encryption: seal(master) };
+      return master.then((loaded) => ({ encryption: seal(loaded) }));
     },
   };
 }

@@ -39,7 +39,10 @@ export function writeCommonObject(record: ObjectRecord): string | undefined {
 }
 
 function writeEncryption({ encryption }: ObjectRecord): string {
-  return encryption === undefined ? "0" : JSON.stringify(encodeEncryption(encryption));
+  if (encryption === undefined) return "0";
+  const [kind, scope, sealedKey, ...others] = encodeEncryption(encryption);
+  // The sealed key is base64, so it needs no escapes.
+  return `["${kind}",${JSON.stringify(scope)},"${sealedKey}",${others.map((text) => JSON.stringify(text))}]`;
 }
 
 function hasOnly(name: string, fields: object): boolean {
