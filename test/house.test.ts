@@ -58,10 +58,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "node:*",
   ],
   public: ["http", "metrics", "model", ...engineTypes()],
+  capability: ["http", "metrics", "model", ...engineTypes(), "node:*"],
   events: ["http", "model", "s3-client", "secrets", ...engineTypes(), "node:*"],
   script: [
-    ...["binding", "child", "http", "metrics", "model", "script-types.ts", "open.ts", ...engineTypes()],
-    ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
+    ...["binding", "capability", "child", "http", "metrics", "model", "script-types.ts", "open.ts"],
+    ...[...engineTypes(), "esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
   console: ["audit", "http", "metrics", "model", "oidc", ...engineTypes(), "node:*"],
   cli: [
@@ -70,6 +71,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "async",
       "audit",
       "binding",
+      "capability",
       "console",
       "engine",
       "events",
@@ -136,7 +138,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],
-  script: ["config", "globals", "assets", "host", "supervisor"],
+  script: ["config", "globals", "assets", "host", "sandbox", "supervisor"],
 };
 
 const maxFilesInFolder = 20;
@@ -302,7 +304,9 @@ test("front ends import only types of the engine, and adapters are imported dyna
     const name = relative(source, file);
     for (const { target, kind } of importsOf(file)) {
       const room = roomOf(target);
-      const isFace = ["binding", "s3", "script", "console", "events", "public"].includes(roomOf(name));
+      const isFace = ["binding", "capability", "s3", "script", "console", "events", "public"].includes(
+        roomOf(name),
+      );
       if (isFace && room === "engine") assert.equal(kind, "type", `src/${name} imports ${target}`);
       const isAdapter = ["memory", "local", "cluster"].includes(room);
       if (isAdapter && roomOf(name) !== room) assert.equal(kind, "dynamic", `src/${name} imports ${target}`);

@@ -48,6 +48,12 @@ export interface AssetsOptions {
   readonly runWorkerFirst: boolean | readonly string[];
 }
 
+/** How a script runs: as a process of this user, or in a sandbox that reaches only its bindings. */
+export type Isolation = "process" | "sandbox";
+
+/** What a sandboxed script may fetch: nothing, all public addresses, or the hosts of a list. */
+export type Outbound = "none" | "public" | readonly string[];
+
 export interface ScriptBindings {
   readonly buckets: readonly BucketBinding[];
   readonly kvNamespaces: readonly KvBinding[];
