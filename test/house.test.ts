@@ -134,7 +134,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
-  engine: ["codec", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
+  engine: ["codec", "encryption", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],

@@ -1,9 +1,9 @@
 // Dependencies shared by all parts of the engine: the two ports, the clock, randomness and limits.
 import type { Blobs } from "./blobs.ts";
-import type { BaseKeys } from "./bytes/base-keys.ts";
 import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { BufferPool } from "./bytes/pooled.ts";
 import type { SpareBuffers } from "./bytes/ring.ts";
+import type { KeySeeds } from "./encryption/key-seeds.ts";
 import type { EncryptionOptions } from "./master-keys.ts";
 import type { QuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
@@ -24,7 +24,7 @@ export interface Context {
   readonly ingests: IngestState;
   /** Undefined if the engine was created without the store's encryption keys. */
   readonly encryption: EncryptionOptions | undefined;
-  readonly baseKeys: BaseKeys;
+  readonly keySeeds: KeySeeds;
   readonly quotas: QuotaEnforcement;
   /** Called when lifecycle rules have deleted objects of a bucket. */
   readonly onExpired?: ((expired: ExpiredObjects) => Promise<void>) | undefined;

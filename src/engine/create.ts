@@ -7,11 +7,11 @@ import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
-import { createBaseKeys } from "./bytes/base-keys.ts";
 import { createHashThreads } from "./bytes/hash-pool.ts";
 import { createBufferPool } from "./bytes/pooled.ts";
 import { createSpareBuffers } from "./bytes/ring.ts";
 import type { Context } from "./context.ts";
+import { createKeySeeds } from "./encryption/key-seeds.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
 import { createEvents } from "./event-outbox.ts";
 import { createKeyValues } from "./key-value/store.ts";
@@ -65,7 +65,7 @@ export function createEngine(options: EngineOptions): Engine {
     hashThreads: createHashThreads(),
     onExpired: options.onExpired,
     encryption: options.encryption,
-    baseKeys: createBaseKeys({ randomBytes: newRandomBytes, now }),
+    keySeeds: createKeySeeds({ randomBytes: newRandomBytes, now }),
     ingests: {
       ...{ activeStreams: 0, wholeStreamBytes: 0 },
       ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },

@@ -9,12 +9,12 @@ import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
 import type { DeleteMarker } from "../model/version.ts";
 import { openBody } from "./bytes/body-reader.ts";
-import { openDataKey } from "./bytes/data-keys.ts";
-import { customerDataKey } from "./bytes/encryption.ts";
-import type { DataKey } from "./bytes/sealed-blocks.ts";
-import { withOpenedChecksums } from "./bytes/sealed-checksums.ts";
 import type { Context } from "./context.ts";
 import { deleteObjects } from "./delete.ts";
+import { customerDataKey } from "./encryption/customer-keys.ts";
+import { openDataKey } from "./encryption/data-keys.ts";
+import type { DataKey } from "./encryption/sealed-blocks.ts";
+import { withOpenedChecksums } from "./encryption/sealed-checksums.ts";
 import type {
   DescribeOptions,
   DescribeOutcome,

@@ -4,10 +4,10 @@ import { type Clause, findFailedClause, findFailedClauseWhenMissing } from "../m
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import { createBodyKey, needsBodyKey, type SealedFields } from "./bytes/body-key.ts";
 import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
 import type { IngestedBody } from "./bytes/ingested-body.ts";
 import { type Context, newId } from "./context.ts";
+import { createBodyKey, needsBodyKey, type SealedFields } from "./encryption/body-key.ts";
 import type { PutOptions, PutOutcome, Source } from "./engine.ts";
 import { createdEventMutations } from "./event-outbox.ts";
 import { earlyCheckBytes } from "./quotas/enforcement.ts";

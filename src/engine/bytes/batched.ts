@@ -1,11 +1,11 @@
 // Ingests a medium-sized body together with others: the adapter writes many of them at once.
 import type { Context } from "../context.ts";
+import { encryptInto, sealedSize } from "../encryption/sealed-blocks.ts";
 import type { ByteStream, Source } from "../engine.ts";
 import { once, readWhole } from "./byte-streams.ts";
 import { computeDigests, type DigestResult } from "./digests.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { isLarge } from "./plan.ts";
-import { encryptInto, sealedSize } from "./sealed-blocks.ts";
 import { stage } from "./staging.ts";
 
 /** Returns undefined if the batch has no free buffer for the bytes. A stream is always ingested. */

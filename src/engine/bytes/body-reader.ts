@@ -4,11 +4,11 @@ import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { BlobReader, StoredBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
+import { type DataKey, sealedSize } from "../encryption/sealed-blocks.ts";
+import { decrypt, decryptWhole } from "../encryption/sealed-reader.ts";
 import type { ObjectBytes } from "../engine.ts";
 import type { Body } from "../records.ts";
 import { once } from "./byte-streams.ts";
-import { type DataKey, sealedSize } from "./sealed-blocks.ts";
-import { decrypt, decryptWhole } from "./sealed-reader.ts";
 
 export interface BodyRequest {
   readonly bucket: string;

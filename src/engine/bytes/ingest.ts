@@ -3,6 +3,8 @@
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { Context } from "../context.ts";
+import { sealedSize } from "../encryption/sealed-blocks.ts";
+import { randomEtag } from "../encryption/sealed-checksums.ts";
 import type { ByteStream, Source } from "../engine.ts";
 import { ingestBatched } from "./batched.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
@@ -10,8 +12,6 @@ import { ingestInline } from "./inline.ts";
 import { planIngest } from "./plan.ts";
 import { ingestPooled } from "./pooled.ts";
 import { ingestThroughRing } from "./ring.ts";
-import { sealedSize } from "./sealed-blocks.ts";
-import { randomEtag } from "./sealed-checksums.ts";
 import { ingestZeroCopy } from "./zero-copy.ts";
 
 /** Refuses a source whose declared length exceeds the limit, before any byte is read. */

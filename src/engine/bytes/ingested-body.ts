@@ -3,7 +3,7 @@
 import type { ExpectedChecksum } from "../../model/checksum.ts";
 import type { Checksums } from "../../model/object.ts";
 import type { StagedBlob } from "../blobs.ts";
-import type { DataKey } from "./sealed-blocks.ts";
+import type { DataKey } from "../encryption/sealed-blocks.ts";
 
 export interface IngestOptions {
   readonly bucket: string;

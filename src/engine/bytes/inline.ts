@@ -1,10 +1,10 @@
 // Ingests a body that is stored with its record: in one buffer, hashed in one call.
 import type { Context } from "../context.ts";
+import { encryptInto, sealedSize } from "../encryption/sealed-blocks.ts";
 import type { Source } from "../engine.ts";
 import { readWhole } from "./byte-streams.ts";
 import { computeDigests } from "./digests.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
-import { encryptInto, sealedSize } from "./sealed-blocks.ts";
 
 /** Ingests a body of known length. */
 export async function ingestInline(

@@ -1,10 +1,10 @@
 // Stages a body as a separate blob. The bytes are hashed meanwhile, and encrypted if needed.
 import type { StagedBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
+import { encrypt } from "../encryption/sealed-blocks.ts";
 import { type Digests, startDigests } from "./digests.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { toInlineBody } from "./inline.ts";
-import { encrypt } from "./sealed-blocks.ts";
 
 /** A body in the engine's own buffers, so a script cannot change bytes after hashing. */
 export interface BufferedBody<Chunks = AsyncIterable<Uint8Array>> {

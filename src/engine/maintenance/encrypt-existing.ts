@@ -3,9 +3,9 @@
 import type { ObjectRecord } from "../../model/object.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { StagedBlob, StoredBlob } from "../blobs.ts";
-import { createDataKey, currentMasterKey } from "../bytes/data-keys.ts";
-import { type DataKey, encrypt, encryptInto, sealedSize } from "../bytes/sealed-blocks.ts";
 import type { Context } from "../context.ts";
+import { createDataKey, currentMasterKey } from "../encryption/data-keys.ts";
+import { type DataKey, encrypt, encryptInto, sealedSize } from "../encryption/sealed-blocks.ts";
 import type { ApplyOptions, ApplyReport } from "../encryption-operations.ts";
 import type { Body } from "../records.ts";
 import { discardAfterFailure, requireBucket } from "../write-path.ts";

@@ -3,8 +3,8 @@
 import { StoreError } from "../../model/errors.ts";
 import type { ObjectRecord, StoreEncryption } from "../../model/object.ts";
 import { isDeleteMarker } from "../../model/version.ts";
-import { currentMasterKey, requireMasterKeys, resealDataKey } from "../bytes/data-keys.ts";
 import type { Context } from "../context.ts";
+import { currentMasterKey, requireMasterKeys, resealDataKey } from "../encryption/data-keys.ts";
 import type { RotationProgress, RotationReport, WalkOptions } from "../encryption-operations.ts";
 import type { Check, Mutation } from "../records.ts";
 import { requireBucket } from "../write-path.ts";

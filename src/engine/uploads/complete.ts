@@ -14,8 +14,8 @@ import {
   type PartRecord,
   type UploadRecord,
 } from "../../model/upload.ts";
-import { isSameKey } from "../bytes/encryption.ts";
 import { type Context, newId } from "../context.ts";
+import { isSameKey } from "../encryption/customer-keys.ts";
 import type { CompleteOptions, PartName, UploadName } from "../engine.ts";
 import { createdEventMutations } from "../event-outbox.ts";
 import type { Check, StoredUpload } from "../records.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { withOpenedChecksums } from "../../../src/engine/bytes/sealed-checksums.ts";
 import { decodeObject, encodeObject } from "../../../src/engine/codec/record-codec.ts";
+import { withOpenedChecksums } from "../../../src/engine/encryption/sealed-checksums.ts";
 import { objectRecord } from "../../support/samples.ts";
 import { type DirectRequest, type DirectScene, directScene } from "../direct.ts";
 

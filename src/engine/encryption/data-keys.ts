@@ -1,14 +1,14 @@
 // Data keys of objects that are encrypted with the store's keys (SSE-S3). Each object has its own data
-// key, derived from a base key and the names that it belongs to. A master key seals the base key.
+// key, derived from a seed and the names that it belongs to. A master key seals the seed.
 import { hash } from "node:crypto";
 import type { Bucket } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { StoreEncryption } from "../../model/object.ts";
 import type { Context } from "../context.ts";
 import type { MasterKey, MasterKeys } from "../master-keys.ts";
-import { type BaseKey, isSealedBaseKey } from "./base-keys.ts";
-import type { KeySubject } from "./encryption.ts";
+import type { KeySubject } from "./customer-keys.ts";
 import { openKey, sealKey } from "./key-sealing.ts";
+import { isSealedSeed, type KeySeed } from "./key-seeds.ts";
 import type { DataKey } from "./sealed-blocks.ts";
 
 /** The names of a data key, without the scope, which the record contains. */
@@ -44,14 +44,14 @@ export interface NewDataKey {
   seal(master: MasterKey): StoreEncryption;
 }
 
-export function createDataKey({ baseKeys }: Pick<Context, "baseKeys">, subject: KeySubject): NewDataKey {
-  const base = baseKeys.current();
+export function createDataKey({ keySeeds }: Pick<Context, "keySeeds">, subject: KeySubject): NewDataKey {
+  const seed = keySeeds.current();
   return {
-    dataKey: deriveDataKey(base, subject),
+    dataKey: deriveDataKey(seed, subject),
     seal: (master) => ({
       masterKey: master.id,
       scope: subject.scope,
-      sealedKey: baseKeys.seal(base, master),
+      sealedKey: keySeeds.seal(seed, master),
     }),
   };
 }
@@ -64,9 +64,9 @@ export async function resealDataKey(
   master: MasterKey,
 ): Promise<StoreEncryption> {
   const { scope, sealedKey } = encryption;
-  if (isSealedBaseKey(sealedKey)) {
-    const base = await openBaseKey(context, encryption);
-    return { masterKey: master.id, scope, sealedKey: context.baseKeys.seal(base, master) };
+  if (isSealedSeed(sealedKey)) {
+    const seed = await openSeed(context, encryption);
+    return { masterKey: master.id, scope, sealedKey: context.keySeeds.seal(seed, master) };
   }
   const { bytes } = await openDataKey(context, encryption, owner);
   const names = encodeNames(master.id, { ...owner, scope });
@@ -98,18 +98,17 @@ async function openSealedKey(
   owner: KeyOwner,
 ): Promise<DataKey> {
   const subject = { bucket: owner.bucket, key: owner.key, scope: encryption.scope };
-  if (isSealedBaseKey(encryption.sealedKey))
-    return deriveDataKey(await openBaseKey(context, encryption), subject);
+  if (isSealedSeed(encryption.sealedKey)) return deriveDataKey(await openSeed(context, encryption), subject);
   // Earlier versions sealed each data key itself, with the names that it belongs to.
   const master = await findMasterKey(context, encryption);
   const bytes = openKey(master, encryption.sealedKey, encodeNames(master.id, subject));
   return { bytes, use: "direct" };
 }
 
-async function openBaseKey(context: Context, encryption: StoreEncryption): Promise<BaseKey> {
+async function openSeed(context: Context, encryption: StoreEncryption): Promise<KeySeed> {
   const { masterKey, sealedKey } = encryption;
-  const opened = context.baseKeys.opened(masterKey, sealedKey);
-  return opened ?? context.baseKeys.open(await findMasterKey(context, encryption), sealedKey);
+  const opened = context.keySeeds.opened(masterKey, sealedKey);
+  return opened ?? context.keySeeds.open(await findMasterKey(context, encryption), sealedKey);
 }
 
 async function findMasterKey(context: Context, { masterKey }: StoreEncryption): Promise<MasterKey> {
@@ -126,7 +125,7 @@ async function findMasterKey(context: Context, { masterKey }: StoreEncryption): 
  * SHA-512/256 cannot be extended, so that its hash of a secret and a text serves as a keyed hash. It
  * takes a third of the time of an HMAC.
  */
-function deriveDataKey({ secret }: BaseKey, subject: KeySubject): DataKey {
+function deriveDataKey({ secret }: KeySeed, subject: KeySubject): DataKey {
   const input = Buffer.concat([secret, Buffer.from(encodeNames("", subject))]);
   return { bytes: hash("sha512-256", input, "buffer"), use: "direct" };
 }

@@ -5,8 +5,8 @@ import { StoreError } from "../../model/errors.ts";
 import type { Checksums, Encryption } from "../../model/object.ts";
 import type { Context } from "../context.ts";
 import type { WriteOptions } from "../engine.ts";
+import { type KeySubject, sealNewKey } from "./customer-keys.ts";
 import { createDataKey, currentMasterKey, isStoreEncrypted } from "./data-keys.ts";
-import { type KeySubject, sealNewKey } from "./encryption.ts";
 import type { DataKey } from "./sealed-blocks.ts";
 import { sealChecksums } from "./sealed-checksums.ts";
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { sealKey } from "../../../src/engine/bytes/key-sealing.ts";
-import { encryptInto, sealedSize } from "../../../src/engine/bytes/sealed-blocks.ts";
 import { createEngine } from "../../../src/engine/create.ts";
+import { sealKey } from "../../../src/engine/encryption/key-sealing.ts";
+import { encryptInto, sealedSize } from "../../../src/engine/encryption/sealed-blocks.ts";
 import type { MasterKey, MasterKeys } from "../../../src/engine/master-keys.ts";
 import { createMemoryBlobs } from "../../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
@@ -56,7 +56,7 @@ test("a data key that was sealed alone is opened and rotated", async () => {
   await engine.close();
 });
 
-test("objects of one process share a base key, and rotation seals it once", async () => {
+test("objects of one process share a seed, and rotation seals it once", async () => {
   const keys = createKeys();
   const engine = createEngine({ ...openMemory(), encryption: { masterKeys: keys } });
   await engine.createBucket(bucket);
