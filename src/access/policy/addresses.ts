@@ -18,11 +18,20 @@ export function parseNetwork(text: string): Network | undefined {
   return bits > maxLength ? undefined : { family: bytes.length === 4 ? "ipv4" : "ipv6", bytes, length: bits };
 }
 
+/** Addresses whose result is kept: most requests come from few addresses. */
+const maxKnownAddresses = 1024;
+
 /** Returns a function that checks whether an address is in one of the networks. */
 export function createNetworkMatcher(networks: readonly Network[]): (address: string) => boolean {
+  const known = new Map<string, boolean>();
   return (address) => {
+    const found = known.get(address);
+    if (found !== undefined) return found;
     const bytes = parseAddress(address);
-    return bytes !== undefined && networks.some((network) => contains(network, bytes));
+    const isInside = bytes !== undefined && networks.some((network) => contains(network, bytes));
+    if (known.size >= maxKnownAddresses) known.clear();
+    known.set(address, isInside);
+    return isInside;
   };
 }
 

@@ -18,32 +18,38 @@ export type PolicyEffect = "allow" | "deny" | "neutral";
 
 export function evaluatePolicy(policy: Policy, request: PolicyRequest): PolicyEffect {
   const applies = (effect: "Allow" | "Deny", action: string) =>
-    policy.statements.some(
-      (statement) => statement.effect === effect && isApplicable(statement, action, request),
+    statementsAbout(policy, action).some(
+      (statement) => statement.effect === effect && isApplicable(statement, request),
     );
-  const actions = request.actions.map(toLower);
+  const { actions } = request;
   if (actions.some((action) => applies("Deny", action))) return "deny";
   // A request without an action is a mistake of the caller: it is not allowed.
   if (actions.length === 0) return "neutral";
   return actions.every((action) => applies("Allow", action)) ? "allow" : "neutral";
 }
 
-/** The actions of operations in lowercase. There are only as many as operations have. */
-const lowerActions = new Map<string, string>();
+/** Statements by action. There are only as many actions as operations have. */
+const statementsByAction = new WeakMap<Policy, Map<string, readonly Statement[]>>();
 
-function toLower(action: string): string {
-  const known = lowerActions.get(action);
-  if (known !== undefined) return known;
+/** Returns the statements of a policy that are about an action, for some caller and resource. */
+function statementsAbout(policy: Policy, action: string): readonly Statement[] {
+  let known = statementsByAction.get(policy);
+  if (known === undefined) {
+    known = new Map();
+    statementsByAction.set(policy, known);
+  }
+  const found = known.get(action);
+  if (found !== undefined) return found;
   const lower = action.toLowerCase();
-  if (lowerActions.size < 1000) lowerActions.set(action, lower);
-  return lower;
+  const statements = policy.statements.filter(({ actions }) => matchesPatterns(actions, lower));
+  if (known.size < 1000) known.set(action, statements);
+  return statements;
 }
 
-function isApplicable(statement: Statement, action: string, request: PolicyRequest): boolean {
-  const { effect, principals, actions, resources, conditions } = statement;
+function isApplicable(statement: Statement, request: PolicyRequest): boolean {
+  const { effect, principals, resources, conditions } = statement;
   return (
     principals.some((principal) => includesCaller(principal, request.caller, effect)) &&
-    matchesPatterns(actions, action) &&
     matchesPatterns(resources, request.resource) &&
     conditions.every((condition) => holds(condition, request.values))
   );

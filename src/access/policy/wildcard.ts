@@ -4,8 +4,8 @@ const wildcard = /[*?]/;
 
 /** Does not backtrack further than to the last star, so that no pattern takes exponential time. */
 export function matchesWildcard(pattern: string, text: string): boolean {
-  if (!hasWildcard(pattern)) return pattern === text;
   const first = pattern.search(wildcard);
+  if (first === -1) return pattern === text;
   if (first === pattern.length - 1 && pattern[first] === "*") return text.startsWith(pattern.slice(0, first));
   let [p, t, star, resume] = [0, 0, -1, 0];
   while (t < text.length) {
