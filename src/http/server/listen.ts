@@ -3,6 +3,7 @@
 import { createServer } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
+import { serveUpgrades, type UpgradeHandler } from "../upgrade.ts";
 import { trackConnections } from "./connections.ts";
 import { type TrustedPeers, trustNone } from "./forwarded.ts";
 import { pendingResponse } from "./last-response.ts";
@@ -92,6 +93,13 @@ export interface ListenOptions {
   readonly probe?: string | undefined;
   /** Whether undocumented members of Node are used; default: the setting in `limits`, or "on". */
   readonly nodeInternals?: NodeInternalsSetting | undefined;
+  /**
+   * Which program connects to a Unix socket; default: the supervisor, whose forwarding headers are
+   * trusted and which expects status 102. A script's runtime gets plain HTTP, and may omit Host.
+   */
+  readonly peer?: "supervisor" | "runtime" | undefined;
+  /** Handles requests with an Upgrade header; default: they are handled like other requests. */
+  readonly upgrade?: UpgradeHandler | undefined;
   /** Counters of open bodies; default: new counters for this listener. */
   readonly streams?: OpenStreams | undefined;
 }
@@ -106,7 +114,8 @@ export async function listen(
 ): Promise<HttpListener> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   const { stallMilliseconds = 120_000, tls, trusted = trustNone, limits } = options;
-  const isInternal = "path" in address;
+  const isRuntime = options.peer === "runtime";
+  const isInternal = "path" in address && !isRuntime;
   const state = createListenerState(options.nodeInternals ?? limits?.nodeInternals, options.streams);
   const serving = createServing(handler, { ...options, isInternal, state });
   const server = createServer(
@@ -119,6 +128,7 @@ export async function listen(
       keepAliveTimeout: idleMilliseconds,
       noDelay: true,
       maxHeaderSize: headerBytes,
+      requireHostHeader: !isRuntime,
     },
     (message, response) => serving.serve(message, response, "nothing"),
   );
@@ -126,6 +136,7 @@ export async function listen(
   server.on("checkContinue", (message, response) => serving.serve(message, response, "100-continue"));
   // Other expectations can be ignored (RFC 9110 10.1.1).
   server.on("checkExpectation", (message, response) => serving.serve(message, response, "nothing"));
+  if (options.upgrade !== undefined) serveUpgrades(server, options.upgrade);
   // No limit: Node would silently drop further headers, which would then not be checked.
   server.maxHeadersCount = 0;
   refuseMalformed(server, options.refusal);
