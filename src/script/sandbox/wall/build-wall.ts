@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import type { SandboxLimits, WallCommand, WallFile, WallOptions, WallTools } from "./types.ts";
 
 export const defaultSandboxLimits: SandboxLimits = {
-  dataBytes: 512 * 1024 * 1024,
+  memoryBytes: 256 * 1024 * 1024,
   openFiles: 1024,
   threads: 64,
 };
@@ -13,6 +13,9 @@ export const defaultSandboxLimits: SandboxLimits = {
 export const socketsPath = "/sockets";
 const workerdPath = "/bin/workerd";
 const prlimitPath = "/bin/prlimit";
+
+/** Address space for compiled code, which V8 reserves as writable data and hardly uses. */
+const reservedBytes = 512 * 1024 * 1024;
 
 const [infoFd, seccompFd] = [3, 4];
 const unprivilegedId = "65534";
@@ -51,6 +54,7 @@ export function buildWall(options: WallOptions): WallCommand {
     ],
     extraFiles: tools.seccomp === undefined ? [] : [{ fd: seccompFd, bytes: tools.seccomp }],
     infoFd,
+    closedFds: tools.inheritedFds.filter((fd) => fd > seccompFd),
     user: tools.user,
   };
 }
@@ -59,7 +63,7 @@ export function buildWall(options: WallOptions): WallCommand {
 function limitedCommand(tools: WallTools, limits: SandboxLimits): string[] {
   return [
     prlimitPath,
-    `--data=${limits.dataBytes}`,
+    `--data=${reservedBytes + limits.memoryBytes}`,
     `--nofile=${limits.openFiles}`,
     ...(tools.canLimitThreads ? [`--nproc=${limits.threads}`] : []),
     // No file can be written, neither a core dump nor memory that poses as a file.

@@ -1,5 +1,5 @@
 // Finds the parts of the wall on this machine and tries it once. Says in words what is missing.
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { release, tmpdir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
@@ -45,7 +45,15 @@ export async function checkWall(options: WallCheckOptions): Promise<WallCheck> {
     );
   }
   const canLimitThreads = countsThreadsByNamespace(release());
-  const tools = { bwrap, prlimit, files, seccomp: compileSeccomp(arch), canLimitThreads, user };
+  const tools = {
+    bwrap,
+    prlimit,
+    files,
+    seccomp: compileSeccomp(arch),
+    canLimitThreads,
+    user,
+    inheritedFds: findInheritedFds(),
+  };
   const failure = await tryWall(tools, workerd);
   if (failure !== undefined) return missing(describeFailure(failure));
   const warnings = canLimitThreads
@@ -83,6 +91,23 @@ async function findUnreadable(file: string): Promise<string | undefined> {
     folders.unshift(folder);
   for (const folder of folders) if (((await stat(folder)).mode & 0o1) === 0) return folder;
   return ((await stat(file)).mode & 0o5) === 0o5 ? undefined : file;
+}
+
+/** Node closes most descriptors in its children, but not all of those that it inherited itself. */
+function findInheritedFds(): number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((fd) => fd > 2 && !isClosedOnExec(fd));
+}
+
+function isClosedOnExec(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
+    return (Number.parseInt(flags ?? "0", 8) & 0o2000000) !== 0;
+  } catch {
+    // The descriptor was that of the listing, which is closed by now.
+    return true;
+  }
 }
 
 /** Before Linux 5.14 the limit counts all threads of a user, in and out of sandboxes. */

@@ -1,5 +1,6 @@
 // Starts a command of `buildWall` and reads the process id of workerd.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import type { Duplex, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { WallCommand } from "./types.ts";
@@ -13,13 +14,7 @@ export interface WalledProcess {
 
 /** Output is a pipe: behind the wall no process can write to a file. */
 export function startWall(wall: WallCommand): WalledProcess {
-  const descriptors = [wall.infoFd, ...wall.extraFiles.map(({ fd }) => fd)];
-  const child = spawn(wall.command, wall.args, {
-    stdio: ["ignore", "pipe", "pipe", ...pipesUpTo(Math.max(...descriptors))],
-    env: {},
-    cwd: "/",
-    ...wall.user,
-  }) as ChildProcessByStdio<null, Readable, Readable>;
+  const child = spawnWall(wall);
   for (const { fd, bytes } of wall.extraFiles) {
     const pipe = child.stdio[fd] as Duplex;
     // The command may end before it read the file; its exit code says so.
@@ -31,8 +26,20 @@ export function startWall(wall: WallCommand): WalledProcess {
   return { child, workerdPid };
 }
 
-function pipesUpTo(lastFd: number): "pipe"[] {
-  return Array.from({ length: lastFd - 2 }, () => "pipe");
+function spawnWall(wall: WallCommand): WalledProcess["child"] {
+  const pipes = new Set([1, 2, wall.infoFd, ...wall.extraFiles.map(({ fd }) => fd)]);
+  const length = Math.max(...pipes, ...wall.closedFds) + 1;
+  // Node cannot close a descriptor in a child, but it can replace the descriptor.
+  const nothing = openSync("/dev/null", "r");
+  try {
+    const stdio = Array.from({ length }, (_, fd) => {
+      return pipes.has(fd) ? "pipe" : wall.closedFds.includes(fd) ? nothing : "ignore";
+    });
+    const options = { stdio, env: {}, cwd: "/", ...wall.user };
+    return spawn(wall.command, wall.args, options) as WalledProcess["child"];
+  } finally {
+    closeSync(nothing);
+  }
 }
 
 async function readPid(pipe: Duplex): Promise<number> {

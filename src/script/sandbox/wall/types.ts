@@ -10,8 +10,8 @@ export interface WallFile {
 
 /** Limits of one process behind the wall, which it cannot raise. */
 export interface SandboxLimits {
-  /** Private writable memory: heaps, buffers and stacks, used or only allocated. */
-  readonly dataBytes: number;
+  /** Heaps, buffers and stacks together, used or only allocated. workerd itself needs about 25 MB. */
+  readonly memoryBytes: number;
   readonly openFiles: number;
   /** Enforced where the kernel counts the threads of each user namespace, since Linux 5.14. */
   readonly threads: number;
@@ -31,6 +31,8 @@ export interface WallTools {
   /** The compiled filter of system calls, undefined on an architecture that has none. */
   readonly seccomp: Uint8Array | undefined;
   readonly canLimitThreads: boolean;
+  /** Descriptors that every child of this process would inherit. */
+  readonly inheritedFds: readonly number[];
   /** The user that runs the command: unprivileged if Store runs as root, otherwise undefined. */
   readonly user: WallUser | undefined;
 }
@@ -55,6 +57,8 @@ export interface WallCommand {
   readonly extraFiles: readonly { readonly fd: number; readonly bytes: Uint8Array }[];
   /** The descriptor on which the command reports the process id of workerd. */
   readonly infoFd: number;
+  /** Descriptors of this process that the command must not inherit. */
+  readonly closedFds: readonly number[];
   readonly user: WallUser | undefined;
 }
 
