@@ -63,7 +63,7 @@ interface Seen {
 }
 
 async function start(t: TestContext, options: OutboundProxyOptions) {
-  const binary = await findRuntime();
+  const binary = findRuntime();
   if (binary === undefined) {
     t.skip("the package workerd is not installed");
     return undefined;

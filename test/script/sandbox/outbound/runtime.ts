@@ -3,16 +3,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { until } from "../../inside.ts";
 
-/** Returns undefined if the package is not installed. A variable name hides it from the compiler. */
-export async function findRuntime(): Promise<string | undefined> {
-  const name = "workerd";
+/** Returns the path of the binary; undefined if the package is not installed. */
+export function findRuntime(): string | undefined {
   try {
-    const { default: path } = (await import(name)) as { default: unknown };
+    const { default: path } = createRequire(import.meta.url)("workerd") as { default: unknown };
     return typeof path === "string" ? path : undefined;
   } catch {
     return undefined;
