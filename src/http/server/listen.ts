@@ -94,6 +94,11 @@ export interface ListenOptions {
   readonly nodeInternals?: NodeInternalsSetting | undefined;
   /** Counters of open bodies; default: new counters for this listener. */
   readonly streams?: OpenStreams | undefined;
+  /**
+   * Who connects to a Unix socket; default: the supervisor. A client's forwarding headers are not
+   * trusted, and it gets no interim responses, which some clients take for the final response.
+   */
+  readonly peer?: "supervisor" | "client" | undefined;
 }
 
 /** How long idle connections of clients stay open while the listener ends. */
@@ -106,7 +111,7 @@ export async function listen(
 ): Promise<HttpListener> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   const { stallMilliseconds = 120_000, tls, trusted = trustNone, limits } = options;
-  const isInternal = "path" in address;
+  const isInternal = "path" in address && options.peer !== "client";
   const state = createListenerState(options.nodeInternals ?? limits?.nodeInternals, options.streams);
   const serving = createServing(handler, { ...options, isInternal, state });
   const server = createServer(
