@@ -32,6 +32,9 @@ export function buildWall(options: WallOptions): WallCommand {
   for (const path of [sockets, ...mounts.flatMap(({ from, to }) => [from, to])]) {
     if (!isAbsolute(path) || path.includes("\0")) throw new Error(`Not an absolute path: "${path}".`);
   }
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!Number.isSafeInteger(limit) || limit < 1) throw new Error(`Not a limit of ${name}: ${limit}.`);
+  }
   return {
     command: tools.bwrap,
     args: [

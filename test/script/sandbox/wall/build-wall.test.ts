@@ -114,6 +114,15 @@ test("a path that is not absolute is refused", () => {
   for (const part of invalid) assert.throws(() => buildWall({ ...options, ...part }), /absolute path/);
 });
 
+test("a limit that is not a positive integer is refused", () => {
+  for (const threads of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    assert.throws(
+      () => buildWall({ ...options, limits: { ...options.limits, threads } }),
+      /limit of threads/,
+    );
+  }
+});
+
 test("an argument of workerd never becomes an option of bubblewrap", () => {
   const { args } = buildWall({ ...options, args: ["--share-net"], limits: defaultSandboxLimits });
   assert.ok(args.indexOf("--share-net") > args.indexOf("--"));
