@@ -9,7 +9,7 @@ const tools: WallTools = {
   files: [{ from: "/lib/libc.so.6", to: "/lib/libc.so.6" }],
   seccomp: Uint8Array.of(6, 0, 0, 0, 0, 0, 255, 127),
   canLimitThreads: true,
-  inheritedFds: [3, 10, 251],
+  inheritedFds: [3, 4, 10, 251],
   user: { uid: 65534, gid: 65534 },
 };
 
@@ -98,9 +98,10 @@ test("the filter of system calls is passed by a descriptor", () => {
 });
 
 test("without a filter the command has no option for it", () => {
-  const { args, extraFiles } = buildWall({ ...options, tools: { ...tools, seccomp: undefined } });
+  const { args, extraFiles, closedFds } = buildWall({ ...options, tools: { ...tools, seccomp: undefined } });
   assert.ok(!args.includes("--seccomp"));
   assert.deepEqual(extraFiles, []);
+  assert.deepEqual(closedFds, [4, 10, 251]);
 });
 
 test("a path that is not absolute is refused", () => {
