@@ -85,6 +85,9 @@ test("a script in the runtime reads why its fetch was refused", async (t) => {
   const refused = await act("get", "https://api.example.com/");
   assert.equal(refused.status, 403);
   assert.match(refused.text!, /^fetch of "api\.example\.com" was refused: add it to outbound/);
+  // The refusal arrives while the script still sends a body.
+  const upload = await act("post", "https://api.example.com/");
+  assert.equal(upload.status, 403, JSON.stringify(upload));
 });
 
 test("a script in the runtime cannot reach loopback, metadata or private addresses", async (t) => {
