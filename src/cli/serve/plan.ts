@@ -11,6 +11,7 @@ import {
   noteUnread,
   readOptions,
 } from "../store/script-config.ts";
+import { type BucketSocket, bucketSocketOptions, bucketSocketSettings } from "./bucket-sockets.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console.ts";
 import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
 import { numberOption, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
@@ -28,6 +29,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   ...s3Options,
   ...consoleOptions,
   ...publicOptions,
+  ...bucketSocketOptions,
   ...tlsOptions,
   ...proxyOptions,
   ...limitOptions,
@@ -48,6 +50,7 @@ export interface Plan extends PortAddress {
   readonly s3: S3Settings;
   readonly console: ConsoleSettings;
   readonly public: PublicSettings;
+  readonly bucketSockets: readonly BucketSocket[];
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
@@ -65,6 +68,7 @@ export async function createPlan(invocation: Invocation, mode: Mode): Promise<Pl
     s3: s3Settings(invocation, mode),
     console: consoleSettings(invocation, mode),
     public: publicSettings(invocation, mode),
+    bucketSockets: bucketSocketSettings(invocation),
     tls: tlsFiles(invocation),
     trusted: trustedOption(invocation),
     limits: portLimits(invocation),
