@@ -7,10 +7,10 @@ import type { PortOptions } from "../../http/port-options.ts";
 import { AssetsError } from "../../script/assets/asset-directory.ts";
 import { readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
+import { LoadError } from "../../script/host/host-process.ts";
 import { BundleError } from "../../script/supervisor/bundle.ts";
 import { createScriptLog, type ScriptLog } from "../../script/supervisor/script-log.ts";
 import { type ScriptServer, startScripts } from "../../script/supervisor/supervisor.ts";
-import { LoadError } from "../../script/supervisor/worker-handle.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
@@ -184,6 +184,7 @@ async function startPlannedScripts(
     location: data.location,
     ...{ mode, presign, host, port, whenTaken, watch, ...commonPortOptions },
     ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
+    ...{ sandbox: plan.sandbox, onExchange: plan.onExchange, metrics: plan.metrics },
     encryption: {
       secretKey: Buffer.from(data.secretKey()).toString("base64"),
       encrypt: data.encryption,

@@ -114,6 +114,7 @@ export async function listen(
 ): Promise<HttpListener> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   const { stallMilliseconds = 120_000, tls, trusted = trustNone, limits } = options;
+  const isRuntime = options.peer === "runtime";
   const isInternal = "path" in address && (options.peer ?? "supervisor") === "supervisor";
   const state = createListenerState(options.nodeInternals ?? limits?.nodeInternals, options.streams);
   const serving = createServing(handler, { ...options, isInternal, state });
@@ -127,7 +128,7 @@ export async function listen(
       keepAliveTimeout: idleMilliseconds,
       noDelay: true,
       maxHeaderSize: headerBytes,
-      requireHostHeader: options.peer !== "runtime",
+      requireHostHeader: !isRuntime,
     },
     (message, response) => {
       if (isRuntime) omitOwnHeaders(response);
