@@ -10,7 +10,7 @@ import { bucketListenOptions } from "../../src/capability/bucket/bucket-capabili
 import { maxMetadataBytes } from "../../src/capability/bucket/frame.ts";
 import { outcomeOf, root, shellIn } from "../cli/store.ts";
 import { temporaryDirectory } from "../support/stores.ts";
-import { startWorkerd } from "../support/workerd.ts";
+import { startWorkerd } from "../support/workerd/start-workerd.ts";
 import { blocksOf } from "./page/markdown.ts";
 import { curlFolder, programFolder, writeFiles } from "./page/project.ts";
 import { play, stepsOf } from "./page/transcript.ts";
