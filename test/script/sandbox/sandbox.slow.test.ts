@@ -165,7 +165,9 @@ export default {
   },
 };`;
 
-test("a wrangler project runs in a sandbox by option, and errors name what was not given", { skip }, async (t) => {
+test("a wrangler project runs in a sandbox by option, and errors name what was not given", {
+  skip,
+}, async (t) => {
   const scene = await openScene(t);
   await scene.write("src/index.js", faults);
   const config = {
@@ -179,7 +181,10 @@ test("a wrangler project runs in a sandbox by option, and errors name what was n
   };
   await scene.write("wrangler.json", JSON.stringify(config));
   const server = await scene.start("serve", { configs: ["wrangler.json"], args: ["--isolation", "sandbox"] });
-  assert.match((await server.ask("/database")).text, /env\.DATABASE is a D1 database, which Store does not have/);
+  assert.match(
+    (await server.ask("/database")).text,
+    /env\.DATABASE is a D1 database, which Store does not have/,
+  );
   assert.match((await server.ask("/outbound")).text, /api\.example\.com/);
   await server.told(/api\.example\.com/);
   assert.equal((await server.ask("/same")).text, "true");
@@ -195,7 +200,9 @@ test("a wrangler project runs in a sandbox by option, and errors name what was n
   }, "the notification is handled");
 });
 
-test("the runtime of a script that is killed is started again, with all of its rights", { skip }, async (t) => {
+test("the runtime of a script that is killed is started again, with all of its rights", {
+  skip,
+}, async (t) => {
   const source = `export default { async fetch(_, env) {
     await env.BUCKET.put("key", "value");
     return new Response(await (await env.BUCKET.get("key")).text());
