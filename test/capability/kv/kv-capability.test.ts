@@ -260,6 +260,14 @@ test("an endless body is cut off after the refusal", async (t) => {
   assert.equal((await get("key")).status, 404);
 });
 
+test("the first response on a socket is the final one, without a status below 200", async (t) => {
+  const { client } = await openScene(t);
+  const socket = await client.connect("GET / HTTP/1.1\r\nhost: fake-host\r\n\r\n");
+  const [bytes] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  assert.match(bytes.toString(), /^HTTP\/1\.1 200 OK\r\n/);
+});
+
 test("a missing namespace is an error of every operation, never a missing key", async (t) => {
   const { engine } = await openScene(t);
   const { send } = await serveOnSocket(t, createKvCapability({ engine, namespace: "none" }));
