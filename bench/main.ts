@@ -25,6 +25,7 @@ import { multipart } from "./sections/multipart.ts";
 import { peers } from "./sections/peers.ts";
 import { quotas } from "./sections/quotas.ts";
 import { s3 } from "./sections/s3.ts";
+import { sandbox } from "./sections/sandbox.ts";
 import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
 import { small } from "./sections/small.ts";
@@ -41,6 +42,7 @@ const sections: readonly Section[] = [
   sizes,
   multipart,
   scripts,
+  sandbox,
   s3,
   contention,
   list,

@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { openStore } from "../../src/index.ts";
 import { requestsPerSecond } from "../http-load.ts";
 import type { Limit } from "../limits.ts";
+import { startMiniflare } from "../peers/miniflare.ts";
 import { type Context, compare, type Section } from "../section.ts";
-import { end, firstDocument, installPeer, start, startStore } from "../servers.ts";
+import { end, firstDocument, start, startStore } from "../servers.ts";
 
-/** The last version of miniflare that runs on the oldest Node version that Store supports. */
-const miniflareVersion = "4.20260426.0";
 const connections = [1, 16, 64];
 
 export const scripts: Section = {
@@ -36,7 +35,7 @@ async function run(context: Context): Promise<void> {
     const { url } = await startStore(directory, started);
     const store = Number(new URL(url).port);
     const limits: [string, number][] = [["bare node:http", await startBare(directory, etag, started)]];
-    const miniflare = await startMiniflare(context, etag, started);
+    const miniflare = await startMiniflare(context, script, started);
     if (miniflare !== undefined) limits.push(["miniflare", miniflare]);
     for (const lanes of connections) {
       const load = (port: number) => () =>
@@ -77,41 +76,4 @@ server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.ad
   );
   const { port } = JSON.parse(await firstDocument(start([file], started))) as { port: number };
   return port;
-}
-
-/** Installs miniflare into a cache folder, not as a dependency. If that fails, adds a note. */
-async function startMiniflare(
-  context: Context,
-  etag: string,
-  started: ChildProcess[],
-): Promise<number | undefined> {
-  try {
-    const cache = await installPeer(context, "miniflare", miniflareVersion);
-    const file = join(cache, "serve.mjs");
-    writeFileSync(
-      file,
-      `import { Miniflare } from "miniflare";
-const miniflare = new Miniflare({
-  modules: true,
-  script: ${JSON.stringify(script)},
-  compatibilityDate: "2026-04-01",
-  r2Buckets: ["BUCKET"],
-  host: "127.0.0.1",
-  port: 0,
-});
-const bucket = await miniflare.getR2Bucket("BUCKET");
-const { etag } = await bucket.put("key", "value");
-if (etag !== ${JSON.stringify(etag)}) throw new Error("another etag: " + etag);
-process.on("SIGTERM", () => miniflare.dispose().finally(() => process.exit()));
-console.log(JSON.stringify({ port: Number((await miniflare.ready).port) }));
-`,
-    );
-    const { port } = JSON.parse(await firstDocument(start([file], started))) as { port: number };
-    return port;
-  } catch (error) {
-    context.note(
-      `miniflare is skipped: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
-    );
-    return undefined;
-  }
 }
