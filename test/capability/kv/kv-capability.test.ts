@@ -5,7 +5,11 @@ import { type TestContext, test } from "node:test";
 import { createKvCapability } from "../../../src/capability/kv/kv-capability.ts";
 import { openEngine } from "../../../src/open.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
+<<<<<<< HEAD
 import { type RawRequest, serveOnSocket } from "../../support/workerd/socket-client.ts";
+=======
+import { type RawRequest, serveOnSocket } from "../../support/sandbox/socket-client.ts";
+>>>>>>> h-kv
 
 const start = 1_700_000_000;
 const valueBytes = 25 * 1024 * 1024;
@@ -239,6 +243,33 @@ test("a body that is too large or ends too early is not stored", async (t) => {
     assert.equal((await get("key")).status, 404, rest);
   }
   assert.deepEqual((await engine.kv.list("sessions")).keys, []);
+});
+
+test("an endless body is cut off after the refusal", async (t) => {
+  const { client, get } = await openScene(t);
+  const socket = await client.connect(
+    "PUT /key?urlencoded=true HTTP/1.1\r\nhost: fake-host\r\ntransfer-encoding: chunked\r\n\r\n",
+  );
+  // Sending fails when the connection is closed.
+  socket.on("error", () => {});
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(1024 * 1024), Buffer.from("\r\n")]);
+  const send = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on("drain", send);
+  socket.resume();
+  send();
+  await closed;
+  assert.equal((await get("key")).status, 404);
+});
+
+test("the first response on a socket is the final one, without a status below 200", async (t) => {
+  const { client } = await openScene(t);
+  const socket = await client.connect("GET / HTTP/1.1\r\nhost: fake-host\r\n\r\n");
+  const [bytes] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  assert.match(bytes.toString(), /^HTTP\/1\.1 200 OK\r\n/);
 });
 
 test("a missing namespace is an error of every operation, never a missing key", async (t) => {

@@ -66,7 +66,10 @@ export function remoteNamespace(port: number): StoreKvNamespace {
       method: "POST",
       headers: { "x-call": encodeURIComponent(JSON.stringify({ method, args: encoded, bodyKind })) },
       ...(body === undefined ? {} : { body, duplex: "half" }),
-    } as RequestInit);
+    } as RequestInit).catch(({ cause }: Error) => {
+      // A stream of the test failed.
+      throw cause;
+    });
     const kind = response.headers.get("x-kind");
     if (kind === null) throw new Error(`The script failed: ${response.status} ${await response.text()}`);
     if (kind === "error") {

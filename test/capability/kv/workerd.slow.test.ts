@@ -14,10 +14,16 @@ import { keysContract } from "../../contracts/key-value/keys.ts";
 import { listContract } from "../../contracts/key-value/list.ts";
 import { putContract } from "../../contracts/key-value/put.ts";
 import { racesContract } from "../../contracts/key-value/races.ts";
+<<<<<<< HEAD
 import type { Scene, Scenes } from "../../contracts/key-value/scene.ts";
 import { start } from "../../contracts/key-value/scene.ts";
 import { serveOnSocket } from "../../support/workerd/socket-client.ts";
 import { startWorkerd } from "../../support/workerd/workerd-process.ts";
+=======
+import { type Clock, type Scene, type Scenes, start, streamOf } from "../../contracts/key-value/scene.ts";
+import { serveOnSocket } from "../../support/sandbox/socket-client.ts";
+import { startWorkerd } from "../../support/sandbox/workerd-process.ts";
+>>>>>>> h-kv
 import { remoteNamespace, script } from "./remote-namespace.ts";
 
 interface Remote {
@@ -49,37 +55,49 @@ function createRemoteScenes(): Scenes {
     for (const end of endings.reverse()) await end();
   });
   const suite = { after: (end: () => unknown) => endings.push(end) } as unknown as TestContext;
-  const clock = { time: 0 };
-  let opened: Promise<readonly [Engine, Remote]> | undefined;
+  const sharedClock = { time: 0 };
+  let sharedEngine: Promise<Engine> | undefined;
+  let remote: Promise<Remote> | undefined;
   let count = 0;
 
-  async function shared(): Promise<Scene> {
-    opened ??= Promise.all([
-      openEngine("memory:", { now: () => clock.time }).then(({ engine }) => {
-        endings.push(() => engine.close());
-        return engine;
-      }),
-      startRemote(suite),
-    ]);
-    const [engine, { kv, use }] = await opened;
+  async function scene(engine: Engine, clock: Clock): Promise<Scene> {
+    remote ??= startRemote(suite);
+    const { kv, use } = await remote;
     clock.time = start * 1000 + 500;
     const namespace = `sessions-${count++}`;
     await engine.kv.createNamespace(namespace);
     use(createKvCapability({ engine, namespace }));
     return { store: engine as unknown as Scene["store"], kv, clock };
   }
-  return { shared, own: shared, differences };
+
+  return {
+    differences,
+    async shared() {
+      sharedEngine ??= openMemory(suite, sharedClock);
+      return scene(await sharedEngine, sharedClock);
+    },
+    async own(t) {
+      const clock = { time: 0 };
+      return scene(await openMemory(t, clock), clock);
+    },
+  };
 }
 
-/** The runtime decides these before or after it uses the protocol. */
+async function openMemory(t: TestContext, clock: Clock): Promise<Engine> {
+  const { engine } = await openEngine("memory:", { now: () => clock.time });
+  t.after(() => engine.close());
+  return engine;
+}
+
+/** The runtime decides these before it uses the protocol. */
 const differences = {
-  "a key that is not a string is converted to one, and a missing key is refused":
-    "the runtime converts undefined to a string too",
-  "put converts numbers and other primitives to strings, and refuses other objects":
-    "the runtime converts undefined to a string too",
+  "a missing key is refused": 'the runtime converts undefined to "undefined"',
+  "put without a value is refused": 'the runtime converts undefined to "undefined"',
+  "a lone surrogate in a value is replaced with U+FFFD": "the runtime sends three bytes for it",
   "an endless stream is cancelled at the size limit, and nothing is stored":
     "the runtime sends a whole body before it reads the response",
   "a put with an invalid argument cancels its stream": "the runtime does not cancel the stream",
+  "metadata that JSON cannot represent is refused with a TypeError": "the runtime sends it",
 };
 
 describe("key-value namespaces through workerd fulfil their contract", () => {
@@ -103,4 +121,15 @@ test("a script reads an error of the store with its status and reason", async (t
   await assert.rejects(kv.get("key"), { message: `KV GET failed: 400 ${reason}` });
   await assert.rejects(kv.put("key", "value"), { message: `KV PUT failed: 404 ${reason}` });
   await assert.rejects(kv.list(), { message: `KV GET failed: 404 ${reason}` });
+});
+
+test("a script that puts a stream of 40 MiB gets the limit as an error", async (t) => {
+  const { engine } = await openEngine("memory:");
+  t.after(() => engine.close());
+  await engine.kv.createNamespace("sessions");
+  const { kv, use } = await startRemote(t);
+  use(createKvCapability({ engine, namespace: "sessions" }));
+  const { stream } = streamOf(40 * 1024 * 1024);
+  await assert.rejects(kv.put("key", stream), /KV PUT failed: 413 Value length of \d+ exceeds limit/);
+  assert.equal(await kv.get("key"), null);
 });
