@@ -14,16 +14,9 @@ import { keysContract } from "../../contracts/key-value/keys.ts";
 import { listContract } from "../../contracts/key-value/list.ts";
 import { putContract } from "../../contracts/key-value/put.ts";
 import { racesContract } from "../../contracts/key-value/races.ts";
-<<<<<<< HEAD
-import type { Scene, Scenes } from "../../contracts/key-value/scene.ts";
-import { start } from "../../contracts/key-value/scene.ts";
-import { serveOnSocket } from "../../support/workerd/socket-client.ts";
-import { startWorkerd } from "../../support/workerd/workerd-process.ts";
-=======
 import { type Clock, type Scene, type Scenes, start, streamOf } from "../../contracts/key-value/scene.ts";
 import { serveOnSocket } from "../../support/sandbox/socket-client.ts";
 import { startWorkerd } from "../../support/sandbox/workerd-process.ts";
->>>>>>> h-kv
 import { remoteNamespace, script } from "./remote-namespace.ts";
 
 interface Remote {

@@ -7,11 +7,7 @@ import type { HttpHandler } from "../../../src/http/server/listen.ts";
 import type { AssetsOptions } from "../../../src/script/bindings.ts";
 import { openSandboxAssets } from "../../../src/script/sandbox/assets-endpoint.ts";
 import { project } from "../../support/projects.ts";
-<<<<<<< HEAD
-import { serveOnSocket } from "../../support/workerd/socket-client.ts";
-=======
 import { serveOnSocket } from "../../support/sandbox/socket-client.ts";
->>>>>>> h-kv
 
 async function openScene(t: TestContext, options: Partial<AssetsOptions> = {}) {
   const { directory, write } = await project(t);
