@@ -1,0 +1,12 @@
+// The contracts of key-value namespaces, as a worker that runs them.
+import { kvContract } from "../../../contracts/key-value.ts";
+import { createRun } from "./run.ts";
+import { remoteStores, type SuiteEnvironment } from "./remote-store.ts";
+
+let environment: SuiteEnvironment | undefined;
+
+kvContract(remoteStores(() => environment!));
+
+export const run = createRun((found) => {
+  environment = found;
+});
