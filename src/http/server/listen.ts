@@ -3,6 +3,7 @@
 import { createServer } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
+import { serveUpgrades, type UpgradeHandler } from "../upgrade.ts";
 import { trackConnections } from "./connections.ts";
 import { type TrustedPeers, trustNone } from "./forwarded.ts";
 import { pendingResponse } from "./last-response.ts";
@@ -92,8 +93,15 @@ export interface ListenOptions {
   readonly probe?: string | undefined;
   /** Whether undocumented members of Node are used; default: the setting in `limits`, or "on". */
   readonly nodeInternals?: NodeInternalsSetting | undefined;
+  /** Handles requests with an Upgrade header; default: they are handled like other requests. */
+  readonly upgrade?: UpgradeHandler | undefined;
   /** Counters of open bodies; default: new counters for this listener. */
   readonly streams?: OpenStreams | undefined;
+  /**
+   * Which program connects to a Unix socket; default: the supervisor, whose forwarding headers are
+   * trusted and which expects status 102. Other peers get plain HTTP; a runtime may omit Host.
+   */
+  readonly peer?: "supervisor" | "client" | "runtime" | undefined;
 }
 
 /** How long idle connections of clients stay open while the listener ends. */
@@ -106,7 +114,7 @@ export async function listen(
 ): Promise<HttpListener> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   const { stallMilliseconds = 120_000, tls, trusted = trustNone, limits } = options;
-  const isInternal = "path" in address;
+  const isInternal = "path" in address && (options.peer ?? "supervisor") === "supervisor";
   const state = createListenerState(options.nodeInternals ?? limits?.nodeInternals, options.streams);
   const serving = createServing(handler, { ...options, isInternal, state });
   const server = createServer(
@@ -119,6 +127,7 @@ export async function listen(
       keepAliveTimeout: idleMilliseconds,
       noDelay: true,
       maxHeaderSize: headerBytes,
+      requireHostHeader: options.peer !== "runtime",
     },
     (message, response) => serving.serve(message, response, "nothing"),
   );
@@ -126,6 +135,7 @@ export async function listen(
   server.on("checkContinue", (message, response) => serving.serve(message, response, "100-continue"));
   // Other expectations can be ignored (RFC 9110 10.1.1).
   server.on("checkExpectation", (message, response) => serving.serve(message, response, "nothing"));
+  if (options.upgrade !== undefined) serveUpgrades(server, options.upgrade);
   // No limit: Node would silently drop further headers, which would then not be checked.
   server.maxHeadersCount = 0;
   refuseMalformed(server, options.refusal);

@@ -5,8 +5,13 @@ import { getLastResponse, pendingResponse } from "./last-response.ts";
 
 export type RefusalStatus = 400 | 408 | 431 | 501 | 503;
 
-/** Formats the body of a refusal in the front end's format. */
-export type RefusalText = (status: RefusalStatus) => { readonly type: string; readonly body: string };
+/** Formats a refusal in the front end's format. */
+export type RefusalText = (status: RefusalStatus) => {
+  readonly type: string;
+  readonly body: string;
+  /** Headers of the front end, with names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 const sentences: Readonly<Record<RefusalStatus, string>> = {
   400: "The request is not valid HTTP.",
@@ -27,12 +32,13 @@ export function refuse(
   status: RefusalStatus,
   text: RefusalText = plainRefusal,
 ): void {
-  const { type, body } = text(status);
+  const { type, body, headers } = text(status);
   const retry = status === 503 ? { "retry-after": "1" } : {};
   response.writeHead(status, {
     "content-type": type,
     "content-length": Buffer.byteLength(body),
     connection: "close",
+    ...headers,
     ...retry,
   });
   response.end(response.req.method === "HEAD" ? undefined : body);
@@ -54,11 +60,13 @@ export function refuseMalformed(server: Server, text: RefusalText = plainRefusal
       return;
     }
     const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : isLate ? 408 : 400;
-    const { type, body } = text(status);
-    socket.end(
+    const { type, body, headers = {} } = text(status);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head =
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${type}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
+      `${lines.join("")}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+    socket.write(head, "latin1");
+    socket.end(body);
   });
 }
 

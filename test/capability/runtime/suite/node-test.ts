@@ -19,7 +19,7 @@ interface Suite {
 }
 
 /** A test that takes longer has lost a response: no test of a contract waits for a timer. */
-const patience = 60_000;
+const patience = 20_000;
 
 const top = newSuite("");
 let current = top;

@@ -107,12 +107,12 @@ function withDates(info: unknown): unknown {
 }
 
 /**
- * Returns the binding with errors as the contracts expect them. The runtime's errors are plain:
- * action and code are in the message only. `prepare` is awaited before a call, if it must be.
+ * Returns the binding with values and errors as the contracts expect them. The runtime's errors are
+ * plain: action and code are in the message only. `prepare` is awaited before a call, if it must be.
  */
 function translating(binding: Methods, prepare: () => Promise<unknown> | undefined): Methods {
   const call = (name: string, args: unknown[]): unknown => {
-    const prepared = prepare();
+    const prepared = name === "resumeMultipartUpload" ? undefined : prepare();
     const answer =
       prepared === undefined ? binding[name]!(...args) : prepared.then(() => binding[name]!(...args));
     if (!(answer instanceof Promise)) return translated(answer);
@@ -122,14 +122,48 @@ function translating(binding: Methods, prepare: () => Promise<unknown> | undefin
   };
   // An upload has methods that fail with errors of the same form.
   const translated = (value: unknown) =>
-    typeof (value as Methods | null)?.["uploadPart"] === "function"
+    isObject(value) && typeof value.uploadPart === "function"
       ? translating(value as Methods, prepare)
-      : value;
-  return new Proxy(binding, {
+      : withoutUndefined(value);
+  return withMembers(binding, (name, member) =>
+    typeof member === "function" ? (...args: unknown[]) => call(name, args) : member,
+  );
+}
+
+/**
+ * Fields that an object does not have are undefined in the runtime's values, and absent in those of
+ * the process tier.
+ */
+function withoutUndefined(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  if (Array.isArray(value.objects)) return { ...value, objects: value.objects.map(withoutUndefined) };
+  if (!("checksums" in value)) return value;
+  return withMembers(value, (name, member) => {
+    if (name === "httpMetadata" || name === "range") return isObject(member) ? defined(member) : member;
+    if (name === "checksums") return withMembers(member as object, translateJson);
+    return member;
+  });
+}
+
+function translateJson(name: string, member: unknown): unknown {
+  return name === "toJSON" ? () => defined((member as () => object)()) : member;
+}
+
+function defined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+/** Returns a view of the object whose members are translated. Methods keep their receiver. */
+function withMembers<T extends object>(object: T, translate: (name: string, member: unknown) => unknown): T {
+  return new Proxy(object, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== "function") return member;
-      return (...args: unknown[]) => call(String(name), args);
+      const bound = typeof member === "function" ? member.bind(target) : member;
+      return typeof name === "string" ? translate(name, bound) : bound;
     },
   });
 }
