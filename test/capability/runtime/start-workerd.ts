@@ -112,7 +112,6 @@ const config :Workerd.Config = (
     (name = "main", worker = (
       modules = [(name = "suite.js", esModule = embed "suite.js")],
       compatibilityDate = "2026-11-01",
-      compatibilityFlags = ["nodejs_compat"],
       globalOutbound = "none",
       bindings = [(name = "CONTROL", service = "control"),
         ${bindings.join("\n        ")}

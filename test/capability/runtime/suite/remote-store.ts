@@ -136,7 +136,9 @@ function translating(binding: Methods, prepare: () => Promise<unknown> | undefin
  */
 function withoutUndefined(value: unknown): unknown {
   if (!isObject(value)) return value;
-  if (Array.isArray(value.objects)) return { ...value, objects: value.objects.map(withoutUndefined) };
+  if (Array.isArray(value.objects)) {
+    return defined({ ...value, objects: value.objects.map(withoutUndefined) });
+  }
   if (!("checksums" in value)) return value;
   return withMembers(value, (name, member) => {
     if (name === "httpMetadata" || name === "range") return isObject(member) ? defined(member) : member;
