@@ -17,15 +17,19 @@ export class NotTakenError extends Error {
 /** The process that a request is forwarded to. */
 export interface Upstream {
   readonly socketPath: string;
+  /** Whether the process sends status 102 when it starts on a request. */
+  readonly announcesStart: boolean;
   /** Calls `listener` once, when the process is abandoned; returns a function that unsubscribes. */
   onAbandoned(listener: () => void): () => void;
 }
 
-/**
- * Rejects if the process ends before it responds, with NotTakenError if it had not started. The
- * body is sent only after the start, so that another process can still receive all of it.
- */
-export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
+/** Rejects if the process ends before it responds, with NotTakenError if it had not started. */
+export function forward(request: HttpRequest, upstream: Upstream): Promise<HttpResponse> {
+  return upstream.announcesStart ? forwardOnStart(request, upstream) : forwardAtOnce(request, upstream);
+}
+
+/** The body is sent only after the start, so that another process can still receive all of it. */
+function forwardOnStart(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let isTaken = false;
     let isClientGone = false;
@@ -64,6 +68,47 @@ export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstr
     // Not flushHeaders: it would encode header bytes above 127 as UTF-8 a second time.
     if (request.hasBody) outgoing.write(emptyBytes);
     else outgoing.end();
+  });
+}
+
+/**
+ * For a process that does not announce its start: after the head is sent, it may have started. The
+ * request goes to another process only if it cannot have arrived, and never after its body began.
+ */
+function forwardAtOnce(request: HttpRequest, { socketPath }: Upstream): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => {
+    let isClientGone = false;
+    let hasBegunBody = false;
+    const outgoing = send({
+      // A body is not sent on an idle connection, which the process may be closing.
+      agent: request.hasBody ? false : agent,
+      socketPath,
+      method: request.method,
+      path: request.target,
+      headers: forwardedHeaders(request),
+    });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      const isUnreached = error.code === "ECONNREFUSED" || error.code === "ENOENT";
+      const wasIdle = outgoing.reusedSocket && error.code === "ECONNRESET" && isIdempotent(request.method);
+      const mayRetry = !isClientGone && !hasBegunBody && (isUnreached || wasIdle);
+      reject(mayRetry ? new NotTakenError("The process did not receive the request.") : error);
+    });
+    outgoing.once("response", (incoming) => resolve(toHttpResponse(incoming)));
+    request.onDisconnect(() => {
+      isClientGone = true;
+      outgoing.destroy();
+    });
+    if (!request.hasBody) {
+      outgoing.end();
+      return;
+    }
+    outgoing.once("socket", (socket) => {
+      // Read the body only with a connection: another process may have to receive all of it.
+      socket.once("connect", () => {
+        hasBegunBody = true;
+        sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
+      });
+    });
   });
 }
 

@@ -35,10 +35,9 @@ export function serveUpgrades(server: Server, handler: UpgradeHandler): void {
       if (socket.destroyed) listener();
       else socket.once("close", listener);
     };
-    handler({ method, target, rawHeaders, onDisconnect }).then(
-      (response) => writeUpgrade(socket, response),
-      () => socket.destroy(),
-    );
+    handler({ method, target, rawHeaders, onDisconnect })
+      .then((response) => writeUpgrade(socket, response))
+      .catch(() => socket.destroy());
   });
 }
 

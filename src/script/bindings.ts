@@ -54,6 +54,13 @@ export type Isolation = "process" | "sandbox";
 /** What a sandboxed script may fetch: nothing, all public addresses, or the hosts of a list. */
 export type Outbound = "none" | "public" | readonly string[];
 
+/** How a script is isolated, and what it needs for that. */
+export interface IsolationSettings {
+  readonly isolation: Isolation;
+  /** Has an effect only in a sandbox. */
+  readonly outbound: Outbound;
+}
+
 export interface ScriptBindings {
   readonly buckets: readonly BucketBinding[];
   readonly kvNamespaces: readonly KvBinding[];

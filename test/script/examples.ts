@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleBytes } from "../support/bytes.ts";
+import { example } from "./scene.ts";
 import type { Tier } from "./tier.ts";
 
 export function testExamples(tier: Tier): void {
 
 test(`examples/basic-auth serves the bucket only with the right name and password${tier.suffix}`, tier.needs, async (t) => {
   const scene = await tier.open(t);
-  const configs = [await scene.example("basic-auth")];
+  const configs = [example("basic-auth")];
   await scene.secret("PASSWORD", "pässword", configs[0]);
   const { ask } = await scene.start("serve", { configs });
   const basic = (credentials: string) => ({
@@ -42,7 +43,7 @@ test(`examples/basic-auth serves the bucket only with the right name and passwor
 
 test(`examples/basic-auth without its secret refuses every request${tier.suffix}`, tier.needs, async (t) => {
   const scene = await tier.open(t);
-  const { ask } = await scene.start("serve", { configs: [await scene.example("basic-auth")] });
+  const { ask } = await scene.start("serve", { configs: [example("basic-auth")] });
   for (const credentials of ["admin:", "admin:undefined", ":"]) {
     const headers = { Authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
     assert.equal((await ask({ path: "/", headers })).status, 401, credentials);
@@ -51,7 +52,7 @@ test(`examples/basic-auth without its secret refuses every request${tier.suffix}
 
 test(`examples/pre-shared-key serves only requests with the key${tier.suffix}`, tier.needs, async (t) => {
   const scene = await tier.open(t);
-  const configs = [await scene.example("pre-shared-key")];
+  const configs = [example("pre-shared-key")];
   await scene.secret("PRE_SHARED_KEY", "open sesame", configs[0]);
   const { ask } = await scene.start("serve", { configs });
   const path = "/treasure";
@@ -73,7 +74,7 @@ test(`examples/pre-shared-key serves only requests with the key${tier.suffix}`, 
 
 test(`examples/multipart uploads parts in any order, completes and aborts uploads${tier.suffix}`, tier.needs, async (t) => {
   const scene = await tier.open(t);
-  const { ask } = await scene.start("serve", { configs: [await scene.example("multipart")] });
+  const { ask } = await scene.start("serve", { configs: [example("multipart")] });
   const create = async (key: string) => {
     const { text } = await ask({ method: "POST", path: `/${key}?action=create` });
     const created = JSON.parse(text) as { key: string; uploadId: string };

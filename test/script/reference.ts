@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleBytes } from "../support/bytes.ts";
+import { example } from "./scene.ts";
 import type { Tier } from "./tier.ts";
 
 export function testReferenceScripts(tier: Tier): void {
 for (const mode of ["dev", "serve"] as const) {
   test(`store ${mode} serves the reference script exactly as specified (spec 4)${tier.suffix}`, tier.needs, async (t) => {
     const scene = await tier.open(t);
-    const { ask } = await scene.start(mode, { configs: [await scene.example("reference")] });
+    const { ask } = await scene.start(mode, { configs: [example("reference")] });
 
     await t.test("PUT stores the body under the path without its leading slash and confirms it", async () => {
       const answer = await ask({
@@ -61,7 +62,7 @@ for (const mode of ["dev", "serve"] as const) {
 
   test(`store ${mode} serves the authorized script exactly as specified (spec 5)${tier.suffix}`, tier.needs, async (t) => {
     const scene = await tier.open(t);
-    const configs = [await scene.example("authorized")];
+    const configs = [example("authorized")];
     const server = await scene.start(mode, { configs });
     const { ask } = server;
     const put = (headers: Record<string, string>, path = "/cat-pic.jpg") =>

@@ -1,39 +1,48 @@
-// Finds the runtime of sandboxed scripts for tests. Store does not depend on it: it is installed
-// next to Store, or in the folder that STORE_TEST_WORKERD names.
-import { symlink } from "node:fs/promises";
+// Runs a real workerd with a configuration, until the test ends.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { root } from "../cli/store.ts";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import type { TestContext } from "node:test";
 
-export interface InstalledWorkerd {
-  /** The folder node_modules with the package. */
-  readonly modules: string;
-  /** Path of the executable. */
-  readonly binary: string;
-}
+// The package has no types. Its default export is the path of the binary.
+const { default: workerd } = createRequire(import.meta.url)("workerd") as { readonly default: string };
 
-/** Returns undefined if the package is not installed. */
-export function findWorkerd(): InstalledWorkerd | undefined {
-  const directory = process.env.STORE_TEST_WORKERD ?? root;
-  const { arch, platform } = process;
-  const name = `@cloudflare/workerd-${platform}-${arch === "x64" ? "64" : arch}`;
-  try {
-    const resolve = createRequire(join(directory, "package.json")).resolve;
-    const main = resolve("workerd/package.json");
-    const binary = join(dirname(createRequire(main).resolve(`${name}/package.json`)), "bin/workerd");
-    return { modules: dirname(dirname(main)), binary };
-  } catch {
-    return undefined;
+/** Starts workerd with the file; resolves when its first socket listens. */
+export async function startWorkerd(t: Pick<TestContext, "after">, config: string): Promise<void> {
+  const child = spawn(workerd, ["serve", config, "--control-fd=3"], {
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
+  const closed = once(child, "close");
+  t.after(async () => {
+    child.kill("SIGKILL");
+    await closed;
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream!.on("data", (piece) => {
+      output += String(piece);
+    });
   }
+  const control = createInterface(child.stdio[3] as Readable);
+  const listening = once(control, "line");
+  await Promise.race([listening, closed.then(() => assert.fail(`workerd did not start: ${output}`))]);
 }
 
-/** Options of a test that needs the runtime. */
-export function needsWorkerd(installed: InstalledWorkerd | undefined): { readonly skip: string | false } {
-  const hint = "NOT TESTED: workerd is not installed; set STORE_TEST_WORKERD to a folder that has it";
-  return { skip: installed === undefined && hint };
+export interface SocketAnswer {
+  readonly status: number;
+  readonly text: string;
 }
 
-/** Makes the runtime available to the scripts of a folder. */
-export async function linkWorkerd({ modules }: InstalledWorkerd, directory: string): Promise<void> {
-  await symlink(modules, join(directory, "node_modules"));
+/** Sends a GET to an HTTP server on a Unix socket. */
+export async function getFromSocket(socketPath: string, path: string): Promise<SocketAnswer> {
+  const sent = request({ socketPath, path, agent: false });
+  sent.end();
+  const [response] = await once(sent, "response");
+  let text = "";
+  for await (const piece of response) text += String(piece);
+  return { status: response.statusCode, text };
 }

@@ -63,7 +63,7 @@ async function answer(options: BucketCapabilityOptions, request: HttpRequest): P
     const operation = findOperation(request.method, frame.fields);
     return await operation(options, frame.fields, frame.source);
   } finally {
-    await frame.close();
+    await frame.drain();
   }
 }
 

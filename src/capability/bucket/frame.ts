@@ -3,6 +3,7 @@
 import type { Source } from "../../engine/engine.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { release } from "../../http/server/release-buffer.ts";
+import { limits } from "../../model/limits.ts";
 import { type Fields, isFields } from "../../model/shape.ts";
 import { FrameError } from "./errors.ts";
 
@@ -13,8 +14,8 @@ export interface Frame {
   readonly fields: Fields;
   /** The bytes after the JSON; empty if the JSON was in a header. */
   readonly source: Source;
-  /** Must be called at the end, whether or not the source was read. */
-  close(): Promise<void>;
+  /** Discards the rest of the body. Must be called before the response is written. */
+  drain(): Promise<void>;
 }
 
 const noBytes = new Uint8Array();
@@ -25,7 +26,7 @@ export function readHeaderFrame(request: HttpRequest): Frame {
   if (text === undefined) {
     throw new FrameError("The header cf-r2-request is missing: this socket speaks the bucket protocol only.");
   }
-  return { fields: parseFields(Buffer.from(text, "latin1")), source: noBytes, close: async () => {} };
+  return { fields: parseFields(Buffer.from(text, "latin1")), source: noBytes, drain: async () => {} };
 }
 
 export async function readBodyFrame(request: HttpRequest): Promise<Frame> {
@@ -43,7 +44,7 @@ export async function readBodyFrame(request: HttpRequest): Promise<Frame> {
   return {
     fields: parseFields(whole.subarray(0, size)),
     source: whole.subarray(size),
-    close: async () => {},
+    drain: async () => {},
   };
 }
 
@@ -53,29 +54,37 @@ async function readStreamedFrame(
   total: number | undefined,
 ): Promise<Frame> {
   const chunks = body[Symbol.asyncIterator]();
-  const close = async () => {
-    await chunks.return?.();
-  };
   try {
     const { metadata, rest } = await readMetadata(chunks, size);
     const fields = parseFields(metadata);
+    const length = total === undefined ? undefined : total - size;
     const source = {
-      length: total === undefined ? undefined : total - size,
+      length,
       async *chunks() {
         if (rest.length > 0) yield rest;
-        for (;;) {
-          const { done, value } = await chunks.next();
-          if (done === true) return;
-          yield value;
-        }
+        for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
       },
       release,
-      cancel: close,
+      // The rest is discarded later, so that the engine does not wait for the sender.
+      cancel: async () => {},
     };
-    return { fields, source, close };
+    return { fields, source, drain: () => discard(chunks, length) };
   } catch (error) {
-    await close();
+    await chunks.return?.();
     throw error;
+  }
+}
+
+/**
+ * The runtime sends the whole body before it reads the response: for a response that arrives earlier,
+ * it reports a lost connection. A body that is larger than any object is not read.
+ */
+async function discard(chunks: AsyncIterator<Uint8Array>, length: number | undefined): Promise<void> {
+  try {
+    if (length !== undefined && length > limits.singleWriteBytes) return void (await chunks.return?.());
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) release(next.value);
+  } catch {
+    // The client disconnected, so there is nothing left to read.
   }
 }
 

@@ -7,6 +7,7 @@ import type { AssetsOptions } from "../../script/bindings.ts";
 import type { Mode } from "../../script/context.ts";
 import { routesFor, type ScriptServer } from "../../script/supervisor/supervisor.ts";
 import type { Invocation } from "../framework/command.ts";
+import type { BucketSocket } from "./bucket-sockets.ts";
 import type { RunningConsole } from "./console.ts";
 import { portTakenNote, serverUrl } from "./listen-options.ts";
 import type { RunningPublic } from "./public.ts";
@@ -18,6 +19,7 @@ export interface ReadyServers {
   readonly s3: RunningS3;
   readonly console: RunningConsole;
   readonly publicServer: RunningPublic;
+  readonly bucketSockets: readonly BucketSocket[];
   readonly location: Location;
   readonly mode: Mode;
   readonly tls: TlsSource | undefined;
@@ -27,7 +29,7 @@ export interface ReadyServers {
 
 export async function announce(invocation: Invocation, ready: ReadyServers): Promise<void> {
   const { output, directory } = invocation;
-  const { server, s3, console, publicServer, location, mode, tls, ports } = ready;
+  const { server, s3, console, publicServer, bucketSockets, location, mode, tls, ports } = ready;
   const url = server === undefined ? undefined : `${serverUrl(ports.scripts.host, server.port, tls)}/`;
   const scripts = (server?.scripts ?? []).map(({ config }) => ({
     name: config.name,
@@ -48,6 +50,7 @@ export async function announce(invocation: Invocation, ready: ReadyServers): Pro
       s3: { url: s3.url, ...key },
       console: { url: console.url, ...(console.token === undefined ? {} : { token: console.token }) },
       ...(publicServer.url === undefined ? {} : { public: { url: publicServer.url } }),
+      ...(bucketSockets.length === 0 ? {} : { bucketSockets }),
       data: toDataJson(location),
       scripts,
     });
@@ -76,6 +79,7 @@ export async function announce(invocation: Invocation, ready: ReadyServers): Pro
       `Public buckets on ${publicServer.url}${portTakenNote(ports.public, publicServer.port())}`,
     );
   }
+  for (const { path, bucket } of bucketSockets) await output.line(`Bucket ${bucket} on socket ${path}`);
   await output.line(`Data in ${dataText(directory, location)}`);
   if (mode === "dev" && url !== undefined) await printExamples(invocation, url, ready);
 }

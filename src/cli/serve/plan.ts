@@ -3,14 +3,17 @@ import type { PortLimits } from "../../http/server/limits.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import { readConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
+import type { SandboxSettings } from "../../script/supervisor/sandboxes.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import {
   configFiles,
   environmentOption,
   hasConfigs,
+  isolationOptions,
   noteUnread,
   readOptions,
 } from "../store/script-config.ts";
+import { type BucketSocket, bucketSocketOptions, bucketSocketSettings } from "./bucket-sockets.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console.ts";
 import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
 import { numberOption, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
@@ -28,6 +31,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   ...s3Options,
   ...consoleOptions,
   ...publicOptions,
+  ...bucketSocketOptions,
   ...tlsOptions,
   ...proxyOptions,
   ...limitOptions,
@@ -35,19 +39,22 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   "create-buckets": { summary: "create buckets and key-value namespaces that do not exist yet" },
   "script-memory": {
     value: "MB",
-    summary: "heap limit of a script, after which it is restarted; default: 512",
+    summary: "heap limit of a script, after which it is restarted; default: 512, in a sandbox 128",
   },
+  ...isolationOptions,
 };
 
 /** Everything read from options and configurations before anything is opened or created. */
 export interface Plan extends PortAddress {
   readonly mode: Mode;
   readonly heapMegabytes: number;
+  readonly sandbox: SandboxSettings;
   /** Configuration files of the scripts; empty when there are no scripts. */
   readonly files: readonly string[];
   readonly s3: S3Settings;
   readonly console: ConsoleSettings;
   readonly public: PublicSettings;
+  readonly bucketSockets: readonly BucketSocket[];
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
@@ -61,10 +68,15 @@ export async function createPlan(invocation: Invocation, mode: Mode): Promise<Pl
     mode,
     ...portOption(invocation, { option: "port", port: 8787, mode }),
     heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
+    sandbox: {
+      heapMegabytes: numberOption(invocation, "script-memory", 128, 1_000_000),
+      allowsUnwalled: invocation.options.flag("allow-unwalled"),
+    },
     files: isS3Only ? [] : configFiles(invocation),
     s3: s3Settings(invocation, mode),
     console: consoleSettings(invocation, mode),
     public: publicSettings(invocation, mode),
+    bucketSockets: bucketSocketSettings(invocation),
     tls: tlsFiles(invocation),
     trusted: trustedOption(invocation),
     limits: portLimits(invocation),

@@ -7,16 +7,17 @@ import type { PortOptions } from "../../http/port-options.ts";
 import { AssetsError } from "../../script/assets/asset-directory.ts";
 import { readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
+import { LoadError } from "../../script/host/host-process.ts";
 import { BundleError } from "../../script/supervisor/bundle.ts";
 import { createScriptLog, type ScriptLog } from "../../script/supervisor/script-log.ts";
 import { type ScriptServer, startScripts } from "../../script/supervisor/supervisor.ts";
-import { LoadError } from "../../script/supervisor/worker-handle.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { type Data, openData } from "../store/open-store.ts";
 import { readOptions } from "../store/script-config.ts";
 import { announce } from "./announce.ts";
+import { prepareBucketSockets, serveBucketSockets } from "./bucket-sockets.ts";
 import { serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
@@ -61,6 +62,7 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
     }
     const read = createConfigReader(invocation, data, mode);
     for (const file of plan.files) await read(file, mode === "dev" ? "ask" : "never ask");
+    await prepareBucketSockets(plan.bucketSockets, data);
     // Worker processes and concurrent commands commit through this process.
     await data.commitForOthers();
     await serveAll(invocation, data, { ...plan, ...observation, tls });
@@ -117,11 +119,12 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
       }),
     );
     publicServer = track(await servePublic(plan.public, { data, log, onExchange, commonPortOptions }));
+    track(await serveBucketSockets(plan.bucketSockets, { data, log, commonPortOptions }));
     track(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
     const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };
-    await announce(invocation, { ...ready, ports: portSettings });
+    await announce(invocation, { ...ready, ports: portSettings, bucketSockets: plan.bucketSockets });
     await waitForEndSignal(tls);
     log("Shutting down: waiting for requests in flight to finish.");
   } finally {
@@ -181,6 +184,7 @@ async function startPlannedScripts(
     location: data.location,
     ...{ mode, presign, host, port, whenTaken, watch, ...commonPortOptions },
     ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
+    ...{ sandbox: plan.sandbox, onExchange: plan.onExchange, metrics: plan.metrics },
     encryption: {
       secretKey: Buffer.from(data.secretKey()).toString("base64"),
       encrypt: data.encryption,

@@ -1,9 +1,11 @@
 // Finds the configuration of a command: --config, or the file in the working directory. This is a
 // separate file, so that commands without a configuration do not load the parser.
 import { basename, resolve } from "node:path";
+import { isIsolation, parseOutbound } from "../../script/config/check-isolation.ts";
 import { type ReadOptions, readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import { findConfig, hasConfig, unreadConfigs } from "../../script/config/syntax/source.ts";
 import type { Invocation, Option } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
 
 /** The option --env of every command that reads a configuration. */
 export const environmentOption: Readonly<Record<string, Option>> = {
@@ -22,9 +24,39 @@ export function hasConfigs({ options, directory }: Invocation): boolean {
   return options.texts("config").length > 0 || hasConfig(directory);
 }
 
+/** Options of the commands that run scripts. They override the configurations. */
+export const isolationOptions: Readonly<Record<string, Option>> = {
+  isolation: {
+    value: "KIND",
+    summary: "process or sandbox: how all scripts run; default: as their configurations say",
+  },
+  outbound: {
+    value: "HOST",
+    summary: "what sandboxed scripts may fetch: none, public or a host; repeat for more hosts",
+    repeatable: true,
+  },
+  "allow-unwalled": { summary: "start sandboxed scripts even if the wall's tools are missing" },
+};
+
+function isolationOverrides({ options }: Invocation): Pick<ReadOptions, "isolation" | "outbound"> {
+  const isolation = options.text("isolation");
+  if (isolation !== undefined && !isIsolation(isolation)) {
+    throw new CommandError(`--isolation is process or sandbox, not "${isolation}".`);
+  }
+  const hosts = options.texts("outbound");
+  try {
+    return { isolation, outbound: hosts.length === 0 ? undefined : parseOutbound(hosts) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CommandError(`--outbound: ${error.message}`);
+  }
+}
+
 /** Options for reading a configuration. Only commands that run scripts pass `mode`. */
-export function readOptions({ options, environment }: Invocation, mode?: "dev" | "serve"): ReadOptions {
+export function readOptions(invocation: Invocation, mode?: "dev" | "serve"): ReadOptions {
+  const { options, environment } = invocation;
   return {
+    ...(mode === undefined ? {} : isolationOverrides(invocation)),
     environment: options.text("env"),
     mode,
     readsDotEnv: environment.CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV !== "false",

@@ -1,6 +1,6 @@
 // Listens for HTTP, passes each request to a handler as plain data and a byte stream, and writes
 // the response with backpressure. Disconnects silent clients, not slow ones.
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
 import { serveUpgrades, type UpgradeHandler } from "../upgrade.ts";
@@ -114,6 +114,7 @@ export async function listen(
 ): Promise<HttpListener> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   const { stallMilliseconds = 120_000, tls, trusted = trustNone, limits } = options;
+  const isRuntime = options.peer === "runtime";
   const isInternal = "path" in address && (options.peer ?? "supervisor") === "supervisor";
   const state = createListenerState(options.nodeInternals ?? limits?.nodeInternals, options.streams);
   const serving = createServing(handler, { ...options, isInternal, state });
@@ -127,12 +128,19 @@ export async function listen(
       keepAliveTimeout: idleMilliseconds,
       noDelay: true,
       maxHeaderSize: headerBytes,
-      requireHostHeader: options.peer !== "runtime",
+      requireHostHeader: !isRuntime,
     },
-    (message, response) => serving.serve(message, response, "nothing"),
+    (message, response) => {
+      if (isRuntime) omitOwnHeaders(response);
+      serving.serve(message, response, "nothing");
+    },
   );
-  // A client that sends Expect: 100-continue gets 100 when its body is read, not earlier.
-  server.on("checkContinue", (message, response) => serving.serve(message, response, "100-continue"));
+  // A client that sends Expect: 100-continue gets 100 when its body is read, not earlier. The
+  // runtime does not wait, and would take 100 for the response.
+  server.on("checkContinue", (message, response) => {
+    if (isRuntime) server.emit("request", message, response);
+    else serving.serve(message, response, "100-continue");
+  });
   // Other expectations can be ignored (RFC 9110 10.1.1).
   server.on("checkExpectation", (message, response) => serving.serve(message, response, "nothing"));
   if (options.upgrade !== undefined) serveUpgrades(server, options.upgrade);
@@ -170,6 +178,12 @@ export async function listen(
       return connections.end();
     },
   };
+}
+
+/** The runtime shows all headers of a response to the script, also those that Node adds. */
+function omitOwnHeaders(response: ServerResponse): void {
+  response.sendDate = false;
+  response.removeHeader("connection");
 }
 
 async function start(acceptor: NetServer, address: Address): Promise<void> {

@@ -1,9 +1,10 @@
 // Reads a script's configuration, from store.toml, store.json, store.jsonc or a wrangler file, and
 // checks all of it. Faults found later, such as a missing bucket, also get a position in the file.
 import { dirname } from "node:path";
-import type { ScriptBindings } from "../bindings.ts";
+import type { Isolation, IsolationSettings, Outbound, ScriptBindings } from "../bindings.ts";
 import { checkAssets } from "./check-assets.ts";
 import { type BundlingOptions, checkBundling } from "./check-bundling.ts";
+import { checkIsolation } from "./check-isolation.ts";
 import { checkKvNamespaces } from "./check-kv.ts";
 import { checkTriggers, type Triggers } from "./check-triggers.ts";
 import { checkDistinct, envNames } from "./env-names.ts";
@@ -28,7 +29,7 @@ import { checkEnvironments, selectEnvironment } from "./vars/environments.ts";
 import { checkVars } from "./vars/vars.ts";
 import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
-export interface ScriptConfig extends ScriptBindings, RuntimeCompatibility, Triggers {
+export interface ScriptConfig extends ScriptBindings, RuntimeCompatibility, IsolationSettings, Triggers {
   /** Absolute path. */
   readonly file: string;
   /** Directory of the file; paths in the file are relative to this directory. */
@@ -59,6 +60,9 @@ export interface ReadOptions {
   readonly mode?: "dev" | "serve" | undefined;
   /** Whether .env files next to a wrangler file are read in dev. Default: true. */
   readonly readsDotEnv?: boolean | undefined;
+  /** Overrides of the file, from the command line. */
+  readonly isolation?: Isolation | undefined;
+  readonly outbound?: Outbound | undefined;
 }
 
 /** The source of each configuration, to report later faults at their position. */
@@ -124,6 +128,7 @@ function checkConfig(
     main: checkMain(fields, top),
     compatibilityDate: checkCompatibilityDate(fields, top, today(options)),
     compatibilityFlags: checkCompatibilityFlags(fields, top),
+    ...checkIsolation(fields, top, isolationOverrides(options)),
     routes: checkStrings(
       fields,
       ["routes"],
@@ -144,6 +149,14 @@ function checkConfig(
   };
   checkDistinct(fields, config);
   return config;
+}
+
+/** Leaves out members that are undefined. */
+function isolationOverrides({ isolation, outbound }: ReadOptions): Partial<IsolationSettings> {
+  return {
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(outbound === undefined ? {} : { outbound }),
+  };
 }
 
 function withDevVars(

@@ -5,8 +5,19 @@ import { relative } from "node:path";
 import type { Plugin } from "esbuild";
 import type { ModuleRule } from "./check-bundling.ts";
 
+/** Returns the code of a module whose default export is a WebAssembly.Module or an ArrayBuffer. */
+export type FormatModule = (file: {
+  readonly path: string;
+  readonly kind: "wasm" | "data";
+  readonly bytes: Buffer;
+}) => string;
+
 /** The first matching rule applies. Rules for code have no effect: code is always bundled. */
-export function moduleRules(rules: readonly ModuleRule[], directory: string): Plugin {
+export function moduleRules(
+  rules: readonly ModuleRule[],
+  directory: string,
+  format: FormatModule = formatInline,
+): Plugin {
   const patterns = rules.map(({ type, globs }) => ({ type, matches: globs.map(globPattern) }));
   return {
     name: "module-rules",
@@ -17,16 +28,18 @@ export function moduleRules(rules: readonly ModuleRule[], directory: string): Pl
         if (rule === undefined || rule.type === "ESModule" || rule.type === "CommonJS") return undefined;
         const bytes = await readFile(path);
         if (rule.type === "Text") return { contents: bytes, loader: "text" };
-        const encoded = `Buffer.from("${bytes.toString("base64")}", "base64")`;
-        const value =
-          rule.type === "CompiledWasm"
-            ? `new WebAssembly.Module(${encoded})`
-            : `Uint8Array.from(${encoded}).buffer`;
-        return { contents: `export default ${value};`, loader: "js" };
+        const kind = rule.type === "CompiledWasm" ? "wasm" : "data";
+        return { contents: format({ path, kind, bytes }), loader: "js" };
       });
     },
   };
 }
+
+const formatInline: FormatModule = ({ kind, bytes }) => {
+  const encoded = `Buffer.from("${bytes.toString("base64")}", "base64")`;
+  const value = kind === "wasm" ? `new WebAssembly.Module(${encoded})` : `Uint8Array.from(${encoded}).buffer`;
+  return `export default ${value};`;
+};
 
 /** `**` matches any folders, `*` part of a name, `?` one character, and `{a,b}` a or b. */
 export function globPattern(glob: string): RegExp {

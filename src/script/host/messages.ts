@@ -7,19 +7,28 @@ import { type FromObserver, parseFromObserver, type ToObserver } from "../../met
 import type { Location } from "../../model/location.ts";
 import { isCount, isFields, isList, isText } from "../../model/shape.ts";
 import type { StoreNotification } from "../../script-types.ts";
-import type { ScriptBindings } from "../bindings.ts";
+import type { IsolationSettings, ScriptBindings } from "../bindings.ts";
 import type { RuntimeCompatibility } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
 
 /** Everything a process needs to run a script. */
-export interface LoadedScript extends ScriptBindings, RuntimeCompatibility {
+export interface LoadedScript extends ScriptBindings, RuntimeCompatibility, IsolationSettings {
   /** Name of the script in the configuration. */
   readonly name: string;
+  /** Folder of the configuration. */
+  readonly directory: string;
   /** The bundled module; undefined when assets are served without a script. */
   readonly bundle: string | undefined;
   /** The syntax of the script. A service worker adds listeners and exports no handlers. */
   readonly format: BundleFormat;
   readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** A file of a bundle for the sandbox. The first one is the script. */
+export interface ScriptModule {
+  readonly name: string;
+  readonly kind: "esm" | "wasm" | "text" | "data";
+  readonly contents: Uint8Array;
 }
 
 export type BundleFormat = "module" | "service-worker";

@@ -26,13 +26,22 @@ import {
   siteModule,
   textLoaders,
   webAssembly,
+  workersResolution,
 } from "./bundle-plugins.ts";
+import {
+  type BundleModule,
+  createEmbeddedModules,
+  type EmbeddedModules,
+  FormatError,
+} from "./embedded-modules.ts";
 import { installAdvice } from "./install-advice.ts";
 
 export interface Bundle {
   /** All input files, to watch for changes. */
   readonly inputs: readonly string[];
   readonly format: BundleFormat;
+  /** The modules of a bundle for workerd, the main module first; empty for a process. */
+  readonly modules: readonly BundleModule[];
   /** Writes the module to a temporary file. It can be removed once a process has imported it. */
   writeToFile(): Promise<BundleFile>;
 }
@@ -70,15 +79,18 @@ export interface BundlerOptions {
   readonly nodeEnv?: "development" | "production" | undefined;
   /** Return type of setTimeout and setInterval. Default: Timeout objects of Node. */
   readonly timers?: "numbers" | "objects" | undefined;
+  /** What runs the bundle. For workerd, `packages` and `timers` have no effect. Default: process. */
+  readonly target?: "process" | "workerd" | undefined;
 }
 
 export function createBundler(options: BundlerOptions): Bundler {
-  const { main, directory } = options;
+  const { main, directory, target = "process" } = options;
+  const embedded = target === "workerd" ? createEmbeddedModules() : undefined;
   let build: Promise<BuildContext> | undefined;
 
   return {
     async build() {
-      build ??= openContext(options);
+      build ??= openContext(options, embedded);
       try {
         const { outputFiles, metafile } = await (await build).rebuild();
         const { contents } = outputFiles!.find(({ path }) => path.endsWith(".js"))!;
@@ -86,15 +98,20 @@ export function createBundler(options: BundlerOptions): Bundler {
         const entry = relative(directory, main);
         const format = detectFormat(metafile!, entry, contents);
         const isSloppy = format === "service-worker" && isScript(metafile!, entry);
+        const modules = (await embedded?.collect({ contents, format, metafile: metafile! })) ?? [];
         return {
           inputs: inputs.map((input) => join(directory, input)),
           format,
-          writeToFile: () =>
-            isSloppy
-              ? writeToFile("script.cjs", withoutBanner(contents))
-              : writeToFile("script.mjs", contents),
+          modules,
+          writeToFile() {
+            if (embedded !== undefined) return writeToFolder(modules);
+            return isSloppy
+              ? writeToFolder([{ name: "script.cjs", contents: withoutBanner(contents) }])
+              : writeToFolder([{ name: "script.mjs", contents }]);
+          },
         };
       } catch (error) {
+        if (error instanceof FormatError) throw new BundleError(error.message, [main]);
         throw bundleError(error, directory);
       }
     },
@@ -104,11 +121,11 @@ export function createBundler(options: BundlerOptions): Bundler {
   };
 }
 
-/** Uses a new folder for each file: the system may remove old temporary folders. */
-async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFile> {
+/** Uses a new folder for each bundle: the system may remove old temporary folders. */
+async function writeToFolder(files: readonly Pick<BundleModule, "name" | "contents">[]): Promise<BundleFile> {
   const folder = await mkdtemp(join(tmpdir(), "store-bundle-"));
-  const file = join(folder, name);
-  await writeFile(file, contents);
+  for (const { name, contents } of files) await writeFile(join(folder, name), contents);
+  const file = join(folder, files[0]!.name);
   return { file, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
@@ -136,9 +153,12 @@ function withoutBanner(contents: Uint8Array): Uint8Array {
   return contents.subarray(Buffer.byteLength(banner));
 }
 
-function openContext({ main, directory, bundling = {}, ...options }: BundlerOptions): Promise<BuildContext> {
+function openContext(
+  { main, directory, bundling = {}, ...options }: BundlerOptions,
+  embedded: EmbeddedModules | undefined,
+): Promise<BuildContext> {
   const { rules = [], define, ...settings } = bundling;
-  const { plugins, ...resolveOptions } = resolution(options);
+  const { plugins, ...targetOptions } = embedded?.buildOptions ?? processOptions(options);
   return context({
     ...settings,
     entryPoints: [main],
@@ -147,37 +167,34 @@ function openContext({ main, directory, bundling = {}, ...options }: BundlerOpti
     write: false,
     outdir: directory,
     format: "esm",
-    target: "node20",
-    sourcemap: "inline",
     sourceRoot: pathToFileURL(join(directory, "/")).href,
     metafile: true,
     logLevel: "silent",
     loader: textLoaders,
-    banner: { js: banner },
     define: { ...definitions(options), ...define },
-    ...resolveOptions,
-    plugins: [...(rules.length === 0 ? [] : [moduleRules(rules, directory)]), ...plugins],
+    ...targetOptions,
+    plugins: [...(rules.length === 0 ? [] : [moduleRules(rules, directory, embedded?.format)]), ...plugins],
   });
 }
 
-function resolution({ packages }: Pick<BundlerOptions, "packages">): BuildOptions & { plugins: Plugin[] } {
-  const plugins = [webAssembly, binaryFiles, platformModules, siteModule];
-  if (packages !== "workers") return { platform: "node", plugins };
-  return {
-    platform: "browser",
-    conditions: ["workerd", "worker", "browser"],
-    mainFields: ["browser", "module", "main"],
-    plugins: [...plugins, nodeModules],
-  };
+function processOptions({
+  packages,
+}: Pick<BundlerOptions, "packages">): BuildOptions & { plugins: Plugin[] } {
+  const plugins = [webAssembly(), binaryFiles(), platformModules, siteModule];
+  const output: BuildOptions = { target: "node20", sourcemap: "inline", banner: { js: banner } };
+  if (packages !== "workers") return { ...output, platform: "node", plugins };
+  return { ...output, ...workersResolution, plugins: [...plugins, nodeModules] };
 }
 
-function definitions({ nodeEnv = "production", timers }: Pick<BundlerOptions, "nodeEnv" | "timers">) {
+type DefinitionOptions = Pick<BundlerOptions, "nodeEnv" | "timers" | "target">;
+
+function definitions({ nodeEnv = "production", timers, target }: DefinitionOptions) {
   const definitionsByPath: Record<string, string> = {};
   const nodeEnvPath = ["process", "env", "NODE_ENV"];
   for (const path of [nodeEnvPath, ["globalThis", ...nodeEnvPath], ["global", ...nodeEnvPath]]) {
     definitionsByPath[path.join(".")] = JSON.stringify(nodeEnv);
   }
-  if (timers !== "numbers") return definitionsByPath;
+  if (timers !== "numbers" || target === "workerd") return definitionsByPath;
   for (const [name, replacement] of Object.entries(numberTimers)) {
     for (const scope of ["", "globalThis.", "self."]) definitionsByPath[`${scope}${name}`] = replacement;
   }

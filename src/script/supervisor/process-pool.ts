@@ -2,11 +2,11 @@
 // runs in new processes; old processes finish their requests.
 import { createRestarts } from "../../child/restarts.ts";
 import type { Standstill } from "../../child/standstill.ts";
+import { type HostProcess, LoadError, type ScriptLoad } from "../host/host-process.ts";
 import type { LoadedScript } from "../host/messages.ts";
 import type { Bundle } from "./bundle.ts";
 import { startLoadDeadline } from "./load-deadline.ts";
 import type { Processes } from "./warm-processes.ts";
-import { type HostProcess, LoadError, type ScriptLoad } from "./worker-handle.ts";
 
 export interface Pool {
   /** Switches to this script. If it cannot be loaded, rejects and keeps the previous script. */
@@ -29,6 +29,8 @@ export interface PoolLoad
 
 export interface PooledProcess extends HostProcess {
   readonly socketPath: string;
+  /** Whether it sends status 102 when it starts on a request. */
+  readonly announcesStart: boolean;
   /** Requests in flight, counted by the router that forwards them. */
   inFlight: number;
 }
@@ -67,9 +69,16 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   const restart = createRestarts(restartMilliseconds, restartWindowMilliseconds);
 
   async function start(load: PoolLoad): Promise<PooledProcess> {
-    const process = await processes.take(name);
-    const pooled = { ...process, socketPath: socketPath?.(++started) ?? "", inFlight: 0 };
-    const bundleFile = await load.bundle?.writeToFile().catch((error: unknown) => {
+    const { isolation } = load.script;
+    const process = await processes.take(name, isolation);
+    const pooled = {
+      ...process,
+      socketPath: process.ownSocketPath ?? socketPath?.(++started) ?? "",
+      announcesStart: process.ownSocketPath === undefined,
+      inFlight: 0,
+    };
+    const file = isolation === "sandbox" ? undefined : load.bundle?.writeToFile();
+    const bundleFile = await file?.catch((error: unknown) => {
       process.kill();
       throw error;
     });
@@ -80,6 +89,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
         ...{ kind: "load", location, mode, presign, openUploads, encryption },
         socketPath: socketPath === undefined ? undefined : pooled.socketPath,
         script: { ...script, bundle: bundleFile?.file, format: load.bundle?.format ?? "module" },
+        modules: isolation === "sandbox" ? load.bundle?.modules : undefined,
       });
     } catch (error) {
       process.kill();

@@ -4,30 +4,71 @@ import { forward, NotTakenError } from "../../http/proxy.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { Pool } from "./process-pool.ts";
 
-export type FindPool = (host: string, target: string) => Pool | undefined;
+export type FindHandler = (host: string, target: string) => HttpHandler | undefined;
 
-export function createRouter(find: FindPool): HttpHandler {
+/** Far more processes than end during one request: a socket that never connects is given up. */
+const maxAttempts = 100;
+
+export function createRouter(find: FindHandler): HttpHandler {
+  return (request) => {
+    const handle = find(request.header("host") ?? "", request.target);
+    return handle === undefined ? text(404, "No script is configured for this address.\n") : handle(request);
+  };
+}
+
+/** Forwards requests to the processes of a pool. */
+export function createForwarder(pool: Pool): HttpHandler {
   return async (request) => {
-    const pool = find(request.header("host") ?? "", request.target);
-    if (pool === undefined) return text(404, "No script is configured for this address.\n");
-    for (;;) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       try {
         return await send(request, pool);
       } catch (error) {
         if (!(error instanceof NotTakenError)) return unavailable();
       }
     }
+    return unavailable();
   };
 }
 
 async function send(request: HttpRequest, pool: Pool): Promise<HttpResponse> {
   const pooled = await pool.pick();
+  const endRequest = pooled.beginRequest?.();
   pooled.inFlight++;
   try {
-    return await forward(request, pooled);
+    const response = await forward(request, pooled);
+    return endRequest === undefined ? response : withEnd(response, endRequest);
+  } catch (error) {
+    endRequest?.();
+    throw error;
   } finally {
     pooled.inFlight--;
   }
+}
+
+/** Calls `onEnd` once the body was read or cancelled. */
+function withEnd(response: HttpResponse, onEnd: () => void): HttpResponse {
+  const { body } = response;
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    onEnd();
+    return response;
+  }
+  return {
+    ...response,
+    body: {
+      ...body,
+      async *chunks() {
+        try {
+          yield* body.chunks();
+        } finally {
+          onEnd();
+        }
+      },
+      cancel(reason) {
+        onEnd();
+        return body.cancel(reason);
+      },
+    },
+  };
 }
 
 function unavailable(): HttpResponse {

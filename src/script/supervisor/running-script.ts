@@ -1,15 +1,19 @@
 // One script on a server: its bundle and processes. Changed files (in dev) and changed secrets
 // reload it. A change that cannot be built or loaded is logged; the previous version stays.
 import { setTimeout as pause } from "node:timers/promises";
+import type { HttpHandler } from "../../http/server/listen.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { inspectAssets } from "../assets/inspect-assets.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import { envNames } from "../config/env-names.ts";
 import { runtimeBehaviour } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
+import type { HostObserver } from "../host/exchange.ts";
 import type { NotificationMessage, NotificationResult } from "../host/messages.ts";
 import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
 import { createPool, type Pool } from "./process-pool.ts";
+import { createForwarder } from "./router.ts";
+import { openScriptFront, type ScriptFront } from "./script-front.ts";
 import type { ServerOptions } from "./supervisor.ts";
 import type { Processes } from "./warm-processes.ts";
 import { watchFiles } from "./watch-files.ts";
@@ -18,6 +22,8 @@ export interface RunningScript {
   /** The configuration of the running version. */
   readonly config: ScriptConfig;
   readonly pool: Pool;
+  /** Handles a request that the router received. */
+  readonly handle: HttpHandler;
   start(): Promise<void>;
   scheduled(cron: string, time: number): Promise<void>;
   /** Reloads the script from its files. If that fails, rejects and keeps the running version. */
@@ -34,6 +40,8 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
   readonly socketPath: ((count: number) => string) | undefined;
   /** Called after each load, because routes and schedules may have changed. */
   readonly onLoaded: () => void;
+  /** Observes requests that no process of the script observes itself. */
+  readonly observer: HostObserver;
 }
 
 const secretsPollMilliseconds = 1000;
@@ -45,10 +53,12 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const { name } = options.config;
   const size = mode === "dev" ? 1 : options.cores;
   const pool = createPool({ name, size, processes, socketPath, log });
+  const forward = createForwarder(pool);
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
   let loaded: { readonly bundle: Bundle | undefined } | undefined;
   let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
+  let front: ScriptFront | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
   let lastLoad: Promise<void> = Promise.resolve();
@@ -75,6 +85,12 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       openUploads,
       encryption,
     });
+    const previousFront = front;
+    front =
+      next.isolation === "sandbox"
+        ? await openScriptFront(next, { mode, location, observer: options.observer, forward })
+        : undefined;
+    previousFront?.close();
     config = next;
     loaded = { bundle: built };
     options.onLoaded();
@@ -147,6 +163,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       return config;
     },
     pool,
+    handle: (request) => (front?.handle ?? forward)(request),
     restart,
     async start() {
       revision = await secrets.revision(name);
@@ -180,6 +197,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       watch?.close();
       await lastLoad;
       await pool.close();
+      front?.close();
       await bundled?.bundler.close();
     },
   };
@@ -193,5 +211,6 @@ function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): Bundler
     packages: platform === "workers" ? "workers" : "node",
     nodeEnv: mode === "dev" ? "development" : "production",
     timers,
+    target: config.isolation === "sandbox" ? "workerd" : "process",
   };
 }

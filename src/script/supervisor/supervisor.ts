@@ -7,15 +7,19 @@ import { listenInSupervisor } from "../../http/port-options.ts";
 import { divideLimits } from "../../http/server/limits.ts";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
 import { errorMessage } from "../../model/errors.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
+import type { HostObserver } from "../host/exchange.ts";
+import type { ScriptLoad } from "../host/host-process.ts";
 import { createRoutes } from "./route-table.ts";
 import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
+import { countRuns, createSandboxes, type SandboxSettings } from "./sandboxes.ts";
 import { createSchedules } from "./scheduler.ts";
 import { createProcesses } from "./warm-processes.ts";
-import type { HostOptions, ScriptLoad } from "./worker-handle.ts";
+import type { HostOptions } from "./worker-handle.ts";
 
 /** `limits` apply to all processes together. */
 export interface ServerOptions
@@ -26,6 +30,10 @@ export interface ServerOptions
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
   /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads?: number | undefined;
+  readonly sandbox?: SandboxSettings | undefined;
+  /** Observes requests to sandboxed scripts, which this process receives. */
+  readonly onExchange?: HostObserver["onExchange"];
+  readonly metrics?: Metrics | undefined;
   /** Processes per script in production. */
   readonly cores: number;
   readonly secrets: SecretSource;
@@ -54,14 +62,26 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   const { mode } = options;
   const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
   // A single script in production accepts connections itself; in dev, a router hides reloads.
-  const isDirect = mode === "serve" && configs.length === 1;
+  const isProcess = ({ config }: (typeof configs)[number]) => config.isolation === "process";
+  const isDirect = mode === "serve" && configs.length === 1 && configs.every(isProcess);
   const listener = isDirect ? await bindShared(options) : undefined;
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
   const limits = divideLimits(options.limits, { processes: options.cores, ports: 1 });
-  const processes = createProcesses({ ...options, listener, limits });
+  const onRun = countRuns(options.metrics);
+  const sandboxes = createSandboxes({ ...options, onRun });
+  const processes = createProcesses({
+    ...{ ...options, listener, limits },
+    createSandbox: sandboxes.create,
+    keepsSpare: configs.some(isProcess),
+  });
   const scripts = configs.map(({ read, config }, i) =>
     createRunningScript({
       ...{ ...options, read, config, processes, onLoaded },
+      observer: {
+        ...{ script: config.name, onExchange: options.onExchange },
+        sendsRequestId: options.watch.observing.logs,
+        onRun: (handler, outcome) => onRun(config.name, handler, outcome),
+      },
       socketPath: isDirect ? undefined : (count) => join(directory, `${i}-${count}`),
     }),
   );
@@ -83,6 +103,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
     await endpoint?.close();
     await Promise.all(scripts.map((script) => script.close()));
     await processes.close();
+    await sandboxes.close();
     await rm(directory, { recursive: true, force: true });
   }
 
@@ -102,7 +123,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 type Endpoint = Pick<ScriptServer, "port" | "close">;
 
 async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
-  const route = createRouter((hostname, target) => find(hostname, target)?.pool);
+  const route = createRouter((hostname, target) => find(hostname, target)?.handle);
   const handler = (request: HttpRequest) => handleTrigger(request, find, options.mode) ?? route(request);
   const front = await listenInSupervisor(handler, options, options);
   return { port: front.port!, close: () => front.drain() };

@@ -1,13 +1,22 @@
 // Starts processes ahead of time, so that loading a script does not wait for process startup.
-import { type HostOptions, type HostProcess, startHost, type WarmHost } from "./worker-handle.ts";
+import type { Isolation } from "../bindings.ts";
+import type { HostProcess } from "../host/host-process.ts";
+import { type HostOptions, startHost, type WarmHost } from "./worker-handle.ts";
 
 export interface Processes {
   /** Returns a started process for this script, and starts the next one. */
-  take(script: string): Promise<HostProcess>;
+  take(script: string, isolation: Isolation): Promise<HostProcess>;
   close(): Promise<void>;
 }
 
-export function createProcesses(options: HostOptions): Processes {
+export interface ProcessesOptions extends HostOptions {
+  /** Creates a sandbox. Sandboxes are not started ahead of time: they start in a fraction of it. */
+  readonly createSandbox: (script: string) => Promise<HostProcess>;
+  /** Whether a script runs in a process of this user, so that a process is started ahead of time. */
+  readonly keepsSpare: boolean;
+}
+
+export function createProcesses(options: ProcessesOptions): Processes {
   let spare: WarmHost | undefined;
   let isClosed = false;
 
@@ -22,9 +31,10 @@ export function createProcesses(options: HostOptions): Processes {
   }
 
   // The first process starts while the first script is being bundled.
-  keepSpare();
+  if (options.keepsSpare) keepSpare();
   return {
-    async take(script) {
+    async take(script, isolation) {
+      if (isolation === "sandbox") return options.createSandbox(script);
       const taken = spare ?? startHost(options);
       spare = undefined;
       await taken.warm;

@@ -1,46 +1,13 @@
 // Starts a process that runs a script, and exchanges messages with it.
 import { fileURLToPath } from "node:url";
 import { scriptEnvironment } from "../../child/environment.ts";
-import type { Standstill } from "../../child/standstill.ts";
 import { type Child, type StartMessage, startChild } from "../../child/start-child.ts";
 import type { PortOptions } from "../../http/port-options.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
-import {
-  type FromHost,
-  type Load,
-  type NotificationMessage,
-  type NotificationResult,
-  parseFromHost,
-  type ToHost,
-} from "../host/messages.ts";
+import { type HostProcess, LoadError } from "../host/host-process.ts";
+import { type FromHost, parseFromHost, type ToHost } from "../host/messages.ts";
 import { scriptLines } from "./request-lines.ts";
-
-/** The load message, without settings that are shared by all scripts. */
-export type ScriptLoad = Omit<Load, keyof PortSettings>;
-type PortSettings = Pick<Load, "tls" | "trusted" | "observing" | "limits" | "probe">;
-
-export interface HostProcess {
-  /** Loads a script; rejects with a LoadError. */
-  load(load: ScriptLoad): Promise<void>;
-  /** Starts to accept connections on the shared port. */
-  accept(): Promise<void>;
-  /** Runs the scheduled handler once; rejects with the handler's error. */
-  scheduled(cron: string, time: number): Promise<void>;
-  /** Runs the notification handler for each event; rejects if the process exits meanwhile. */
-  notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
-  /** Returns how long the event loop has been blocked. */
-  standstill(): Promise<Standstill>;
-  /** Finishes requests in flight, then ends the process. */
-  drain(): void;
-  kill(): void;
-  /** Call when the process is blocked: requests that it has not started go to other processes. */
-  abandon(): void;
-  /** Calls the listener on `abandon`. Returns a function that removes the listener. */
-  onAbandoned(listener: () => void): () => void;
-  /** Resolves with the exit code, the signal or the error, as text. */
-  readonly ended: Promise<string>;
-}
 
 /** `limits` apply to each process. */
 export interface HostOptions extends PortOptions {
@@ -55,11 +22,6 @@ export interface HostOptions extends PortOptions {
   /** Receives the metrics of the processes and the lines of the request log. */
   readonly watch: Watch;
   readonly log: (line: string) => void;
-}
-
-/** The script cannot be loaded. The message contains the script's error and its stack trace. */
-export class LoadError extends Error {
-  override readonly name = "LoadError";
 }
 
 export interface WarmHost {
@@ -151,7 +113,7 @@ export function startHost(options: HostOptions): WarmHost {
   }
 
   const hostProcess: HostProcess = {
-    async load(load) {
+    async load({ modules: _, ...load }) {
       child.standstill.beat();
       child.send({ ...load, tls: tls?.current(), trusted, observing: watch.observing, limits, probe });
       await child.ready.catch((error: Error) => {

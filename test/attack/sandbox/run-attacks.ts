@@ -1,19 +1,17 @@
 // Runs a table of attacks against one server, and prints the latency of the neighbour.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findWorkerd, needsWorkerd } from "../../support/workerd.ts";
+import { skip } from "../../script/sandbox/requirements.ts";
 import type { Attack } from "./attack.ts";
 import { openStage, type StageOptions } from "./stage.ts";
-
-const workerd = findWorkerd();
 
 export function testAttacks(
   what: string,
   attacks: readonly Attack[],
   options: Omit<StageOptions, "attacks"> = {},
 ): void {
-  test(`hostile scripts that ${what} are contained`, needsWorkerd(workerd), async (t) => {
-    const stage = await openStage(t, workerd!, { attacks, ...options });
+  test(`hostile scripts that ${what} are contained`, { skip }, async (t) => {
+    const stage = await openStage(t, { attacks, ...options });
     const quiet = await stage.quiet();
     t.diagnostic(`neighbour without an attack: p99 ${quiet.p99.toFixed(1)} ms`);
     for (const [index, attack] of attacks.entries()) {

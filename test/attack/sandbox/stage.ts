@@ -13,7 +13,6 @@ import { ask } from "../../script/client.ts";
 import { isAlive, until } from "../../script/inside.ts";
 import { openScene, type Scene, writeScript } from "../../script/scene.ts";
 import type { Server } from "../../script/server.ts";
-import { type InstalledWorkerd, linkWorkerd } from "../../support/workerd.ts";
 import { type Attack, type Facts, hostileScript } from "./attack.ts";
 
 const good = `export default {
@@ -61,11 +60,9 @@ const host = { host: "bad.example" };
 
 export async function openStage(
   t: TestContext,
-  workerd: InstalledWorkerd,
   { attacks, outbound, args = [] }: StageOptions,
 ): Promise<Stage> {
   const scene = await openScene(t);
-  await linkWorkerd(workerd, scene.directory);
   const target = await openTarget(t);
   const data = join(scene.directory, ".store");
   const folder = join(scene.directory, "bad");

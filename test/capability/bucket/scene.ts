@@ -40,9 +40,10 @@ const reads = new Set(["head", "get", "list"]);
 export async function openScene(
   t: TestContext,
   wrap: (engine: Engine) => Engine = (engine) => engine,
+  storage: "memory" | "local" = "memory",
 ): Promise<Scene> {
   const directory = await temporaryDirectory(t);
-  const { engine } = await openEngine("memory:");
+  const { engine } = await openEngine(storage === "memory" ? "memory:" : join(directory, "data"));
   for (const name of ["bucket", "other"]) await engine.createBucket(name);
   const path = join(directory, "socket");
   const log: string[] = [];

@@ -19,9 +19,8 @@ const folder = join(root, "test/capability/runtime/suite");
 export interface RuntimeSuite {
   /** File of the suite in suite/, which exports `run`. */
   readonly file: string;
-  readonly kind: "bucket" | "kv";
-  /** Number of buckets or namespaces that the suite may create. */
-  readonly slots: number;
+  /** Number of buckets and namespaces that the suite may create. */
+  readonly slots: { readonly bucket: number; readonly kv: number };
   readonly createEndpoint: CreateEndpoint;
   readonly listenOptions: ListenOptions;
 }
@@ -91,21 +90,21 @@ async function bundle(file: string, outfile: string): Promise<void> {
   });
 }
 
-function configuration(directory: string, { kind, slots }: RuntimeSuite): string {
-  const type = kind === "bucket" ? "r2Bucket" : "kvNamespace";
-  const numbers = Array.from({ length: slots }, (_, slot) => slot);
+const bindingTypes = { bucket: "r2Bucket", kv: "kvNamespace" } as const;
+
+function configuration(directory: string, { slots }: RuntimeSuite): string {
   const external = (name: string, socket: string, http: string) =>
     `(name = "${name}", external = (address = "unix:${join(directory, socket)}", http = (${http}))),`;
-  const services = numbers.map((slot) =>
-    external(
-      `${kind}-${slot}`,
-      "endpoints",
-      `injectRequestHeaders = [(name = "${slotHeader}", value = "${kind}-${slot}")]`,
-    ),
-  );
-  const bindings = numbers.map(
-    (slot) => `(name = "${kind.toUpperCase()}_${slot}", ${type} = "${kind}-${slot}"),`,
-  );
+  const services: string[] = [];
+  const bindings: string[] = [];
+  for (const kind of ["bucket", "kv"] as const) {
+    for (let slot = 0; slot < slots[kind]; slot++) {
+      const name = `${kind}-${slot}`;
+      const header = `injectRequestHeaders = [(name = "${slotHeader}", value = "${name}")]`;
+      services.push(external(name, "endpoints", header));
+      bindings.push(`(name = "${kind.toUpperCase()}_${slot}", ${bindingTypes[kind]} = "${name}"),`);
+    }
+  }
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [

@@ -1,5 +1,5 @@
 // Helpers of the key-value contracts: a store with an empty namespace and a settable clock.
-import { after, type TestContext } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import type { Store, StoreKvNamespace } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 
@@ -27,6 +27,13 @@ export interface Scenes {
   shared(): Promise<Scene>;
   /** Returns a namespace in a separate store, for tests that sweep or list the whole store. */
   own(t: TestContext): Promise<Scene>;
+  /** Titles of tests that a runtime of others does not pass, with the reasons. */
+  readonly differences?: Readonly<Record<string, string>>;
+}
+
+/** Like `test`, but skips a test that the runtime of the scenes does not pass. */
+export function testUnlessDifferent(scenes: Scenes, title: string, run: () => Promise<void>): void {
+  test(title, { skip: scenes.differences?.[title] ?? false }, run);
 }
 
 /** Must be called in a suite: the shared store is closed at the end of the suite. */

@@ -69,6 +69,8 @@ function expected(directory: string, file: string) {
     main: join(directory, "src/index.ts"),
     compatibilityDate: "2026-11-01",
     compatibilityFlags: json.compatibility_flags,
+    isolation: "process",
+    outbound: "none",
     routes: json.routes,
     crons: json.triggers.crons,
     sunday: 0,

@@ -17,6 +17,8 @@ export const knownKeys: KnownKeys = {
     "main",
     "compatibility_date",
     "compatibility_flags",
+    "isolation",
+    "outbound",
     "routes",
     "triggers",
     "store_buckets",

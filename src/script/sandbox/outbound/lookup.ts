@@ -6,10 +6,11 @@ export type Lookup = (name: string) => Promise<readonly string[]>;
 
 /**
  * Queries the DNS servers of the system directly. The lookup of the operating system would occupy a
- * thread that files need too, and a script can name servers that never answer.
+ * thread that files need too, and a script can choose names whose servers never answer.
  */
-export function createDnsLookup(): Lookup {
+export function createDnsLookup(servers?: readonly string[]): Lookup {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
   return shareLookups(async (name) => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));

@@ -37,11 +37,13 @@ export function endToEndHeaders(rawHeaders: readonly string[]): [string, string]
   return pairs.filter(([name]) => !hopByHop.has(name.toLowerCase()) && !named.has(name.toLowerCase()));
 }
 
-/** Returns undefined if the request does not ask for a WebSocket. */
+/** Returns undefined if the request does not ask for a WebSocket, or has a body. */
 export function upgradeHeaders(rawHeaders: readonly string[], url: TargetUrl): string[] | undefined {
   const protocols: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() === "upgrade") protocols.push(rawHeaders[i + 1]!.toLowerCase());
+    const name = rawHeaders[i]!.toLowerCase();
+    if (name === "upgrade") protocols.push(rawHeaders[i + 1]!.toLowerCase());
+    if (name === "content-length" || name === "transfer-encoding") return undefined;
   }
   if (protocols.join() !== "websocket") return undefined;
   return [...requestHeaders(rawHeaders, url), "Connection", "Upgrade", "Upgrade", "websocket"];

@@ -7,6 +7,7 @@ import {
   type PinnedRequest,
   type PinnedResponse,
 } from "../../../http/pinned-request.ts";
+import { defaultPortLimits } from "../../../http/server/limits.ts";
 import {
   type HttpHandler,
   type HttpListener,
@@ -32,10 +33,13 @@ export interface OutboundProxy {
   readonly upgrade: UpgradeHandler;
 }
 
+/** More than the requests in flight, so that a refused request can be answered. */
+const limits = { ...defaultPortLimits, connections: 512, requests: 384 };
+
 /** Listens on a Unix socket for the runtime of one script. Throws a RangeError like the proxy. */
 export function listenOutbound(path: string, options: OutboundProxyOptions): Promise<HttpListener> {
   const { handle, upgrade } = createOutbound(options);
-  return listen(handle, { path }, { peer: "runtime", upgrade });
+  return listen(handle, { path }, { peer: "runtime", upgrade, limits });
 }
 
 /** The proxy without WebSocket. Throws a RangeError if an entry of `outbound` is not a host. */

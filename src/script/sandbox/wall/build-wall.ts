@@ -32,6 +32,11 @@ export function buildWall(options: WallOptions): WallCommand {
   for (const path of [sockets, ...mounts.flatMap(({ from, to }) => [from, to])]) {
     if (!isAbsolute(path) || path.includes("\0")) throw new Error(`Not an absolute path: "${path}".`);
   }
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!Number.isSafeInteger(limit) || limit < 1) throw new Error(`Not a limit of ${name}: ${limit}.`);
+  }
+  const extraFiles = tools.seccomp === undefined ? [] : [{ fd: seccompFd, bytes: tools.seccomp }];
+  const usedFds = [infoFd, ...extraFiles.map(({ fd }) => fd)];
   return {
     command: tools.bwrap,
     args: [
@@ -52,9 +57,9 @@ export function buildWall(options: WallOptions): WallCommand {
       ...limitedCommand(tools, limits),
       ...args,
     ],
-    extraFiles: tools.seccomp === undefined ? [] : [{ fd: seccompFd, bytes: tools.seccomp }],
+    extraFiles,
     infoFd,
-    closedFds: tools.inheritedFds.filter((fd) => fd > seccompFd),
+    closedFds: tools.inheritedFds.filter((fd) => !usedFds.includes(fd)),
     user: tools.user,
   };
 }

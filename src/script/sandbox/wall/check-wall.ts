@@ -1,9 +1,10 @@
 // Finds the parts of the wall on this machine and tries it once. Says in words what is missing.
 import { accessSync, constants, readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
-import { release, tmpdir } from "node:os";
+import { release } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { buildWall, defaultSandboxLimits } from "./build-wall.ts";
 import { findLibraries } from "./libraries.ts";
 import { compileSeccomp } from "./seccomp.ts";
@@ -118,7 +119,7 @@ export function countsThreadsByNamespace(kernel: string): boolean {
 
 /** Runs `workerd --version` behind the wall. Returns the errors if it fails. */
 async function tryWall(tools: WallTools, workerd: string): Promise<string | undefined> {
-  const sockets = await mkdtemp(join(tmpdir(), "store-wall-"));
+  const sockets = await mkdtemp(join(await temporaryFolder(tools.user), "store-wall-"));
   try {
     // The unprivileged user must be able to mount the folder, which stays empty.
     await chmod(sockets, 0o755);

@@ -170,12 +170,12 @@ function withMembers<T extends object>(object: T, translate: (name: string, memb
   });
 }
 
-/** Parses a message `action: detail (code)`; undefined if it has another form. */
+/** Parses a message `action: detail (code)` or `detail (code)`; undefined if it has another form. */
 function toStoreError(message: string): StoreError | undefined {
-  const match = /^(\w+): (.*) \((\d+)\)$/s.exec(message);
+  const match = /^(?:(\w+): )?(.*) \((\d+)\)$/s.exec(message);
   if (match === null) return undefined;
   const [, action, detail, code] = match;
   const reason = Object.entries(reasonTable).find(([, [known]]) => known === Number(code));
   if (reason === undefined) return undefined;
-  return new StoreError(reason[0] as Reason, { action: action as Action, detail });
+  return new StoreError(reason[0] as Reason, { action: action as Action | undefined, detail });
 }

@@ -15,6 +15,10 @@ const actions = {
     const response = await fetch(url);
     return { status: response.status, text: await response.text() };
   },
+  async headers(url) {
+    const response = await fetch(url, { headers: { Expect: "100-continue", "X-Mine": "1" } });
+    return { status: response.status, text: await response.text(), names: [...response.headers.keys()] };
+  },
   async post(url) {
     const { readable, writable } = new TransformStream();
     const writer = writable.getWriter();
@@ -59,6 +63,7 @@ interface Seen {
   readonly status?: number;
   readonly text?: string;
   readonly size?: number;
+  readonly names?: readonly string[];
   readonly error?: string;
 }
 
@@ -80,6 +85,9 @@ test("a script in the runtime reads why its fetch was refused", async (t) => {
   const refused = await act("get", "https://api.example.com/");
   assert.equal(refused.status, 403);
   assert.match(refused.text!, /^fetch of "api\.example\.com" was refused: add it to outbound/);
+  // The refusal arrives while the script still sends a body.
+  const upload = await act("post", "https://api.example.com/");
+  assert.equal(upload.status, 403, JSON.stringify(upload));
 });
 
 test("a script in the runtime cannot reach loopback, metadata or private addresses", async (t) => {
@@ -121,6 +129,19 @@ test("redirects that the runtime follows are checked one by one", async (t) => {
   assert.equal(refused.status, 403);
   assert.match(refused.text!, new RegExp(`fetch of "127.0.0.1:${inner.port}" was refused`));
   assert.equal(requests, 0);
+});
+
+test("the runtime adds no headers to requests, and the proxy none to responses", async (t) => {
+  const { port } = await startServer(t, (request, response) => {
+    response.sendDate = false;
+    const names = request.rawHeaders.filter((_, i) => i % 2 === 0);
+    response.writeHead(200, { "x-theirs": "1" }).end(names.sort().join());
+  });
+  const act = await start(t, { outbound: [`127.0.0.1:${port}`] });
+  if (act === undefined) return;
+  const { text, names } = await act("headers", `http://127.0.0.1:${port}/`);
+  assert.equal(text, "Connection,Host,X-Mine");
+  assert.deepEqual(names, ["transfer-encoding", "x-theirs"]);
 });
 
 test("the runtime fetches over TLS and streams bodies both ways", async (t) => {

@@ -9,7 +9,7 @@ const tools: WallTools = {
   files: [{ from: "/lib/libc.so.6", to: "/lib/libc.so.6" }],
   seccomp: Uint8Array.of(6, 0, 0, 0, 0, 0, 255, 127),
   canLimitThreads: true,
-  inheritedFds: [3, 10, 251],
+  inheritedFds: [3, 4, 10, 251],
   user: { uid: 65534, gid: 65534 },
 };
 
@@ -98,9 +98,10 @@ test("the filter of system calls is passed by a descriptor", () => {
 });
 
 test("without a filter the command has no option for it", () => {
-  const { args, extraFiles } = buildWall({ ...options, tools: { ...tools, seccomp: undefined } });
+  const { args, extraFiles, closedFds } = buildWall({ ...options, tools: { ...tools, seccomp: undefined } });
   assert.ok(!args.includes("--seccomp"));
   assert.deepEqual(extraFiles, []);
+  assert.deepEqual(closedFds, [4, 10, 251]);
 });
 
 test("a path that is not absolute is refused", () => {
@@ -112,6 +113,15 @@ test("a path that is not absolute is refused", () => {
     { files: [{ from: "/etc\0", to: "/etc" }] },
   ];
   for (const part of invalid) assert.throws(() => buildWall({ ...options, ...part }), /absolute path/);
+});
+
+test("a limit that is not a positive integer is refused", () => {
+  for (const threads of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    assert.throws(
+      () => buildWall({ ...options, limits: { ...options.limits, threads } }),
+      /limit of threads/,
+    );
+  }
 });
 
 test("an argument of workerd never becomes an option of bubblewrap", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -25,6 +25,23 @@ test("a wall that does not start is missing, with the errors and a way out", { s
   const check = await checkWall({ environment: { PATH: folder }, workerd: "/bin/true" });
   assert.equal(check.kind, "missing");
   assert.match(JSON.stringify(check), /bubblewrap cannot start workerd.*exit code 1.*user namespaces/);
+});
+
+test("a workerd that the unprivileged user cannot read is missing, with the folder", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("only root runs sandboxes as another user");
+  const folder = await mkdtemp(join(tmpdir(), "store-check-wall-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "bin"));
+  const workerd = join(folder, "bin", "workerd");
+  await copyFile("/bin/true", workerd);
+  for (const name of ["bwrap", "prlimit"]) await symlink("/bin/true", join(folder, name));
+  const check = async () => JSON.stringify(await checkWall({ environment: { PATH: folder }, workerd }));
+  assert.ok((await check()).includes(`may not read \\"${folder}\\"`), await check());
+  await chmod(folder, 0o755);
+  await chmod(workerd, 0o700);
+  assert.ok((await check()).includes(`may not read \\"${workerd}\\"`), await check());
+  await chmod(workerd, 0o755);
+  assert.match(await check(), /"kind":"ready"/);
 });
 
 test("the environment may lack PATH", { skip }, async () => {

@@ -1,11 +1,14 @@
 // The real runtime behind the real wall.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { skipWorkerd, startScript } from "./scene.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { makeFolder, skipWorkerd, startScript } from "./scene.ts";
 
 const options = { skip: skipWorkerd, timeout: 300_000 };
 
@@ -61,14 +64,46 @@ test("buffers and heap beyond the limit of memory end in an error, not in memory
     } };`,
     { memoryBytes },
   );
-  for (const path of ["/buffers", "/heap"]) {
-    const answer = await script.get(path).catch(() => undefined);
-    assert.notEqual(answer?.status, 200, path);
-  }
-  const status = tryRead(`/proc/${script.workerdPid}/status`);
-  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
+  assert.equal((await script.get("/buffers")).status, 500);
+  const status = readFileSync(`/proc/${script.workerdPid}/status`, "utf8");
+  const peak = 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]);
   // The pages of the program are resident, too, in addition to its data.
-  if (peak !== undefined) assert.ok(Number(peak) * 1024 < memoryBytes + 100 * 1024 * 1024, `${peak} kB`);
+  assert.ok(peak > 64 * 1024 * 1024 && peak < memoryBytes + 100 * 1024 * 1024, `${peak} bytes`);
+  await assert.rejects(script.get("/heap"));
+  assert.notEqual(await script.ended, 0);
+});
+
+test("the threads of other sandboxes do not count towards the limit of threads", options, async (t) => {
+  const code = `export default { fetch() { return new Response("ready") } };`;
+  const { workerdPid } = await startScript(t, code);
+  const threads = Number(/^Threads:\s+(\d+)$/m.exec(tryRead(`/proc/${workerdPid}/status`))?.[1]);
+  for (let count = 0; count < 3; count++) await startScript(t, code, { threads: threads + 1 });
+});
+
+test("workerd ends when the process that started it is killed", options, async (t) => {
+  const folder = await makeFolder(t);
+  const program = join(folder, "parent.mjs");
+  const scene = new URL("./scene.js", import.meta.url).href;
+  writeFileSync(
+    program,
+    `import { startScript } from "${scene}";
+    const script = await startScript({ after() {} }, 'export default { fetch() { return new Response("ready") } };');
+    console.log("started", script.workerdPid);
+    await script.ended;`,
+  );
+  // The parent leaves its folders behind, inside the folder of this test.
+  const env = { ...process.env, TMPDIR: folder };
+  const parent = spawn(process.execPath, [program], { env, stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => parent.kill("SIGKILL"));
+  let pid: string | undefined;
+  for await (const line of createInterface({ input: parent.stdout })) {
+    pid = /^started (\d+)$/.exec(line)?.[1];
+    if (pid !== undefined) break;
+  }
+  assert.match(tryRead(`/proc/${pid}/status`), /^Name:\s+workerd$/m);
+  parent.kill("SIGKILL");
+  await once(parent, "exit");
+  while (/^State:\s+[^ZX]/m.test(tryRead(`/proc/${pid}/status`))) await delay(20);
 });
 
 test("a limit of threads below the need of workerd keeps it from starting", options, async (t) => {

@@ -1,0 +1,163 @@
+// The bridge: a process with one engine that serves the sockets of all sandboxes. A socket is the
+// right to one bucket, one namespace, the assets of one script, or its outbound requests.
+import { chmod, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createBucketCapability } from "../../capability/bucket/bucket-capability.ts";
+import { createKvCapability } from "../../capability/kv/kv-capability.ts";
+import { connectParent } from "../../child/parent.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { defaultPortLimits } from "../../http/server/limits.ts";
+import { type HttpHandler, type HttpListener, listen } from "../../http/server/listen.ts";
+import { createOpenStreams, type OpenStreams } from "../../http/server/listener-state.ts";
+import type { UpgradeHandler } from "../../http/upgrade.ts";
+import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
+import { createObserver, type Observer } from "../../metrics/reporter.ts";
+import { errorMessage } from "../../model/errors.ts";
+import { openEngine } from "../../open.ts";
+import { openSandboxAssets, type SandboxAssets } from "./assets-endpoint.ts";
+import {
+  type FromBridge,
+  maxBridgeText,
+  type OpenBridge,
+  type SandboxRights,
+  type ToBridge,
+} from "./bridge-messages.ts";
+import { createOutbound } from "./outbound/outbound-proxy.ts";
+import { socketNames } from "./runtime/runtime-config.ts";
+
+interface ActiveBridge {
+  readonly engine: Engine;
+  readonly streams: OpenStreams;
+  readonly settings: OpenBridge;
+}
+
+interface OpenSockets {
+  readonly listeners: readonly HttpListener[];
+  readonly assets: SandboxAssets | undefined;
+}
+
+interface Endpoint {
+  readonly name: string;
+  readonly handle: HttpHandler;
+  readonly upgrade?: UpgradeHandler;
+  readonly peer?: "client" | "runtime";
+}
+
+/** Metadata of an object travels in a header. */
+const headerBytes = 64 * 1024;
+/** One script cannot take the requests of another: each socket has its own limits. */
+const limits = { ...defaultPortLimits, connections: 512, connectionsPerAddress: 512, requests: 256 };
+
+let active: ActiveBridge | undefined;
+let observer: Observer | undefined;
+const sandboxes = new Map<number, Promise<OpenSockets>>();
+
+function send(message: FromBridge): void {
+  parent.send(message);
+}
+
+async function open(settings: OpenBridge): Promise<void> {
+  const { location, openUploads, encryption, observing } = settings;
+  observer = createObserver(observing, send);
+  const streams = createOpenStreams();
+  registerProcessMetrics(observer.metrics, "sandbox bridge", streams);
+  const { engine } = await openEngine(location, {
+    ...{ metrics: observer.metrics, openUploads, encryption: encryption?.encrypt },
+    secretKey: encryption && Buffer.from(encryption.secretKey, "base64"),
+  });
+  active = { engine, streams, settings };
+  send({ kind: "ready" });
+}
+
+async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
+  if (active === undefined) throw new Error("The bridge is not open.");
+  const { engine, streams, settings } = active;
+  const { script, buckets, namespaces, outbound } = rights;
+  const assets =
+    rights.assets?.binding === undefined
+      ? undefined
+      : await openSandboxAssets({
+          ...rights,
+          assets: rights.assets,
+          mode: settings.mode,
+          location: settings.location,
+        });
+  const log = (line: string) => send({ kind: "log", script, line: line.slice(0, maxBridgeText) });
+  const endpoints: Endpoint[] = [
+    ...buckets.map((bucket, i) => {
+      return { name: socketNames.bucket(i), handle: createBucketCapability({ engine, bucket }) };
+    }),
+    ...namespaces.map((namespace, i) => {
+      return { name: socketNames.kv(i), handle: createKvCapability({ engine, namespace }) };
+    }),
+    { name: socketNames.outbound, peer: "runtime", ...createOutbound({ outbound, log }) },
+    ...(assets === undefined ? [] : [{ name: socketNames.assets, handle: assets.endpoint }]),
+  ];
+  const listeners: HttpListener[] = [];
+  try {
+    for (const { name, handle, upgrade, peer = "client" } of endpoints) {
+      const path = join(rights.sockets, name);
+      await rm(path, { force: true });
+      const options = { peer, headerBytes, limits, streams, upgrade };
+      listeners.push(await listen(handle, { path }, options));
+      // The folder is private. Inside it, the user of the sandbox needs to write to connect.
+      await chmod(path, 0o666);
+    }
+    return { listeners, assets };
+  } catch (error) {
+    await closeSockets({ listeners, assets });
+    throw error;
+  }
+}
+
+async function closeSockets({ listeners, assets }: OpenSockets): Promise<void> {
+  await Promise.all(listeners.map((listener) => listener.drain()));
+  assets?.close();
+}
+
+async function openSandbox(id: number, rights: SandboxRights): Promise<void> {
+  const opening = openSockets(rights);
+  sandboxes.set(id, opening);
+  try {
+    await opening;
+    send({ kind: "opened", id, error: undefined });
+  } catch (error) {
+    sandboxes.delete(id);
+    send({ kind: "opened", id, error: errorMessage(error).slice(0, maxBridgeText) });
+  }
+}
+
+async function closeSandbox(id: number): Promise<void> {
+  const sockets = await sandboxes.get(id)?.catch(() => undefined);
+  sandboxes.delete(id);
+  if (sockets !== undefined) await closeSockets(sockets);
+}
+
+async function close(): Promise<void> {
+  await Promise.all([...sandboxes.keys()].map(closeSandbox));
+  await active?.engine.close();
+  observer?.end();
+  parent.exit();
+}
+
+function fail(error: unknown): void {
+  console.error(error);
+  process.exit(1);
+}
+
+const parent = connectParent<ToBridge, FromBridge>((message) => {
+  if (message.kind === "open") {
+    open(message).catch((error: NodeJS.ErrnoException) =>
+      send({ kind: "failed", message: errorMessage(error).slice(0, maxBridgeText), code: error.code }),
+    );
+  } else if (message.kind === "open sandbox") {
+    const { kind: _, id, ...rights } = message;
+    void openSandbox(id, rights);
+  } else if (message.kind === "close sandbox") closeSandbox(message.id).catch(fail);
+  else if (message.kind === "close") close().catch(fail);
+  else observer?.receive(message);
+});
+// Ignore signals to the process group, such as Ctrl-C: the supervisor ends this process.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+
+send({ kind: "warm" });

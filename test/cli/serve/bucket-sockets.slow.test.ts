@@ -1,0 +1,106 @@
+// `store serve --bucket-socket PATH=BUCKET`: the socket, its mode and removal, and refusals.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { lstat, mkdir, symlink, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type TestContext, test } from "node:test";
+import { assertRefused } from "../refusals.ts";
+import { openShellWithBucket, outcomeOf, type Shell } from "../store.ts";
+
+const ports = ["--s3-port", "0", "--console-port", "0"];
+
+async function startServer(t: TestContext, shell: Shell, ...args: string[]) {
+  const server = shell.start(["serve", ...ports, "--json", ...args]);
+  t.after(() => server.kill("SIGKILL"));
+  const ended = outcomeOf(server);
+  const first = await Promise.race([once(createInterface(server.stdout), "line"), ended]);
+  assert.ok(Array.isArray(first), JSON.stringify(first));
+  return {
+    announced: JSON.parse(String(first[0])) as { readonly bucketSockets: unknown },
+    async stop(signal: NodeJS.Signals) {
+      server.kill(signal);
+      return ended;
+    },
+  };
+}
+
+async function send(socketPath: string, fields: object, bytes = ""): Promise<number | undefined> {
+  const metadata = JSON.stringify({ version: 1, ...fields });
+  const headers = { "cf-r2-metadata-size": metadata.length };
+  const sent = request({ socketPath, method: "PUT", headers, agent: false });
+  sent.end(metadata + bytes);
+  const [response] = await once(sent, "response");
+  response.resume();
+  return response.statusCode;
+}
+
+test("serve offers buckets on sockets that only its user can open, and removes them at exit", async (t) => {
+  const shell = await openShellWithBucket(t);
+  await shell.store("bucket", "create", "other");
+  const path = join(shell.directory, "a=b.sock");
+  const other = join(shell.directory, "other.sock");
+  const { announced, stop } = await startServer(
+    t,
+    shell,
+    ...["--bucket-socket", "a=b.sock=photos", "--bucket-socket", `${other}=other`],
+  );
+  assert.deepEqual(announced.bucketSockets, [
+    { path, bucket: "photos" },
+    { path: other, bucket: "other" },
+  ]);
+  assert.equal((await lstat(path)).mode & 0o777, 0o600);
+  assert.equal(await send(path, { method: "put", object: "key" }, "hello"), 200);
+  assert.equal(await send(other, { method: "delete", object: "key" }), 200);
+  assert.equal(await shell.store("object", "get", "photos/key"), "hello");
+  const { code } = await stop("SIGTERM");
+  assert.equal(code, 0);
+  for (const socket of [path, other]) await assert.rejects(lstat(socket), { code: "ENOENT" });
+});
+
+test("the socket of a server that was killed is replaced", async (t) => {
+  const shell = await openShellWithBucket(t);
+  const path = join(shell.directory, "photos.sock");
+  const first = await startServer(t, shell, "--bucket-socket", "photos.sock=photos");
+  await first.stop("SIGKILL");
+  assert.ok((await lstat(path)).isSocket());
+  const second = await startServer(t, shell, "--bucket-socket", "photos.sock=photos");
+  assert.equal(await send(path, { method: "put", object: "key" }, "hello"), 200);
+  await second.stop("SIGTERM");
+});
+
+test("a socket that cannot be served is refused with the reason, and nothing at its path changes", async (t) => {
+  const shell = await openShellWithBucket(t);
+  const at = (name: string) => join(shell.directory, name);
+  await writeFile(at("file"), "text");
+  await mkdir(at("folder"));
+  await symlink("missing", at("link"));
+  const listener = createServer().listen(at("used"));
+  t.after(() => listener.close());
+  await once(listener, "listening");
+  const serve = (value: string) => ["serve", ...ports, "--bucket-socket", value];
+  await assertRefused(shell, 2, [
+    [serve("photos"), '--bucket-socket must be PATH=BUCKET, such as /run/photos.sock=photos, not "photos".'],
+    [serve("=photos"), "must be PATH=BUCKET"],
+    [serve("photos.sock="), "must be PATH=BUCKET"],
+    [serve(`${"x".repeat(120)}=photos`), "The path of a socket can have", "Choose a shorter path"],
+    [[...serve("a=photos"), "--bucket-socket", "./a=photos"], "twice"],
+  ]);
+  for (const [value, ...says] of [
+    ["a=missing", 'there is no bucket "missing"', "store bucket create missing"],
+    ["file=photos", "the path exists and is not a socket"],
+    ["folder=photos", "the path exists and is not a socket"],
+    ["link=photos", "the path exists and is not a socket"],
+    ["used=photos", "another process is using it"],
+    ["none/a=photos", "its folder does not exist"],
+    ["file/a=photos", "its folder is not a folder"],
+  ] as const) {
+    const text = await shell.fails(1, serve(value));
+    for (const words of says) assert.ok(text.includes(words), `${value}: ${text}`);
+  }
+  assert.ok((await lstat(at("file"))).isFile());
+  assert.ok((await lstat(at("link"))).isSymbolicLink());
+  assert.ok((await lstat(at("used"))).isSocket());
+});
