@@ -25,9 +25,7 @@ export interface Facts {
   readonly folder: string;
   /** Port on loopback whose server counts requests. */
   readonly target: number;
-  /** Port of the console. */
-  readonly console: number;
-  /** Process id of the supervisor. */
+  /** Process id of a process outside the sandbox. */
   readonly pid: number;
 }
 

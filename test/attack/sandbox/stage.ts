@@ -56,8 +56,6 @@ const defaultPatience = 45_000;
 /** Characters of a response that are kept. */
 const maxAnswer = 1 << 20;
 
-const host = { host: "bad.example" };
-
 export async function openStage(
   t: TestContext,
   { attacks, outbound, args = [] }: StageOptions,
@@ -67,7 +65,7 @@ export async function openStage(
   const data = join(scene.directory, ".store");
   const folder = join(scene.directory, "bad");
   const secret = randomBytes(16).toString("hex");
-  const facts: Facts = { data, folder, target: target.port, console: 0, pid: process.pid };
+  const facts: Facts = { data, folder, target: target.port, pid: process.pid };
 
   const configs = [
     await writeScript(scene, {
@@ -109,6 +107,10 @@ export async function openStage(
   await scene.shell.store("object", "put", "private/secret", "secret.txt", "--data", data);
   await scene.shell.store("kv", "put", "private", "secret", secret, "--data", data);
 
+  const host = {
+    host: "bad.example",
+    "x-console": new URL(server.announced.console.url).port,
+  };
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
 

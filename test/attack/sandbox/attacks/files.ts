@@ -25,7 +25,7 @@ export const fileAttacks: readonly Attack[] = [
   },
   { name: "reads its environment in /proc", code: read('"/proc/self/environ"'), expects: "refused" },
   {
-    name: "reads the environment of the supervisor in /proc",
+    name: "reads the environment of a process outside in /proc",
     code: read("`/proc/${facts.pid}/environ`"),
     expects: "refused",
   },

@@ -3,7 +3,7 @@
 import type { Attack } from "../attack.ts";
 
 const go = (url: string) => `const response = await fetch(${url}, { signal: AbortSignal.timeout(5000) });
-if (response.headers.get("x-target") !== null) return "escaped " + await response.text();
+if (response.ok || response.headers.get("x-target") !== null) return "escaped " + await response.text();
 throw new Error(response.status + " " + await response.text());`;
 
 const addresses: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const addresses: Readonly<Record<string, string>> = {
   "a multicast address": '"http://224.0.0.1/"',
   "a broadcast address": '"http://255.255.255.255/"',
   "loopback with TLS": "`https://127.0.0.1:${facts.target}/`",
-  "the console": "`http://127.0.0.1:${facts.console}/healthz`",
+  "the console": '`http://127.0.0.1:${request.headers.get("x-console")}/healthz`',
 };
 
 export const networkAttacks: readonly Attack[] = [

@@ -63,8 +63,8 @@ return found.join();`,
   },
   {
     name: "connects to the gate's socket with node:http",
-    code: `const { request } = await import("node:http");
-return await new Promise((resolve, reject) => request({ socketPath: "/sockets/gate", path: "/pulse" }, (r) => resolve("status " + r.statusCode)).on("error", reject).end());`,
+    code: `const http = await import("node:http");
+return await new Promise((resolve, reject) => http.request({ socketPath: "/sockets/gate", path: "/pulse" }, (r) => resolve("status " + r.statusCode)).on("error", reject).end());`,
     expects: "refused",
   },
   {
@@ -112,7 +112,7 @@ throw new Error("none is open");`,
     expects: "refused",
   },
   {
-    name: "signals the supervisor",
+    name: "signals a process outside",
     code: `process.kill(facts.pid, "SIGKILL"); return "killed";`,
     expects: "refused",
   },
