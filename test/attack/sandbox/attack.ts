@@ -32,8 +32,7 @@ export interface Facts {
 /** Returns a script with one path for each attack; other paths answer "done". */
 export function hostileScript(attacks: readonly Attack[], facts: Facts): string {
   const entries = attacks.map(
-    ({ code }, index) =>
-      `${JSON.stringify(`/attack/${index}`)}: async (request, env, ctx) => {\n${code}\n},`,
+    ({ code }, index) => `${JSON.stringify(`/attack/${index}`)}: async (request, env, ctx) => {\n${code}\n},`,
   );
   return `
 const facts = ${JSON.stringify(facts)};

@@ -58,7 +58,11 @@ const forged: Readonly<Record<string, string>> = {
   "an offset that is not a number": get(op("get", { object: "own", range: { offset: "0x10" } })),
   "a size that is larger than the body": put({ json: op("put", { object: "own" }), size: "1000" }),
   "a size that is negative": put({ json: op("put", { object: "own" }), size: "-1" }),
-  "a size that is huge": put({ json: op("put", { object: "own" }), size: "99999999999999", length: "99999999999999" }),
+  "a size that is huge": put({
+    json: op("put", { object: "own" }),
+    size: "99999999999999",
+    length: "99999999999999",
+  }),
   "a size of metadata that would fill memory": put({ json: "{}", size: "1000000000", length: "1000000000" }),
   "a size that is not a number": put({ json: op("put", { object: "own" }), size: "1e3" }),
   "a body that ends early": put({ json: op("put", { object: "own" }), body: "part", length: "5000" }),
@@ -73,7 +77,9 @@ const forged: Readonly<Record<string, string>> = {
   "the end of an upload that never started": put({
     json: op("completeMultipartUpload", { object: "own", uploadId: "none", parts: [{ etag: "x", part: 1 }] }),
   }),
-  "a part number of zero": put({ json: op("uploadPart", { object: "own", uploadId: "none", partNumber: 0 }) }),
+  "a part number of zero": put({
+    json: op("uploadPart", { object: "own", uploadId: "none", partNumber: 0 }),
+  }),
   "a checksum that is not hexadecimal": put({ json: op("put", { object: "own", md5: "zz" }), body: "x" }),
   "metadata that is too large": put({
     json: op("put", { object: "own", customFields: [{ k: "a", v: "v".repeat(100_000) }] }),

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask } from "../../script/client.ts";
 import { isAlive, until } from "../../script/inside.ts";
-import { openScene, writeScript } from "../../script/scene.ts";
 import { skip } from "../../script/sandbox/requirements.ts";
+import { openScene, writeScript } from "../../script/scene.ts";
 
 const answering = (text: string) => `export default { fetch: () => new Response("${text}") };`;
 

@@ -17,7 +17,9 @@ export function testAttacks(
     for (const [index, attack] of attacks.entries()) {
       await t.test(`a script that ${attack.name} is contained`, async (t) => {
         const { answer, p99, requests } = await stage.run(index);
-        t.diagnostic(`${JSON.stringify(answer.slice(0, 100))}; neighbour: p99 ${p99.toFixed(1)} ms of ${requests}`);
+        t.diagnostic(
+          `${JSON.stringify(answer.slice(0, 100))}; neighbour: p99 ${p99.toFixed(1)} ms of ${requests}`,
+        );
         if (attack.expects === "refused") assert.match(answer, /^refused: /);
         else if (attack.expects !== "contained") assert.match(answer, attack.expects);
       });

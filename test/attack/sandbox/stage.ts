@@ -163,10 +163,7 @@ export async function openStage(
         assert.ok(!answer.includes(text), `the response contains ${what}`);
       }
       if (damagesItself) return { answer, ...measured };
-      await until(
-        async () => (await attack("/", 5000)) === "done",
-        "the hostile script answers again",
-      );
+      await until(async () => (await attack("/", 5000)) === "done", "the hostile script answers again");
       return { answer, ...measured };
     },
   };

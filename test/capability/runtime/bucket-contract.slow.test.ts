@@ -2,7 +2,10 @@
 // endpoints of this process on Unix sockets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bucketListenOptions, createBucketCapability } from "../../../src/capability/bucket/bucket-capability.ts";
+import {
+  bucketListenOptions,
+  createBucketCapability,
+} from "../../../src/capability/bucket/bucket-capability.ts";
 import { findRuntime } from "../../../src/script/sandbox/runtime/find-runtime.ts";
 import { root } from "../../cli/store.ts";
 import { bucketDifferences } from "./bucket-differences.ts";

@@ -22,7 +22,7 @@ export const kvDifferences: readonly Difference[] = [
     what: "some invalid keys, values and metadata are converted instead of refused, and errors for others have another text",
     reason: "the runtime checks arguments by its own rules, before they reach Store",
     tests: [
-      "key-value namespaces on memory fulfil their contract > a key that is empty, \".\", \"..\" or longer than 512 UTF-8 bytes is refused",
+      'key-value namespaces on memory fulfil their contract > a key that is empty, ".", ".." or longer than 512 UTF-8 bytes is refused',
       "key-value namespaces on memory fulfil their contract > a key that is not a string is converted to one, and a missing key is refused",
       "key-value namespaces on memory fulfil their contract > put converts numbers and other primitives to strings, and refuses other objects",
       "key-value namespaces on memory fulfil their contract > metadata of up to 1,024 bytes of JSON is stored, and larger metadata is refused",

@@ -69,7 +69,10 @@ async function readOutcomes(socketPath: string): Promise<Outcome[]> {
 
 async function bundle(file: string, outfile: string): Promise<void> {
   await build({
-    stdin: { contents: `import { run } from "./${file}"; export default { fetch: run };`, resolveDir: folder },
+    stdin: {
+      contents: `import { run } from "./${file}"; export default { fetch: run };`,
+      resolveDir: folder,
+    },
     bundle: true,
     format: "esm",
     platform: "browser",

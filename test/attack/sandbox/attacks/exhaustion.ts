@@ -79,7 +79,10 @@ for (;;) hoard.push(await (await env.BUCKET.get("large")).arrayBuffer());`,
 ];
 
 export const floodAttacks: readonly Attack[] = [
-  contained("sets a million timers", "for (let i = 0; i < 1e6; i++) setTimeout(() => {}, 1e6); return 'set';"),
+  contained(
+    "sets a million timers",
+    "for (let i = 0; i < 1e6; i++) setTimeout(() => {}, 1e6); return 'set';",
+  ),
   contained(
     "keeps work after its response forever",
     "ctx.waitUntil((async () => { for (;;) await pause(10); })()); return 'answered';",
@@ -125,5 +128,8 @@ return "left";`,
 return "sent";`,
     30_000,
   ),
-  contained("rejects a hundred thousand promises", "for (let i = 0; i < 1e5; i++) void Promise.reject(new Error('x' + i)); return 'rejected';"),
+  contained(
+    "rejects a hundred thousand promises",
+    "for (let i = 0; i < 1e5; i++) void Promise.reject(new Error('x' + i)); return 'rejected';",
+  ),
 ];

@@ -71,7 +71,11 @@ symlinkSync("/etc/passwd", "/tmp/link"); return readFileSync("/tmp/link", "latin
     code: `const { writeFileSync } = await import("node:fs"); writeFileSync("/bundle/script.js", "x"); return "written";`,
     expects: "refused",
   },
-  { name: "fetches a file URL", code: `return (await fetch("file:///etc/passwd")).text();`, expects: "refused" },
+  {
+    name: "fetches a file URL",
+    code: `return (await fetch("file:///etc/passwd")).text();`,
+    expects: "refused",
+  },
   {
     name: "imports a file by its path",
     code: `const path = "/etc/passwd"; return Object.keys(await import(path)).join();`,

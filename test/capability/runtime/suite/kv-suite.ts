@@ -1,7 +1,7 @@
 // The contracts of key-value namespaces, as a worker that runs them.
 import { kvContract } from "../../../contracts/key-value.ts";
-import { createRun } from "./run.ts";
 import { remoteStores, type SuiteEnvironment } from "./remote-store.ts";
+import { createRun } from "./run.ts";
 
 let environment: SuiteEnvironment | undefined;
 
