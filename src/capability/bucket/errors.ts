@@ -45,10 +45,10 @@ const statusByReason: Readonly<Record<Reason, number>> = {
   EntityTooLarge: 400,
 };
 
-/** The request cannot be separated from what follows it, so the connection must be closed. */
+/** The rest of the request is unknown or too long to be read, so the connection must be closed. */
 export class FrameError extends StoreError {
-  constructor(detail: string) {
-    super("InvalidArgument", { detail });
+  constructor(detail: string | undefined, reason: Reason = "InvalidArgument") {
+    super(reason, { detail });
   }
 }
 

@@ -38,9 +38,12 @@ export async function readBodyFrame(request: HttpRequest): Promise<Frame> {
   }
   if (size > maxMetadataBytes) throw new FrameError(`The metadata has more than ${maxMetadataBytes} bytes.`);
   const total = parseSize(request, "content-length");
-  if (total !== undefined && total < size) throw new FrameError("The body is shorter than its metadata.");
+  if (total === undefined) throw new FrameError("The header content-length is missing.");
+  if (total < size) throw new FrameError("The body is shorter than its metadata.");
+  // A refused body is read to its end, which a body of this size does not deserve.
+  if (total - size > limits.singleWriteBytes) throw new FrameError(undefined, "EntityTooLarge");
   const whole = request.bufferedBody?.();
-  if (whole === undefined) return readStreamedFrame(request.body(), size, total);
+  if (whole === undefined) return readStreamedFrame(request.body(), size, total - size);
   return {
     fields: parseFields(whole.subarray(0, size)),
     source: whole.subarray(size),
@@ -51,13 +54,12 @@ export async function readBodyFrame(request: HttpRequest): Promise<Frame> {
 async function readStreamedFrame(
   body: AsyncIterable<Uint8Array>,
   size: number,
-  total: number | undefined,
+  length: number,
 ): Promise<Frame> {
   const chunks = body[Symbol.asyncIterator]();
   try {
     const { metadata, rest } = await readMetadata(chunks, size);
     const fields = parseFields(metadata);
-    const length = total === undefined ? undefined : total - size;
     const source = {
       length,
       async *chunks() {
@@ -68,7 +70,7 @@ async function readStreamedFrame(
       // The rest is discarded later, so that the engine does not wait for the sender.
       cancel: async () => {},
     };
-    return { fields, source, drain: () => discard(chunks, length) };
+    return { fields, source, drain: () => discard(chunks) };
   } catch (error) {
     await chunks.return?.();
     throw error;
@@ -77,11 +79,10 @@ async function readStreamedFrame(
 
 /**
  * The runtime sends the whole body before it reads the response: for a response that arrives earlier,
- * it reports a lost connection. A body that is larger than any object is not read.
+ * it reports a lost connection.
  */
-async function discard(chunks: AsyncIterator<Uint8Array>, length: number | undefined): Promise<void> {
+async function discard(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   try {
-    if (length !== undefined && length > limits.singleWriteBytes) return void (await chunks.return?.());
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) release(next.value);
   } catch {
     // The client disconnected, so there is nothing left to read.

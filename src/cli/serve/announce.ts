@@ -7,11 +7,11 @@ import type { AssetsOptions } from "../../script/bindings.ts";
 import type { Mode } from "../../script/context.ts";
 import { routesFor, type ScriptServer } from "../../script/supervisor/supervisor.ts";
 import type { Invocation } from "../framework/command.ts";
-import type { BucketSocket } from "./bucket-sockets.ts";
 import type { RunningConsole } from "./console.ts";
 import { portTakenNote, serverUrl } from "./listen-options.ts";
 import type { RunningPublic } from "./public.ts";
 import type { RunningS3 } from "./s3.ts";
+import type { BucketSocket } from "./sockets/bucket-sockets.ts";
 
 export interface ReadyServers {
   /** Undefined when there are no scripts. */

@@ -13,7 +13,6 @@ import {
   noteUnread,
   readOptions,
 } from "../store/script-config.ts";
-import { type BucketSocket, bucketSocketOptions, bucketSocketSettings } from "./bucket-sockets.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console.ts";
 import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
 import { numberOption, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
@@ -22,6 +21,7 @@ import { type PublicSettings, publicOptions, publicSettings } from "./public.ts"
 import { runBuilds } from "./run-build.ts";
 import { type S3Settings, s3Options, s3Settings } from "./s3.ts";
 import { checkNames } from "./script-checks.ts";
+import { type BucketSocket, bucketSocketOptions, bucketSocketSettings } from "./sockets/bucket-sockets.ts";
 import { type TlsFiles, tlsFiles, tlsOptions } from "./tls.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {

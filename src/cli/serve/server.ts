@@ -17,7 +17,6 @@ import { CommandError } from "../framework/command-error.ts";
 import { type Data, openData } from "../store/open-store.ts";
 import { readOptions } from "../store/script-config.ts";
 import { announce } from "./announce.ts";
-import { prepareBucketSockets, serveBucketSockets } from "./bucket-sockets.ts";
 import { serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
@@ -28,6 +27,7 @@ import { createPlan, type Plan } from "./plan.ts";
 import { type RunningPublic, servePublic } from "./public.ts";
 import { type RunningS3, serveS3 } from "./s3.ts";
 import { checkBuckets, checkNamespaces, checkSecretNames, type PromptMode } from "./script-checks.ts";
+import { prepareBucketSockets, serveBucketSockets } from "./sockets/bucket-sockets.ts";
 import { openTls, type RunningTls } from "./tls.ts";
 
 /** The plan, with the certificates loaded and the metrics and request log open. */

@@ -2,14 +2,13 @@
 // right to one bucket, one namespace, the assets of one script, or its outbound requests.
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createBucketCapability } from "../../capability/bucket/bucket-capability.ts";
+import { bucketListenOptions, createBucketCapability } from "../../capability/bucket/bucket-capability.ts";
 import { createKvCapability } from "../../capability/kv/kv-capability.ts";
 import { connectParent } from "../../child/parent.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { defaultPortLimits } from "../../http/server/limits.ts";
-import { type HttpHandler, type HttpListener, listen } from "../../http/server/listen.ts";
+import { type HttpHandler, type HttpListener, type ListenOptions, listen } from "../../http/server/listen.ts";
 import { createOpenStreams, type OpenStreams } from "../../http/server/listener-state.ts";
-import type { UpgradeHandler } from "../../http/upgrade.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { errorMessage } from "../../model/errors.ts";
@@ -39,12 +38,9 @@ interface OpenSockets {
 interface Endpoint {
   readonly name: string;
   readonly handle: HttpHandler;
-  readonly upgrade?: UpgradeHandler;
-  readonly peer?: "client" | "runtime";
+  readonly options?: ListenOptions;
 }
 
-/** Metadata of an object travels in a header. */
-const headerBytes = 64 * 1024;
 /** One script cannot take the requests of another: each socket has its own limits. */
 const limits = { ...defaultPortLimits, connections: 512, connectionsPerAddress: 512, requests: 256 };
 
@@ -83,23 +79,28 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
           location: settings.location,
         });
   const log = (line: string) => send({ kind: "log", script, line: line.slice(0, maxBridgeText) });
+  const proxy = createOutbound({ outbound, log });
   const endpoints: Endpoint[] = [
     ...buckets.map((bucket, i) => {
-      return { name: socketNames.bucket(i), handle: createBucketCapability({ engine, bucket }) };
+      const handle = createBucketCapability({ engine, bucket });
+      return { name: socketNames.bucket(i), handle, options: bucketListenOptions };
     }),
     ...namespaces.map((namespace, i) => {
       return { name: socketNames.kv(i), handle: createKvCapability({ engine, namespace }) };
     }),
-    { name: socketNames.outbound, peer: "runtime", ...createOutbound({ outbound, log }) },
+    {
+      name: socketNames.outbound,
+      handle: proxy.handle,
+      options: { peer: "runtime", upgrade: proxy.upgrade },
+    },
     ...(assets === undefined ? [] : [{ name: socketNames.assets, handle: assets.endpoint }]),
   ];
   const listeners: HttpListener[] = [];
   try {
-    for (const { name, handle, upgrade, peer = "client" } of endpoints) {
+    for (const { name, handle, options } of endpoints) {
       const path = join(rights.sockets, name);
       await rm(path, { force: true });
-      const options = { peer, headerBytes, limits, streams, upgrade };
-      listeners.push(await listen(handle, { path }, options));
+      listeners.push(await listen(handle, { path }, { peer: "client", limits, streams, ...options }));
       // The folder is private. Inside it, the user of the sandbox needs to write to connect.
       await chmod(path, 0o666);
     }

@@ -37,6 +37,8 @@ export interface SandboxOptions {
 
 const megabyte = 1024 * 1024;
 const startPollMilliseconds = 5;
+/** Age of the last pulse of a runtime that is certainly not idle. */
+const blockedMilliseconds = 2000;
 const memoryCheckMilliseconds = 250;
 /** Time for promises passed to waitUntil after the last request, of which the runtime reports nothing. */
 const graceMilliseconds = 1000;
@@ -64,6 +66,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   let memoryCheckedAt = 0;
   let inFlight = 0;
   let isDraining = false;
+  let lastBeat = 0;
 
   async function load(message: ScriptLoad): Promise<void> {
     const { directory, outbound, ...loaded } = message.script;
@@ -118,6 +121,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
       try {
         await gate.pulse();
         watch.beat();
+        lastBeat = performance.now();
         return;
       } catch {
         await new Promise((resolve) => setTimeout(resolve, startPollMilliseconds));
@@ -163,6 +167,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
       () => {
         isPulsing = false;
         watch?.beat();
+        lastBeat = performance.now();
       },
       () => {
         isPulsing = false;
@@ -209,6 +214,8 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   function stop(): void {
     const timer = setTimeout(() => {
       if (pid === undefined || hasEnded) return kill();
+      // A blocked runtime cannot end by itself: the pool watches it and ends it.
+      if (performance.now() - lastBeat > blockedMilliseconds) return stop();
       // From now on the gate does not answer, so the watch must not count it as blocked.
       watch = undefined;
       process.kill(pid, "SIGTERM");

@@ -1,5 +1,6 @@
 // Forged frames on the socket of a bucket: each gets a clear error, and the socket keeps serving.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import { maxMetadataBytes } from "../../../src/capability/bucket/frame.ts";
 import { headerFrame, openScene } from "./scene.ts";
@@ -37,8 +38,8 @@ const unusable: readonly (readonly [string, string])[] = [
     "PUT / HTTP/1.1\r\nhost: x\r\ncf-r2-metadata-size: 2\r\ncf-r2-metadata-size: 3\r\ncontent-length: 2\r\n\r\n{}",
   ],
   [
-    "a chunked body that ends inside its metadata",
-    "PUT / HTTP/1.1\r\nhost: x\r\ncf-r2-metadata-size: 9\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    "a chunked body, whose length is not declared,",
+    "PUT / HTTP/1.1\r\nhost: x\r\ncf-r2-metadata-size: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
   ],
   ["bytes that are not HTTP", "\x00\x01\x02\r\n\r\n"],
   ["a header over the limit", getRequest("x".repeat(70_000))],
@@ -51,6 +52,32 @@ for (const [name, text] of unusable) {
     assert.match(received, /^HTTP\/1\.1 4\d\d /);
     assert.match(received, /^cf-r2-error: \{"version":1,"v4code":10029,"message":".+"\}\r$/m);
     assert.equal((await send({ method: "put", object: "a" }, "served")).status, 200);
+    assert.deepEqual(log, []);
+  });
+}
+
+test("a body that is larger than any object is refused at once, and the connection is closed", async (t) => {
+  const { sendRaw, engine } = await openScene(t);
+  const metadata = JSON.stringify({ version: 1, method: "put", object: "a" });
+  const received = await sendRaw(putRequest(metadata, { "content-length": 6_000_000_000 }));
+  assert.match(received, /^HTTP\/1\.1 400 .*"v4code":100100,.*^connection: close\r$/ms);
+  assert.equal(await engine.head("bucket", "a"), undefined);
+});
+
+for (const [name, sent] of [
+  ["inside its metadata", 10],
+  ["inside its bytes", 60],
+] as const) {
+  test(`a request that ends ${name} stores nothing, logs nothing and closes the connection`, async (t) => {
+    const { connect, send, engine, log } = await openScene(t);
+    const metadata = JSON.stringify({ version: 1, method: "put", object: "a" });
+    const request = putRequest(metadata + "x".repeat(100), { "cf-r2-metadata-size": metadata.length });
+    const socket = await connect();
+    socket.end(request.slice(0, request.indexOf("\r\n\r\n") + 4 + sent));
+    socket.resume();
+    await once(socket, "close");
+    assert.equal(await engine.head("bucket", "a"), undefined);
+    assert.equal((await send({ method: "put", object: "b" }, "served")).status, 200);
     assert.deepEqual(log, []);
   });
 }

@@ -182,13 +182,3 @@ test("a put that is refused answers without storing the body, which may be large
   assert.deepEqual([status, code], [412, 10031]);
   assert.equal((await engine.head("bucket", "a"))?.size, 6);
 });
-
-test("a chunked body, whose length is not declared, is stored", async (t) => {
-  const { sendRaw, engine } = await openScene(t);
-  const metadata = JSON.stringify({ version: 1, method: "put", object: "cut" });
-  const chunked =
-    `PUT / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncf-r2-metadata-size: ${metadata.length}\r\n` +
-    `transfer-encoding: chunked\r\n\r\n${metadata.length.toString(16)}\r\n${metadata}\r\n5\r\nhello\r\n0\r\n\r\n`;
-  assert.match(await sendRaw(chunked), /^HTTP\/1\.1 200 /);
-  assert.equal((await engine.head("bucket", "cut"))?.size, 5);
-});

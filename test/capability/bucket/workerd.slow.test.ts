@@ -4,7 +4,7 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { getFromSocket, startWorkerd } from "../../support/workerd.ts";
+import { getFromSocket, startWorkerd } from "../../support/workerd/start-workerd.ts";
 import { openScene } from "./scene.ts";
 import { checks } from "./worker.ts";
 

@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { createKvCapability } from "../../../src/capability/kv/kv-capability.ts";
 import { openEngine } from "../../../src/open.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
-import { type RawRequest, serveOnSocket } from "../../support/socket-client.ts";
+import { type RawRequest, serveOnSocket } from "../../support/workerd/socket-client.ts";
 
 const start = 1_700_000_000;
 const valueBytes = 25 * 1024 * 1024;

@@ -16,8 +16,8 @@ import { putContract } from "../../contracts/key-value/put.ts";
 import { racesContract } from "../../contracts/key-value/races.ts";
 import type { Scene, Scenes } from "../../contracts/key-value/scene.ts";
 import { start } from "../../contracts/key-value/scene.ts";
-import { serveOnSocket } from "../../support/socket-client.ts";
-import { startWorkerd } from "../../support/workerd-process.ts";
+import { serveOnSocket } from "../../support/workerd/socket-client.ts";
+import { startWorkerd } from "../../support/workerd/workerd-process.ts";
 import { remoteNamespace, script } from "./remote-namespace.ts";
 
 interface Remote {

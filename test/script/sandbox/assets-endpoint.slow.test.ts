@@ -5,8 +5,8 @@ import { type TestContext, test } from "node:test";
 import type { AssetsOptions } from "../../../src/script/bindings.ts";
 import { openSandboxAssets } from "../../../src/script/sandbox/assets-endpoint.ts";
 import { project } from "../../support/projects.ts";
-import { serveOnSocket } from "../../support/socket-client.ts";
-import { startWorkerd } from "../../support/workerd-process.ts";
+import { serveOnSocket } from "../../support/workerd/socket-client.ts";
+import { startWorkerd } from "../../support/workerd/workerd-process.ts";
 
 async function startScript(t: TestContext, source: string, options: Partial<AssetsOptions> = {}) {
   const { directory, write } = await project(t);

@@ -7,7 +7,7 @@ import type { HttpHandler } from "../../../src/http/server/listen.ts";
 import type { AssetsOptions } from "../../../src/script/bindings.ts";
 import { openSandboxAssets } from "../../../src/script/sandbox/assets-endpoint.ts";
 import { project } from "../../support/projects.ts";
-import { serveOnSocket } from "../../support/socket-client.ts";
+import { serveOnSocket } from "../../support/workerd/socket-client.ts";
 
 async function openScene(t: TestContext, options: Partial<AssetsOptions> = {}) {
   const { directory, write } = await project(t);

@@ -1,6 +1,8 @@
 // Sandboxed scripts from end to end: started with the real command, behind the wall.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { descendantsOf, until } from "../inside.ts";
 import { openScene, scriptScene, writeScript } from "../scene.ts";
 import { skip } from "./requirements.ts";
 
@@ -103,7 +105,8 @@ test("a sandboxed script in an endless loop is replaced, and its neighbour keeps
   await server.told(/Script "looping" has blocked its event loop: another process takes over/);
   assert.equal((await ask("looping.test", "/")).text, "alive");
   await server.told(/Script "looping" did not recover/);
-  assert.equal((await looped)?.status, 503);
+  // The client of the endless request gets an error, or gave up before.
+  assert.ok([503, undefined].includes((await looped)?.status));
 });
 
 test("a sandboxed script that uses too much memory is ended and started again", { skip }, async (t) => {
@@ -142,4 +145,80 @@ test("a script that cannot be loaded is refused with its error", { skip }, async
   );
   const started = scene.start("dev");
   await assert.rejects(started, /at the top/);
+});
+
+const faults = `
+import { env as imported } from "cloudflare:workers";
+export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    const text = async (work) => { try { return String(await work()); } catch (error) { return String(error); } };
+    if (pathname === "/database") return new Response(await text(() => env.DATABASE.prepare("x")));
+    if (pathname === "/outbound") {
+      return new Response(await text(async () => (await fetch("http://api.example.com/")).text()));
+    }
+    if (pathname === "/same") return new Response(String(imported.WORD === env.WORD));
+    return new Response(env.WORD);
+  },
+  async notification(event, env) {
+    await env.OUT.put("event", event.type + event.key + (event.time instanceof Date));
+  },
+};`;
+
+test("a wrangler project runs in a sandbox by option, and errors name what was not given", {
+  skip,
+}, async (t) => {
+  const scene = await openScene(t);
+  await scene.write("src/index.js", faults);
+  const config = {
+    name: "project",
+    main: "src/index.js",
+    compatibility_date: "2026-11-01",
+    vars: { WORD: "word" },
+    r2_buckets: [{ binding: "BUCKET", bucket_name: "bucket" }],
+    kv_namespaces: [{ binding: "OUT", id: "out" }],
+    d1_databases: [{ binding: "DATABASE", database_name: "d", database_id: "d" }],
+  };
+  await scene.write("wrangler.json", JSON.stringify(config));
+  const server = await scene.start("serve", { configs: ["wrangler.json"], args: ["--isolation", "sandbox"] });
+  assert.match(
+    (await server.ask("/database")).text,
+    /env\.DATABASE is a D1 database, which Store does not have/,
+  );
+  assert.match((await server.ask("/outbound")).text, /api\.example\.com/);
+  await server.told(/api\.example\.com/);
+  assert.equal((await server.ask("/same")).text, "true");
+  const data = ["--data", `${scene.directory}/.store`];
+  const added = await scene.shell.run(["bucket", "notify", "add", "bucket", "--script", "project", ...data]);
+  assert.equal(added.code, 0, added.stderr);
+  await scene.write("object", "bytes");
+  const put = await scene.shell.run(["object", "put", "bucket/key", "object", ...data]);
+  assert.equal(put.code, 0, put.stderr);
+  await until(async () => {
+    const { stdout } = await scene.shell.run(["kv", "get", "out", "event", ...data]);
+    return stdout.startsWith("notificationkeytrue");
+  }, "the notification is handled");
+});
+
+test("the runtime of a script that is killed is started again, with all of its rights", {
+  skip,
+}, async (t) => {
+  const source = `export default { async fetch(_, env) {
+    await env.BUCKET.put("key", "value");
+    return new Response(await (await env.BUCKET.get("key")).text());
+  } };`;
+  const scene = await scriptScene(t, source, 'isolation = "sandbox"');
+  const server = await scene.start("dev");
+  assert.equal((await server.ask("/")).text, "value");
+  const names = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  const pids = descendantsOf(server.pid).filter((pid) => names(pid).includes("workerd"));
+  process.kill(pids.at(-1)!, "SIGKILL");
+  await server.told(/Script "script" ended \(.*\): starting it again/);
+  assert.equal((await server.ask("/")).text, "value");
+  const bridge = descendantsOf(server.pid).find((pid) => names(pid).includes("bridge.js"));
+  process.kill(bridge!, "SIGKILL");
+  await server.told(/The bridge of sandboxes ended/);
+  await until(async () => (await server.ask("/")).text === "value", "the new bridge serves the bucket");
+  const { code } = await server.stop();
+  assert.equal(code, 0);
 });

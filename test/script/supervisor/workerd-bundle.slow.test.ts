@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createBundler } from "../../../src/script/supervisor/bundle.ts";
 import { project } from "../../support/projects.ts";
-import { startWorkerd } from "../../support/workerd-process.ts";
+import { startWorkerd } from "../../support/workerd/workerd-process.ts";
 
 async function run(t: TestContext, files: Readonly<Record<string, string | Uint8Array>>): Promise<unknown> {
   const { directory, write } = await project(t);

@@ -1,6 +1,7 @@
 // Requests through the proxy: what reaches the other server, what comes back, and what is refused.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { type TestContext, test } from "node:test";
 import { makeCertificate } from "../../../support/certificate.ts";
 import { until } from "../../inside.ts";
@@ -219,6 +220,18 @@ test("a script that disconnects aborts the request to the other server", async (
   await closed[0];
 });
 
+test("a script that disconnects before the response aborts the request too", async (t) => {
+  const { port, server } = await startServer(t, () => {});
+  const proxy = await startProxy(t, { outbound: [`127.0.0.1:${port}`] });
+  const outgoing = request({ socketPath: proxy.path, path: `http://127.0.0.1:${port}/`, agent: false });
+  outgoing.on("error", () => {});
+  outgoing.end();
+  const [{ socket }] = (await once(server, "request")) as [IncomingMessage];
+  const closed = once(socket, "close");
+  outgoing.destroy();
+  await closed;
+});
+
 test("a server that stops responding is disconnected after the idle timeout", async (t) => {
   const { port } = await startServer(t, (request, response) => {
     if (request.url === "/body") response.write("begin");
@@ -289,12 +302,19 @@ test("HEAD, 204 and 304 have no body and keep their headers", async (t) => {
   }
 });
 
-test("a pooled connection that the server has closed does not fail the next GET request", async (t) => {
-  const { port, server } = await startEcho(t);
+test("a GET request on a pooled connection that the server closes is sent again, a POST is not", async (t) => {
+  const served = new WeakSet<object>();
+  let posts = 0;
+  const { port } = await startServer(t, ({ socket, method }, response) => {
+    if (method === "POST") posts++;
+    if (served.has(socket)) socket.destroy();
+    else response.end("first");
+    served.add(socket);
+  });
   const proxy = await startProxy(t, { outbound: [`127.0.0.1:${port}`] });
-  assert.equal((await proxy.fetch(`http://127.0.0.1:${port}/`)).status, 201);
-  for (let i = 0; i < 20; i++) {
-    server.closeIdleConnections();
-    assert.equal((await proxy.fetch(`http://127.0.0.1:${port}/`)).status, 201);
-  }
+  const url = `http://127.0.0.1:${port}/`;
+  assert.equal((await proxy.fetch(url)).status, 200);
+  assert.equal((await proxy.fetch(url)).status, 200);
+  for (let i = 0; i < 4; i++) await proxy.fetch(url, { method: "POST", body: "x" });
+  assert.equal(posts, 4);
 });

@@ -2,15 +2,15 @@
 import { lstat, stat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, resolve } from "node:path";
-import { bucketListenOptions, createBucketCapability } from "../../capability/bucket/bucket-capability.ts";
-import type { PortOptions } from "../../http/port-options.ts";
-import { divideLimits } from "../../http/server/limits.ts";
-import { type HttpHandler, type HttpListener, listen } from "../../http/server/listen.ts";
-import { errorMessage } from "../../model/errors.ts";
-import type { Invocation, Option } from "../framework/command.ts";
-import { CommandError, usageError } from "../framework/command-error.ts";
-import { systemCode } from "../framework/failures.ts";
-import type { Data } from "../store/open-store.ts";
+import { bucketListenOptions, createBucketCapability } from "../../../capability/bucket/bucket-capability.ts";
+import type { PortOptions } from "../../../http/port-options.ts";
+import { divideLimits } from "../../../http/server/limits.ts";
+import { type HttpHandler, type HttpListener, listen } from "../../../http/server/listen.ts";
+import { errorMessage } from "../../../model/errors.ts";
+import type { Invocation, Option } from "../../framework/command.ts";
+import { CommandError, usageError } from "../../framework/command-error.ts";
+import { systemCode } from "../../framework/failures.ts";
+import type { Data } from "../../store/open-store.ts";
 
 export const bucketSocketOptions: Readonly<Record<string, Option>> = {
   "bucket-socket": {

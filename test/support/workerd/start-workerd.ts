@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
@@ -11,9 +12,10 @@ import type { TestContext } from "node:test";
 // The package has no types. Its default export is the path of the binary.
 const { default: workerd } = createRequire(import.meta.url)("workerd") as { readonly default: string };
 
-/** Starts workerd with the file; resolves when its first socket listens. */
-export async function startWorkerd(t: Pick<TestContext, "after">, config: string): Promise<void> {
+/** Starts workerd in the folder of the file; resolves with the port of its first socket. */
+export async function startWorkerd(t: Pick<TestContext, "after">, config: string): Promise<number> {
   const child = spawn(workerd, ["serve", config, "--control-fd=3"], {
+    cwd: dirname(config),
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   const closed = once(child, "close");
@@ -29,7 +31,9 @@ export async function startWorkerd(t: Pick<TestContext, "after">, config: string
   }
   const control = createInterface(child.stdio[3] as Readable);
   const listening = once(control, "line");
-  await Promise.race([listening, closed.then(() => assert.fail(`workerd did not start: ${output}`))]);
+  const failed = closed.then(() => assert.fail(`workerd did not start: ${output}`));
+  const [line] = await Promise.race([listening, failed]);
+  return (JSON.parse(line) as { readonly port: number }).port;
 }
 
 export interface SocketAnswer {

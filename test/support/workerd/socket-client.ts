@@ -5,8 +5,8 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import { type HttpHandler, listen } from "../../src/http/server/listen.ts";
-import { temporaryDirectory } from "./stores.ts";
+import { type HttpHandler, listen } from "../../../src/http/server/listen.ts";
+import { temporaryDirectory } from "../stores.ts";
 
 export interface RawRequest {
   readonly method?: string;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import { temporaryDirectory } from "./stores.ts";
+import { temporaryDirectory } from "../stores.ts";
 
 export interface WorkerdModule {
   readonly name: string;

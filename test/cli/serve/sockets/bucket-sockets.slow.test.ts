@@ -7,8 +7,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
-import { assertRefused } from "../refusals.ts";
-import { openShellWithBucket, outcomeOf, type Shell } from "../store.ts";
+import { assertRefused } from "../../refusals.ts";
+import { openShellWithBucket, outcomeOf, type Shell } from "../../store.ts";
 
 const ports = ["--s3-port", "0", "--console-port", "0"];
 
