@@ -118,7 +118,9 @@ export async function openStage(
     const times: number[] = [];
     while (times.length < minRequests || !isOver()) {
       const start = performance.now();
-      const { status, text } = await ask(server.port, { headers: { host: "good.example" }, agent });
+      const { status, text } = await ask(server.port, { headers: { host: "good.example" }, agent }).catch(
+        (error: unknown) => assert.fail(`${String(error)}; the log ends: ${server.log().slice(-2000)}`),
+      );
       times.push(performance.now() - start);
       assert.deepEqual([status, text], [200, "good"], "the neighbour answers");
       // The client shares the processor with the server, so it must not be the load.
