@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { bucketDifferences } from "../capability/runtime/bucket-differences.ts";
-import type { Difference } from "../capability/runtime/differences.ts";
-import { kvDifferences } from "../capability/runtime/kv-differences.ts";
 import { root } from "../cli/store.ts";
+import { bucketDifferences } from "../contracts/runtime/bucket-differences.ts";
+import type { Difference } from "../contracts/runtime/differences.ts";
+import { kvDifferences } from "../contracts/runtime/kv-differences.ts";
 import { tableUnder } from "./page/markdown.ts";
 
 const page = readFileSync(join(root, "docs/isolation.md"), "utf8");

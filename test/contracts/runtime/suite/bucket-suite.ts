@@ -1,6 +1,6 @@
 // The contracts of buckets, as a worker that runs them.
-import { bindingContract } from "../../../contracts/binding.ts";
-import { specContract } from "../../../contracts/spec.ts";
+import { bindingContract } from "../../binding.ts";
+import { specContract } from "../../spec.ts";
 import { describe } from "./node-test.ts";
 import { remoteStores, type SuiteEnvironment } from "./remote-store.ts";
 import { createRun } from "./run.ts";

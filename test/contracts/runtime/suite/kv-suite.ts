@@ -1,5 +1,5 @@
 // The contracts of key-value namespaces, as a worker that runs them.
-import { kvContract } from "../../../contracts/key-value.ts";
+import { kvContract } from "../../key-value.ts";
 import { remoteStores, type SuiteEnvironment } from "./remote-store.ts";
 import { createRun } from "./run.ts";
 

@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../../support/stores.ts";
 import { type CreateEndpoint, createControl, slotHeader } from "./control.ts";
 import type { Outcome } from "./suite/node-test.ts";
 
-const folder = join(root, "test/capability/runtime/suite");
+const folder = join(root, "test/contracts/runtime/suite");
 
 export interface RuntimeSuite {
   /** File of the suite in suite/, which exports `run`. */
