@@ -194,7 +194,7 @@ async function start(acceptor: NetServer, address: Address): Promise<void> {
     };
     acceptor.once("error", reject);
     if ("fd" in address) acceptor.listen({ fd: address.fd }, backlog, listening);
-    else if ("path" in address) acceptor.listen({ path: address.path, exclusive: true }, listening);
+    else if ("path" in address) acceptor.listen({ path: address.path, exclusive: true, backlog }, listening);
     else acceptor.listen({ host: address.host, port: address.port, backlog }, listening);
   });
 }

@@ -187,10 +187,12 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   }
 
   async function standstill(): Promise<Standstill> {
-    if (watch === undefined) return { wallMilliseconds: 0, cpuMilliseconds: 0, asleepMilliseconds: 0 };
+    // A drain removes the watch, also while the memory is being read.
+    const current = watch;
+    if (current === undefined) return { wallMilliseconds: 0, cpuMilliseconds: 0, asleepMilliseconds: 0 };
     sendPulse();
     await checkMemory();
-    return watch.measure();
+    return current.measure();
   }
 
   function beginRequest(): () => void {
