@@ -144,8 +144,8 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
     sockets?.close();
     folder
       .remove()
-      .catch((error: unknown) => log(`A sandbox's folder was not removed: ${errorMessage(error)}`));
-    end.resolve(how);
+      .catch((error: unknown) => log(`A sandbox's folder was not removed: ${errorMessage(error)}`))
+      .finally(() => end.resolve(how));
   }
 
   function abandon(): void {
@@ -251,6 +251,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
         await load(message);
       } catch (error) {
         kill();
+        await end.promise;
         throw error instanceof LoadError ? error : new LoadError(errorMessage(error));
       }
     },

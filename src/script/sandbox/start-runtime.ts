@@ -68,7 +68,10 @@ function startWalled(options: Parameters<typeof buildWall>[0]): StartedChild {
 }
 
 function startUnwalled(binary: string, args: readonly string[]): StartedChild {
-  const child = spawn(binary, args, { stdio: ["ignore", "pipe", "pipe"], env: {}, cwd: "/" });
+  const child = spawn(binary, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...{ env: {}, cwd: "/", detached: true },
+  });
   const pid = child.pid === undefined ? Promise.reject(new Error("not started")) : Promise.resolve(child.pid);
   return { child: child as StartedChild["child"] & { readonly stdout: Readable }, pid };
 }

@@ -35,7 +35,8 @@ function spawnWall(wall: WallCommand): WalledProcess["child"] {
     const stdio = Array.from({ length }, (_, fd) => {
       return pipes.has(fd) ? "pipe" : wall.closedFds.includes(fd) ? nothing : "ignore";
     });
-    const options = { stdio, env: {}, cwd: "/", ...wall.user };
+    // Detached: a signal to the process group, such as Ctrl-C, must not cut off requests in flight.
+    const options = { stdio, env: {}, cwd: "/", detached: true, ...wall.user };
     return spawn(wall.command, wall.args, options) as WalledProcess["child"];
   } finally {
     closeSync(nothing);
