@@ -28,6 +28,7 @@ import {
   webAssembly,
   workersResolution,
 } from "./bundle-plugins.ts";
+import { findForeignInput } from "./check-inputs.ts";
 import {
   type BundleModule,
   createEmbeddedModules,
@@ -94,13 +95,16 @@ export function createBundler(options: BundlerOptions): Bundler {
       try {
         const { outputFiles, metafile } = await (await build).rebuild();
         const { contents } = outputFiles!.find(({ path }) => path.endsWith(".js"))!;
-        const inputs = Object.keys(metafile!.inputs).filter(isFileInput);
+        const inputs = Object.keys(metafile!.inputs)
+          .filter(isFileInput)
+          .map((input) => join(directory, input));
+        if (embedded !== undefined) await checkInputs(inputs, options);
         const entry = relative(directory, main);
         const format = detectFormat(metafile!, entry, contents);
         const isSloppy = format === "service-worker" && isScript(metafile!, entry);
         const modules = (await embedded?.collect({ contents, format, metafile: metafile! })) ?? [];
         return {
-          inputs: inputs.map((input) => join(directory, input)),
+          inputs,
           format,
           modules,
           writeToFile() {
@@ -111,6 +115,7 @@ export function createBundler(options: BundlerOptions): Bundler {
           },
         };
       } catch (error) {
+        if (error instanceof BundleError) throw error;
         if (error instanceof FormatError) throw new BundleError(error.message, [main]);
         throw bundleError(error, directory);
       }
@@ -119,6 +124,16 @@ export function createBundler(options: BundlerOptions): Bundler {
       await (await build)?.dispose();
     },
   };
+}
+
+async function checkInputs(inputs: readonly string[], options: BundlerOptions): Promise<void> {
+  const foreign = await findForeignInput(inputs, options);
+  if (foreign === undefined) return;
+  throw new BundleError(
+    `The script imports "${relative(options.directory, foreign)}", which is outside of its folder. A sandboxed ` +
+      "script contains only files of its folder and of the packages in node_modules: copy the file there.",
+    [foreign],
+  );
 }
 
 /** Uses a new folder for each bundle: the system may remove old temporary folders. */

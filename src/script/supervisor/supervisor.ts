@@ -108,7 +108,9 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   }
 
   try {
-    await Promise.all(scripts.map((script) => script.start()));
+    // All have started or failed before the others are closed: a script that starts later would run on.
+    const starts = await Promise.allSettled(scripts.map((script) => script.start()));
+    for (const start of starts) if (start.status === "rejected") throw start.reason;
     endpoint =
       listener === undefined
         ? await openFront((...args) => find(...args), options)

@@ -1,7 +1,7 @@
 // Bundles for workerd: modules beside the script, modules of the runtime, and service workers.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import {
@@ -182,4 +182,30 @@ test("a service worker is one script without imports, otherwise it is refused", 
 test("a bundle for a process has no modules beside it", async (t) => {
   const files = { "a.wasm": emptyModule, "index.ts": 'import a from "./a.wasm"; export default a;' };
   assert.deepEqual((await bundle(t, files, { target: "process" })).modules, []);
+});
+
+test("a sandboxed script bundles only files of its folder and of its packages", async (t) => {
+  const { directory: outside, write } = await project(t);
+  await write("secret.txt", "the operator's secret");
+  const secret = join(outside, "secret.txt");
+  const foreign = (error: unknown) =>
+    error instanceof BundleError && /outside of its folder/.test(error.message);
+  const direct = await openBundler(t, { "index.ts": `export { default } from ${JSON.stringify(secret)};` });
+  await assert.rejects(direct.bundler.build(), foreign);
+  const linked = await openBundler(t, { "index.ts": 'export { default } from "./link.txt";' });
+  await symlink(secret, join(linked.directory, "link.txt"));
+  await assert.rejects(linked.bundler.build(), foreign);
+  const rules = { rules: [{ type: "Data" as const, globs: ["**/*.txt"], fallthrough: false }] };
+  const ruled = await openBundler(
+    t,
+    { "index.ts": `import data from ${JSON.stringify(secret)}; export default { data };` },
+    { bundling: rules as unknown as BundlerOptions["bundling"] },
+  );
+  await assert.rejects(ruled.bundler.build(), foreign);
+  const installed = await bundle(t, {
+    "node_modules/shared/index.js": "export default 1;",
+    "node_modules/shared/package.json": '{ "name": "shared", "main": "index.js" }',
+    "index.ts": 'import one from "shared"; export default { one };',
+  });
+  assert.equal(installed.modules.length, 1);
 });
