@@ -6,6 +6,8 @@ import type { HttpRequest, HttpResponse } from "./server/listen.ts";
 
 /** Keep-alive saves a new connection for each forwarded request. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
+/** The runtime closes idle connections after five seconds, so they are closed here before that. */
+const runtimeAgent = new Agent({ keepAlive: true, maxSockets: 1024, timeout: 2000 });
 const hopByHop: ReadonlySet<string> = new Set(hopByHopHeaders);
 const emptyBytes = new Uint8Array();
 
@@ -81,16 +83,17 @@ function forwardAtOnce(request: HttpRequest, { socketPath }: Upstream): Promise<
     let hasBegunBody = false;
     const outgoing = send({
       // A body is not sent on an idle connection, which the process may be closing.
-      agent: request.hasBody ? false : agent,
+      agent: request.hasBody ? false : runtimeAgent,
       socketPath,
       method: request.method,
       path: request.target,
       headers: forwardedHeaders(request),
     });
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      // A connection that was reset had perhaps carried the request. A request that ends its process
+      // must not end the next one too.
       const isUnreached = error.code === "ECONNREFUSED" || error.code === "ENOENT";
-      const wasIdle = outgoing.reusedSocket && error.code === "ECONNRESET" && isIdempotent(request.method);
-      const mayRetry = !isClientGone && !hasBegunBody && (isUnreached || wasIdle);
+      const mayRetry = !isClientGone && !hasBegunBody && isUnreached;
       reject(mayRetry ? new NotTakenError("The process did not receive the request.") : error);
     });
     outgoing.once("response", (incoming) => resolve(toHttpResponse(incoming)));
