@@ -23,16 +23,17 @@ export const kvDifferences: readonly Difference[] = [
     reason: "the runtime checks arguments by its own rules, before they reach Store",
     tests: [
       'key-value namespaces on memory fulfil their contract > a key that is empty, ".", ".." or longer than 512 UTF-8 bytes is refused',
-      "key-value namespaces on memory fulfil their contract > a key that is not a string is converted to one, and a missing key is refused",
-      "key-value namespaces on memory fulfil their contract > put converts numbers and other primitives to strings, and refuses other objects",
-      "key-value namespaces on memory fulfil their contract > metadata of up to 1,024 bytes of JSON is stored, and larger metadata is refused",
+      "key-value namespaces on memory fulfil their contract > a key that is not a string is converted to one, and a symbol is refused",
+      "key-value namespaces on memory fulfil their contract > a missing key is refused",
+      "key-value namespaces on memory fulfil their contract > put without a value is refused",
+      "key-value namespaces on memory fulfil their contract > metadata that JSON cannot represent is refused with a TypeError",
     ],
   },
   {
     what: "a lone surrogate becomes three replacement characters",
     reason: "the runtime encodes it as three bytes that are not UTF-8",
     tests: [
-      "key-value namespaces on memory fulfil their contract > a lone surrogate in a key or value is replaced with U+FFFD",
+      "key-value namespaces on memory fulfil their contract > a lone surrogate in a value is replaced with U+FFFD",
     ],
   },
 ];

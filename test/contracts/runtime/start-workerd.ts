@@ -31,7 +31,7 @@ export async function runInRuntime(t: TestContext, workerd: string, suite: Runti
   const control = createControl(suite.createEndpoint);
   const path = (name: string) => join(directory, name);
   const listeners = [
-    await listen(control.calls, { path: path("control") }),
+    await listen(control.calls, { path: path("control") }, { peer: "client" }),
     await listen(control.endpoints, { path: path("endpoints") }, suite.listenOptions),
   ];
   await bundle(suite.file, path("suite.js"));
@@ -113,7 +113,7 @@ const config :Workerd.Config = (
   services = [
     (name = "main", worker = (
       modules = [(name = "suite.js", esModule = embed "suite.js")],
-      compatibilityDate = "2026-11-01",
+      compatibilityDate = "2026-10-01",
       globalOutbound = "none",
       bindings = [(name = "CONTROL", service = "control"),
         ${bindings.join("\n        ")}

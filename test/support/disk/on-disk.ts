@@ -41,6 +41,8 @@ export function blobFiles(directory: string): BlobFile[] {
   const layout = dataLayout(directory);
   return readdirSync(layout.buckets).flatMap((bucketId) => {
     const paths = bucketPaths(layout, bucketId);
+    // Another process may be creating the bucket: its folders are created one after another.
+    if (!existsSync(paths.segments) || !existsSync(paths.blobs)) return [];
     const files = readdirSync(paths.blobs).flatMap((folder) =>
       readdirSync(join(paths.blobs, folder)).flatMap((file) => {
         const path = join(paths.blobs, folder, file);
