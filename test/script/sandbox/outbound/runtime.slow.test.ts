@@ -69,10 +69,7 @@ interface Seen {
 
 async function start(t: TestContext, options: OutboundProxyOptions) {
   const binary = findRuntime();
-  if (binary === undefined) {
-    t.skip("the package workerd is not installed");
-    return undefined;
-  }
+  assert.ok(binary, "workerd is a development dependency: run npm ci");
   const proxy = await startProxy(t, options);
   const ask = await runScript(t, binary, { script, outbound: proxy.path });
   return async (action: string, url: string) =>
