@@ -16,7 +16,7 @@ import { type Layout, parseBlobId } from "./disk/layout.ts";
 import { createLocalDocuments } from "./documents.ts";
 import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
 import type { RegisteredBucket } from "./index/bucket-registry.ts";
-import type { Queries } from "./index/object-queries.ts";
+import type { Queries } from "./index/queries/object-queries.ts";
 import { toDamageError } from "./index/sqlite.ts";
 import { checkBucket } from "./integrity/check-bucket.ts";
 import { checkRegistry } from "./integrity/check-registry.ts";

@@ -11,7 +11,7 @@ import { blobOffset, bucketPaths, type Layout, parseBlobId } from "../disk/layou
 import { privateFolder } from "../disk/private-files.ts";
 import type { RegisteredBucket } from "../index/bucket-registry.ts";
 import { openBucketDatabase } from "../index/migrations.ts";
-import { createQueries } from "../index/object-queries.ts";
+import { createQueries } from "../index/queries/object-queries.ts";
 import { copyBlob, hasBlob, inspectFile, type Watch } from "./copy-blob.ts";
 import { createFolderMaker } from "./folders.ts";
 import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./layout.ts";

@@ -4,7 +4,7 @@ import { lstatSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { blobId, bucketPaths } from "../disk/layout.ts";
-import { createQueries } from "../index/object-queries.ts";
+import { createQueries } from "../index/queries/object-queries.ts";
 import { filesIn } from "../recovery/recover.ts";
 import type { BackupLayout } from "./layout.ts";
 import { snapshotLayout } from "./layout.ts";

@@ -8,7 +8,7 @@ import type { Body } from "../../engine/records.ts";
 import { BackupError } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";
 import { createPrivateFile } from "../disk/private-files.ts";
-import { createQueries, type Queries } from "../index/object-queries.ts";
+import { createQueries, type Queries } from "../index/queries/object-queries.ts";
 import { schemaVersion } from "../index/schema.ts";
 import { type Database, openDatabase, pragma, toReadError } from "../index/sqlite.ts";
 import { checkBucket } from "../integrity/check-bucket.ts";

@@ -14,8 +14,8 @@ import {
 } from "../disk/layout.ts";
 import { type Reserve, reserveBytes } from "../disk/space-reserve.ts";
 import type { Buckets } from "../index/bucket-handles.ts";
-import type { Queries } from "../index/object-queries.ts";
-import type { SegmentBlob } from "../index/segment-queries.ts";
+import type { Queries } from "../index/queries/object-queries.ts";
+import type { SegmentBlob } from "../index/queries/segment-queries.ts";
 import { createSegmentUsage } from "../index/segment-usage.ts";
 import { filesIn } from "../recovery/recover.ts";
 import type { Relocator } from "./relocate.ts";

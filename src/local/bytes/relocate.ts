@@ -4,7 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { isOutcomeUnknown } from "../../model/errors.ts";
 import { moveBodyChange, type WireChange } from "../commit/change.ts";
 import { blobOffset, parseBlobId, segmentBlobSize } from "../disk/layout.ts";
-import type { SegmentBlob } from "../index/segment-queries.ts";
+import type { SegmentBlob } from "../index/queries/segment-queries.ts";
 import { readBlockFile } from "./block-reader.ts";
 import { checksumSeed } from "./block-writer.ts";
 import type { SegmentWriter } from "./segment-writer.ts";

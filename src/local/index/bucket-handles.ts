@@ -7,7 +7,7 @@ import { createLru } from "../disk/lru.ts";
 import { damagedError } from "../rows/checksum.ts";
 import { createRegistryReader, type RegisteredBucket, type RegistryReader } from "./bucket-registry.ts";
 import { openBucketDatabase } from "./migrations.ts";
-import { createQueries, type Queries } from "./object-queries.ts";
+import { createQueries, type Queries } from "./queries/object-queries.ts";
 import { createCacheBudget, createReadCache, type ReadCache } from "./read-cache.ts";
 import {
   type Database,

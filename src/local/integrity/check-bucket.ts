@@ -8,7 +8,7 @@ import {
   inSnapshot,
   parseExistenceKey,
 } from "../index/existence-index.ts";
-import type { Queries } from "../index/object-queries.ts";
+import type { Queries } from "../index/queries/object-queries.ts";
 import type { Database } from "../index/sqlite.ts";
 import { parseSharedCount } from "../rows/shared-count.ts";
 import { bucketDatabaseChecks } from "./check-database.ts";

@@ -1,9 +1,9 @@
 // Listings that also read the history: the objects as of an instant, and all versions. Each merges
 // an ordered scan of the objects with an ordered scan of the history, in batches.
-import { decodeObject } from "../../engine/codec/record-codec.ts";
-import { decodeVersion } from "../../engine/codec/version-codec.ts";
-import type { ListedVersion, VersionPage, VersionScan } from "../../engine/records.ts";
-import { compareKeys, keyBytes } from "../../model/key.ts";
+import { decodeObject } from "../../../engine/codec/record-codec.ts";
+import { decodeVersion } from "../../../engine/codec/version-codec.ts";
+import type { ListedVersion, VersionPage, VersionScan } from "../../../engine/records.ts";
+import { compareKeys, keyBytes } from "../../../model/key.ts";
 import {
   collectPage,
   collectVersionPage,
@@ -11,15 +11,15 @@ import {
   type Position,
   type Scan,
   type VersionPosition,
-} from "../../model/listing.ts";
-import type { ObjectRecord } from "../../model/object.ts";
-import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
-import { damagedError, verifyText } from "../rows/checksum.ts";
-import { untilChecksum } from "../rows/history-row.ts";
-import { isLater } from "../rows/object-row.ts";
-import { inSnapshot } from "./existence-index.ts";
+} from "../../../model/listing.ts";
+import type { ObjectRecord } from "../../../model/object.ts";
+import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../../model/version.ts";
+import { damagedError, verifyText } from "../../rows/checksum.ts";
+import { untilChecksum } from "../../rows/history-row.ts";
+import { isLater } from "../../rows/object-row.ts";
+import { inSnapshot } from "../existence-index.ts";
+import { type Database, prepareArrays } from "../sqlite.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
-import { type Database, prepareArrays } from "./sqlite.ts";
 
 export interface VersionListing {
   objectsAt(scan: Scan, time: number): Page<ObjectRecord>;

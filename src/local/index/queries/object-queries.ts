@@ -1,21 +1,22 @@
 // Queries of a bucket's database. Statements are prepared once; checksums of records are verified.
-import { decodeObject } from "../../engine/codec/record-codec.ts";
-import type { GarbageEntry, ObjectWithBody, Totals } from "../../engine/records.ts";
-import { type BucketSettings, type SettingName, settingNames } from "../../model/bucket.ts";
-import { keyBytes } from "../../model/key.ts";
-import { collectPage, type Page, type Position, type Scan } from "../../model/listing.ts";
-import type { ObjectRecord } from "../../model/object.ts";
-import { blobContext, damagedError, verifyText } from "../rows/checksum.ts";
-import { garbageBlobChecksum, garbageManifestChecksum } from "../rows/checksummed-rows.ts";
-import { matchesRecord } from "../rows/object-row.ts";
-import { type BodyRow, ownedParts, toBody } from "../rows/stored-body.ts";
-import { existenceKey, inSnapshot, lostError, unindexedError } from "./existence-index.ts";
+import { decodeObject } from "../../../engine/codec/record-codec.ts";
+import type { GarbageEntry, ObjectWithBody, Totals } from "../../../engine/records.ts";
+import type { BucketSettings } from "../../../model/bucket.ts";
+import { keyBytes } from "../../../model/key.ts";
+import { collectPage, type Page, type Position, type Scan } from "../../../model/listing.ts";
+import type { ObjectRecord } from "../../../model/object.ts";
+import { blobContext, damagedError, verifyText } from "../../rows/checksum.ts";
+import { garbageBlobChecksum, garbageManifestChecksum } from "../../rows/checksummed-rows.ts";
+import { matchesRecord } from "../../rows/object-row.ts";
+import { type BodyRow, ownedParts, toBody } from "../../rows/stored-body.ts";
+import { existenceKey, inSnapshot, lostError, unindexedError } from "../existence-index.ts";
+import { parseDeletedMark } from "../schema.ts";
+import { type Database, prepareArrays } from "../sqlite.ts";
 import { createHistoryQueries, type HistoryQueries } from "./history-queries.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
 import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
-import { noSetting, parseDeletedMark } from "./schema.ts";
 import { createSegmentQueries, type SegmentQueries } from "./segment-queries.ts";
-import { type Database, prepareArrays } from "./sqlite.ts";
+import { createSettingsReader } from "./settings-reader.ts";
 import { createUploadQueries, type UploadQueries } from "./upload-queries.ts";
 import { createVersionListing, type VersionListing } from "./version-listing.ts";
 
@@ -45,7 +46,6 @@ export interface Queries
 
 type RecordRow = readonly [record: string, blob: string | null, stored: number | null];
 type ListedRow = readonly [...RecordRow, key: Uint8Array];
-type SettingsRow = readonly [deleted: unknown, ...settings: unknown[]];
 type GarbageRow = readonly [
   entry: number,
   blob: string | null,
@@ -57,6 +57,7 @@ type GarbageRow = readonly [
 export function createQueries(database: Database): Queries {
   const sql = prepareStatements(database);
   const listing = createVersionListing(database);
+  const readSettings = createSettingsReader(database);
 
   /** Reads in growing batches: skipping a folder reads few rows, a long run needs few queries. */
   function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
@@ -80,8 +81,6 @@ export function createQueries(database: Database): Queries {
     }
   }
 
-  let lastSettings: { readonly texts: readonly unknown[]; readonly parsed: BucketSettings } | undefined;
-
   /** Throws if the existence index has the key of a row that was not found: the row was lost. */
   function throwIfLost(key: string, find: (key: Uint8Array) => unknown): void {
     const bytes = keyBytes(key);
@@ -104,13 +103,8 @@ export function createQueries(database: Database): Queries {
       return isMarkedDeleted(sql.bucket.get()?.[0]);
     },
     settings() {
-      const [deleted, ...settings] = sql.settings.get()!;
-      if (isMarkedDeleted(deleted)) return undefined;
-      if (settings.every((text, i) => text === unset[i])) return noSettings;
-      // Every commit makes the caller read again, although settings rarely change.
-      if (lastSettings === undefined || settings.some((text, i) => text !== lastSettings?.texts[i]))
-        lastSettings = { texts: settings, parsed: parseSettings(settings) };
-      return lastSettings.parsed;
+      const { deleted, settings } = readSettings();
+      return isMarkedDeleted(deleted) ? undefined : settings;
     },
     totals() {
       const [objects, bytes, noncurrentVersions, noncurrentBytes] = sql.totals.get()!;
@@ -179,18 +173,6 @@ function isMarkedDeleted(mark: unknown): boolean {
   return isDeleted;
 }
 
-const noSettings: BucketSettings = {};
-const unset = settingNames.map(noSetting);
-
-function parseSettings(settings: readonly unknown[]): BucketSettings {
-  return Object.assign({}, ...settingNames.map((name, i) => parseSetting(name, settings[i])));
-}
-
-function parseSetting(name: SettingName, checked: unknown): BucketSettings {
-  const text = verifyText(checked, `the bucket's setting "${name}"`, name);
-  return text === "" ? noSettings : { [name]: JSON.parse(text) };
-}
-
 function toObject(key: string, [checked, blob, stored]: RecordRow | BodyRow): ObjectRecord {
   const context = blobContext(blob, stored);
   const record = decodeObject(verifyText(checked, `the record of "${key}"`, context));
@@ -218,7 +200,6 @@ function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   return {
     bucket: sql<[deleted: unknown]>("SELECT deleted FROM bucket"),
-    settings: sql<SettingsRow>(`SELECT deleted, ${settingNames.join(", ")} FROM bucket`),
     totals: sql<[objects: number, bytes: number, noncurrent: number, noncurrentBytes: number]>(
       "SELECT objects, bytes, noncurrent, noncurrent_bytes FROM bucket",
     ),

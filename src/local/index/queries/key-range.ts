@@ -1,6 +1,6 @@
 // Ranges of keys that a listing reads, and the sizes of the batches in which it reads them.
-import { keyBytes } from "../../model/key.ts";
-import type { Position, Scan } from "../../model/listing.ts";
+import { keyBytes } from "../../../model/key.ts";
+import type { Position, Scan } from "../../../model/listing.ts";
 import { afterAllKeys, successor } from "./upload-queries.ts";
 
 /** Number of rows in the first batch of a scan, and below, in its largest batch. */

@@ -1,6 +1,6 @@
 // Queries which blobs a segment contains, in the table of blobs and in the existence index.
-import { existenceKey, parseExistenceKey } from "./existence-index.ts";
-import { type Database, prepareArrays } from "./sqlite.ts";
+import { existenceKey, parseExistenceKey } from "../existence-index.ts";
+import { type Database, prepareArrays } from "../sqlite.ts";
 
 export interface SegmentQueries {
   /** Blobs of a segment that a commit has referenced and no sweep has removed, sorted by offset. */

@@ -1,11 +1,11 @@
 // Queries of uploads and their parts in a bucket's database.
-import { decodePart, decodeUpload } from "../../engine/codec/record-codec.ts";
-import type { StoredUpload, UploadScan } from "../../engine/records.ts";
-import { compareKeys, keyBytes } from "../../model/key.ts";
-import type { PartRecord, UploadRecord } from "../../model/upload.ts";
-import { damagedError, partContext, verifyText } from "../rows/checksum.ts";
-import { existenceKey, inSnapshot, lostError } from "./existence-index.ts";
-import { type Database, prepareArrays } from "./sqlite.ts";
+import { decodePart, decodeUpload } from "../../../engine/codec/record-codec.ts";
+import type { StoredUpload, UploadScan } from "../../../engine/records.ts";
+import { compareKeys, keyBytes } from "../../../model/key.ts";
+import type { PartRecord, UploadRecord } from "../../../model/upload.ts";
+import { damagedError, partContext, verifyText } from "../../rows/checksum.ts";
+import { existenceKey, inSnapshot, lostError } from "../existence-index.ts";
+import { type Database, prepareArrays } from "../sqlite.ts";
 
 export interface UploadQueries {
   upload(key: string, id: string): StoredUpload | undefined;

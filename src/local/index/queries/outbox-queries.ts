@@ -1,7 +1,7 @@
 // Queries of a bucket's outbox: the events that are not delivered yet.
-import type { EventCount, OutboxEvent } from "../../engine/records.ts";
-import { verifyText } from "../rows/checksum.ts";
-import { type Database, prepareArrays } from "./sqlite.ts";
+import type { EventCount, OutboxEvent } from "../../../engine/records.ts";
+import { verifyText } from "../../rows/checksum.ts";
+import { type Database, prepareArrays } from "../sqlite.ts";
 
 export interface OutboxQueries {
   outboxEvents(rule: string, limit: number): OutboxEvent[];

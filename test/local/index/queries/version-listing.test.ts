@@ -2,13 +2,13 @@
 // both in plain maps.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Mutation, Records } from "../../../src/engine/records.ts";
-import { openLocal } from "../../../src/local/open.ts";
-import { createMemoryRecords } from "../../../src/memory/records.ts";
-import type { Position, VersionPosition } from "../../../src/model/listing.ts";
-import { createRandom } from "../../support/random.ts";
-import { inline, objectRecord, plain } from "../../support/samples.ts";
-import { temporaryDirectory } from "../../support/stores.ts";
+import type { Mutation, Records } from "../../../../src/engine/records.ts";
+import { openLocal } from "../../../../src/local/open.ts";
+import { createMemoryRecords } from "../../../../src/memory/records.ts";
+import type { Position, VersionPosition } from "../../../../src/model/listing.ts";
+import { createRandom } from "../../../support/random.ts";
+import { inline, objectRecord, plain } from "../../../support/samples.ts";
+import { temporaryDirectory } from "../../../support/stores.ts";
 
 const bucket = "versions";
 const protection = { versioning: "on" } as const;

@@ -1,16 +1,22 @@
 // Queries of the versions of one key: the current object and the rows of the history. Both tables
 // are read in one snapshot, because a commit moves versions between them.
-import { decodeObject } from "../../engine/codec/record-codec.ts";
-import type { Body, InspectedVersion, ObjectWithBody, StoredVersion } from "../../engine/records.ts";
-import { keyBytes } from "../../model/key.ts";
-import type { ObjectRecord } from "../../model/object.ts";
-import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../model/version.ts";
-import { blobContext, damagedError, verifyText } from "../rows/checksum.ts";
-import { decodeHistoryRow } from "../rows/history-row.ts";
-import { isLater } from "../rows/object-row.ts";
-import { type BodyRow, toBody } from "../rows/stored-body.ts";
-import { existenceKey, inSnapshot, lostError, parseExistenceKey, unindexedError } from "./existence-index.ts";
-import { type Database, prepareArrays } from "./sqlite.ts";
+import { decodeObject } from "../../../engine/codec/record-codec.ts";
+import type { Body, InspectedVersion, ObjectWithBody, StoredVersion } from "../../../engine/records.ts";
+import { keyBytes } from "../../../model/key.ts";
+import type { ObjectRecord } from "../../../model/object.ts";
+import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../../model/version.ts";
+import { blobContext, damagedError, verifyText } from "../../rows/checksum.ts";
+import { decodeHistoryRow } from "../../rows/history-row.ts";
+import { isLater } from "../../rows/object-row.ts";
+import { type BodyRow, toBody } from "../../rows/stored-body.ts";
+import {
+  existenceKey,
+  inSnapshot,
+  lostError,
+  parseExistenceKey,
+  unindexedError,
+} from "../existence-index.ts";
+import { type Database, prepareArrays } from "../sqlite.ts";
 
 export interface HistoryQueries {
   version(key: string, id: string): StoredVersion | undefined;
