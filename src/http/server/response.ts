@@ -83,6 +83,12 @@ class LengthMismatch extends Error {
   }
 }
 
+/**
+ * With at most this many streams, each prepares its next chunk while the client receives the last
+ * one. With more, the chunks would use too much memory.
+ */
+const maxPreparingStreams = 8;
+
 async function stream(
   body: ByteSource,
   response: ServerResponse,
@@ -113,16 +119,24 @@ async function stream(
   // Send the head without waiting for a slow first chunk.
   const head = setImmediate(() => response.write(emptyBytes));
   streams.outgoing++;
+  let next: Promise<IteratorResult<Uint8Array>> | undefined;
   try {
     while (!isGone) {
-      const { done, value } = await chunks.next();
+      const { done, value } = await (next ?? chunks.next());
+      next = undefined;
       clearImmediate(head);
       if (isGone || done === true) break;
       const onWritten = body.release === undefined ? undefined : () => body.release!(value);
       // Bytes beyond the declared length would look like the next response to the client.
       if (sent + value.length > declaredBytes) throw new LengthMismatch(body.length, sent + value.length);
       sent += value.length;
-      if (!response.write(value, onWritten)) await waitForDrain();
+      if (response.write(value, onWritten)) continue;
+      if (streams.outgoing <= maxPreparingStreams) {
+        next = chunks.next();
+        // The promise is awaited above, where a failure is thrown.
+        next.catch(() => {});
+      }
+      await waitForDrain();
     }
     if (isGone) return;
     if (body.length !== undefined && sent < body.length) throw new LengthMismatch(body.length, sent);
