@@ -3,6 +3,8 @@
 // kind "act" are entries of versions without a chain; their names start with the time.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Document, Documents } from "../engine/records.ts";
+import { isCount, isFields, isText } from "../model/shape.ts";
+import { parseDocument } from "../model/stored-document.ts";
 import { type AuditEntry, type AuditLog, defaultLogBytes, type LoggedEntry } from "./audit-log.ts";
 import { type ChainHead, formatTrim, parseLine, sealEntry, sha256 } from "./chain.ts";
 import type { AuditLine } from "./chain-report.ts";
@@ -58,7 +60,15 @@ async function readState(
   documents: Documents,
 ): Promise<{ readonly state: LogState; readonly revision: number } | undefined> {
   const document = await documents.get("audit head", headName);
-  return document && { state: JSON.parse(document.text) as LogState, revision: document.revision };
+  return document && { state: parseState(document.text), revision: document.revision };
+}
+
+function parseState(text: string): LogState {
+  return parseDocument(text, "The head of the audit log", (value): value is LogState => {
+    if (!isFields(value)) return false;
+    const { seq, hash, first, bytes, maxBytes } = value;
+    return isText(hash, 64) && [seq, first, bytes, maxBytes].every(isCount);
+  });
 }
 
 /** Without a saved state, the chain starts after the entries of earlier versions. */

@@ -1,6 +1,8 @@
 // Counts the deliveries of a rule. Counts are saved once a second, because a write for each
 // delivery would cost more than the delivery. A crash loses the counts of the last second.
 import type { Documents } from "../engine/records.ts";
+import { isCount, isFields } from "../model/shape.ts";
+import { parseDocument } from "../model/stored-document.ts";
 
 export interface Progress {
   readonly delivered: number;
@@ -28,7 +30,21 @@ export function progressName(bucket: string, rule: string): string {
 
 export async function readProgress(documents: Documents, name: string): Promise<Progress> {
   const document = await documents.get(kind, name);
-  return document === undefined ? none : (JSON.parse(document.text) as Progress);
+  return document === undefined ? none : parseProgress(document.text);
+}
+
+function parseProgress(text: string): Progress {
+  return parseDocument(text, "The counts of a notification rule", (value): value is Progress => {
+    if (!isFields(value)) return false;
+    const { delivered, dropped, lastDelivered, lastFailure } = value;
+    const isFailure =
+      isFields(lastFailure) && Number.isFinite(lastFailure.time) && typeof lastFailure.what === "string";
+    return (
+      [delivered, dropped].every(isCount) &&
+      (lastDelivered === undefined || Number.isFinite(lastDelivered)) &&
+      (lastFailure === undefined || isFailure)
+    );
+  });
 }
 
 export async function deleteProgress(documents: Documents, name: string): Promise<void> {
@@ -47,7 +63,7 @@ export function createProgress(documents: Documents, name: string, now: () => nu
     unsaved = none;
     for (;;) {
       const found = await documents.get(kind, name);
-      const before = found === undefined ? none : (JSON.parse(found.text) as Progress);
+      const before = found === undefined ? none : parseProgress(found.text);
       const after: Progress = {
         ...before,
         ...adding,

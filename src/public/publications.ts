@@ -6,6 +6,8 @@ import { StoreError } from "../model/errors.ts";
 import { checkKey } from "../model/key.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { Publication } from "../model/publication.ts";
+import { isList, isText } from "../model/shape.ts";
+import { parseDocument } from "../model/stored-document.ts";
 
 /** A publication setting was refused; the message says why. */
 export class PublicationError extends Error {
@@ -23,7 +25,16 @@ export interface PublicBucket {
 
 export async function listPublicBuckets(documents: Documents): Promise<PublicBucket[]> {
   const all = await documents.list(kind);
-  return all.map(({ name, text }) => ({ bucket: name, domains: JSON.parse(text) as string[] }));
+  return all.map(({ name, text }) => ({ bucket: name, domains: parseDomains(name, text) }));
+}
+
+function parseDomains(bucket: string, text: string): readonly string[] {
+  const isDomain = (value: unknown): value is string => isText(value, 253);
+  return parseDocument(
+    text,
+    `The list of domains of the public bucket "${bucket}"`,
+    (value): value is readonly string[] => isList(value, 100_000, isDomain),
+  );
 }
 
 export async function publish(

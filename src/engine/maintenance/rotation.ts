@@ -1,7 +1,10 @@
 // Rotation of the master key: seals every data key with a new master key, online. A document keeps
 // the progress, so that an interrupted rotation continues. The bytes of objects are not touched.
 import { StoreError } from "../../model/errors.ts";
+import type { VersionPosition } from "../../model/listing.ts";
 import type { ObjectRecord, StoreEncryption } from "../../model/object.ts";
+import { isCount, isFields, isText } from "../../model/shape.ts";
+import { parseDocument } from "../../model/stored-document.ts";
 import { isDeleteMarker } from "../../model/version.ts";
 import type { Context } from "../context.ts";
 import { currentMasterKey, requireMasterKeys, resealDataKey } from "../encryption/data-keys.ts";
@@ -22,6 +25,9 @@ const name = "rotation";
 /** A retired key is kept at least this long, for writers that still seal with it. */
 const graceMilliseconds = 60_000;
 
+/** Longer than any key. */
+const maxKeyLength = 4096;
+
 interface StoredRotation extends RotationProgress {
   readonly position?: EncryptionPosition | undefined;
 }
@@ -33,7 +39,7 @@ interface Rotation {
 
 export async function readRotation({ records }: Context): Promise<RotationProgress | undefined> {
   const document = await records.documents.get(kind, name);
-  return document === undefined ? undefined : (JSON.parse(document.text) as StoredRotation);
+  return document && parseRotation(document.text);
 }
 
 export async function rotate(context: Context, options: WalkOptions): Promise<RotationReport> {
@@ -57,15 +63,36 @@ async function beginRotation(context: Context): Promise<{ rotation: Rotation; is
   const { documents } = context.records;
   const found = await documents.get(kind, name);
   if (found !== undefined) {
-    const state = JSON.parse(found.text) as StoredRotation;
-    return { rotation: { state, revision: found.revision }, isResumed: true };
+    return { rotation: { state: parseRotation(found.text), revision: found.revision }, isResumed: true };
   }
   const to = await requireMasterKeys(context).add();
   const state: StoredRotation = { to, started: context.now(), rewrapped: 0 };
   await documents.put(kind, name, JSON.stringify(state), undefined);
   const stored = await documents.get(kind, name);
   if (stored === undefined) throw otherRotation();
-  return { rotation: { state: JSON.parse(stored.text), revision: stored.revision }, isResumed: false };
+  return { rotation: { state: parseRotation(stored.text), revision: stored.revision }, isResumed: false };
+}
+
+function parseRotation(text: string): StoredRotation {
+  return parseDocument(text, "The progress of the rotation", isRotation);
+}
+
+function isRotation(value: unknown): value is StoredRotation {
+  if (!isFields(value)) return false;
+  const { to, started, rewrapped, position } = value;
+  const isPosition =
+    position === undefined ||
+    (isFields(position) &&
+      isText(position.bucket, 255) &&
+      (position.after === undefined || isVersionPosition(position.after)));
+  return isText(to, 255) && Number.isFinite(started) && isCount(rewrapped) && isPosition;
+}
+
+function isVersionPosition(value: unknown): value is VersionPosition {
+  if (!isFields(value)) return false;
+  const { kind, value: key, version } = value;
+  const isKind = kind === "start" || kind === "key" || kind === "prefix";
+  return isKind && isText(key, maxKeyLength) && (version === undefined || isText(version, 255));
 }
 
 function otherRotation(): StoreError {
