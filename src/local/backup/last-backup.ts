@@ -1,0 +1,44 @@
+// Records the latest successful backup in the data directory, so that operators can see its age.
+import { readFileSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { isCount, isFields, isText } from "../../model/shape.ts";
+import { syncDirectory } from "../disk/fsync-directory.ts";
+import { writeWhole } from "./copy-blob.ts";
+
+export interface LastBackup {
+  /** When the backup began, in milliseconds since the epoch: it contains every earlier write. */
+  readonly time: number;
+  /** The folder or the address of the S3 service, without credentials. */
+  readonly to: string;
+  readonly seconds: number;
+  /** Total size of the objects in the backup. */
+  readonly bytes: number;
+}
+
+const fileName = "last-backup.json";
+const maxTextLength = 4096;
+
+/** Replaces the record in one step. */
+export async function writeLastBackup(directory: string, last: LastBackup): Promise<void> {
+  const path = join(directory, fileName);
+  const partial = `${path}.partial`;
+  await writeWhole(partial, Buffer.from(`${JSON.stringify(last)}\n`));
+  await rename(partial, path);
+  await syncDirectory(directory);
+}
+
+/** Returns undefined if no backup has succeeded yet, or the file does not contain a valid record. */
+export function readLastBackup(directory: string): LastBackup | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(join(directory, fileName), "utf8"));
+  } catch {
+    return undefined;
+  }
+  if (!isFields(value)) return undefined;
+  const { time, to, seconds, bytes } = value;
+  const isSeconds = typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0;
+  if (!isCount(time) || !isText(to, maxTextLength) || !isSeconds || !isCount(bytes)) return undefined;
+  return { time, to, seconds, bytes };
+}
