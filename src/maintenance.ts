@@ -1,6 +1,8 @@
 // Maintenance of whole stores: copy, backup, restore, and migration of a cluster's schema.
 import type { CopyOptions } from "./copy/copy-store.ts";
 import { unfinishedCopy } from "./copy/documents.ts";
+import type { OffsiteBackupOptions, OffsiteBackupReport } from "./local/offsite/backup.ts";
+import type { ChosenBackup, ListedBackup, OffsiteRestoreOptions } from "./local/offsite/restore.ts";
 import type {
   BackupOptions,
   BackupReport,
@@ -12,6 +14,7 @@ import { CopyError, type CopyReport } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
 import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
 import { closePorts, openPorts, type Ports } from "./open.ts";
+import { openRepository, type Repository, type RepositoryOptions } from "./repository/repository.ts";
 
 /** Creates the schema of a cluster's database, or migrates an older schema to this version. */
 export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
@@ -80,4 +83,59 @@ export async function restoreStore(
 export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
   const reader = await import("./local/backup/reader.ts");
   return reader.verifyBackup(from, work);
+}
+
+/** Adds a consistent backup of a data directory, even in use, to a repository on an S3 service. */
+export function backUpStoreOffsite(
+  directory: string,
+  to: RepositoryOptions,
+  options?: OffsiteBackupOptions,
+): Promise<OffsiteBackupReport> {
+  return withRepository({ ...to, absent: "create" }, async (repository) => {
+    const { backUpOffsite } = await import("./local/offsite/backup.ts");
+    return backUpOffsite(directory, repository, options);
+  });
+}
+
+/** Restores a backup of a repository into a new or empty directory. */
+export function restoreStoreOffsite(
+  from: RepositoryOptions,
+  directory: string,
+  work?: OffsiteRestoreOptions,
+): Promise<RestoreReport & ChosenBackup> {
+  return withRepository(from, async (repository) => {
+    const { restoreOffsite } = await import("./local/offsite/restore.ts");
+    return restoreOffsite(repository, directory, work);
+  });
+}
+
+/** Reads a whole backup of a repository and reports all damage. */
+export function verifyBackupOffsite(
+  from: RepositoryOptions,
+  work?: OffsiteRestoreOptions,
+): Promise<VerifyBackupReport & ChosenBackup> {
+  return withRepository(from, async (repository) => {
+    const { verifyOffsite } = await import("./local/offsite/restore.ts");
+    return verifyOffsite(repository, work);
+  });
+}
+
+/** Returns the complete backups of a repository, oldest first. */
+export function listBackups(from: RepositoryOptions): Promise<ListedBackup[]> {
+  return withRepository(from, async (repository) => {
+    const { listOffsite } = await import("./local/offsite/restore.ts");
+    return listOffsite(repository);
+  });
+}
+
+async function withRepository<T>(
+  options: RepositoryOptions,
+  work: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const repository = await openRepository(options);
+  try {
+    return await work(repository);
+  } finally {
+    repository.close();
+  }
 }

@@ -19,13 +19,18 @@ export interface LastBackup {
 const fileName = "last-backup.json";
 const maxTextLength = 4096;
 
-/** Replaces the record in one step. */
-export async function writeLastBackup(directory: string, last: LastBackup): Promise<void> {
+/** Replaces the record in one step. An error is ignored, because the backup itself is complete. */
+export async function writeLastBackup(directory: string, last: Omit<LastBackup, "seconds">): Promise<void> {
   const path = join(directory, fileName);
   const partial = `${path}.partial`;
-  await writeWhole(partial, Buffer.from(`${JSON.stringify(last)}\n`));
-  await rename(partial, path);
-  await syncDirectory(directory);
+  const record: LastBackup = { ...last, seconds: (Date.now() - last.time) / 1000 };
+  try {
+    await writeWhole(partial, Buffer.from(`${JSON.stringify(record)}\n`));
+    await rename(partial, path);
+    await syncDirectory(directory);
+  } catch {
+    // Operators then see the time of the backup before this one.
+  }
 }
 
 /** Returns undefined if no backup has succeeded yet, or the file does not contain a valid record. */
