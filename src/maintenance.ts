@@ -1,11 +1,15 @@
 // Maintenance of whole stores: copy, backup, restore, and migration of a cluster's schema.
 import type { CopyOptions } from "./copy/copy-store.ts";
 import { unfinishedCopy } from "./copy/documents.ts";
-import type { OffsiteBackupOptions, OffsiteBackupReport } from "./local/offsite/backup.ts";
-import type { ChosenBackup, ListedBackup, OffsiteRestoreOptions } from "./local/offsite/restore.ts";
 import type {
   BackupOptions,
   BackupReport,
+  ChosenBackup,
+  LastBackup,
+  ListedBackup,
+  OffsiteBackupOptions,
+  OffsiteBackupReport,
+  OffsiteRestoreOptions,
   RestoreOptions,
   RestoreReport,
   VerifyBackupReport,
@@ -14,7 +18,7 @@ import { CopyError, type CopyReport } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
 import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
 import { closePorts, openPorts, type Ports } from "./open.ts";
-import { openRepository, type Repository, type RepositoryOptions } from "./repository/repository.ts";
+import type { Repository, RepositoryOptions } from "./repository/repository.ts";
 
 /** Creates the schema of a cluster's database, or migrates an older schema to this version. */
 export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
@@ -67,6 +71,12 @@ export async function backUpStore(
 ): Promise<BackupReport> {
   const { backUp } = await import("./local/backup/backup.ts");
   return backUp(directory, to, options);
+}
+
+/** Returns the latest successful backup of a data directory, if any. */
+export async function readLastBackup(directory: string): Promise<LastBackup | undefined> {
+  const lastBackup = await import("./local/backup/last-backup.ts");
+  return lastBackup.readLastBackup(directory);
 }
 
 /** Restores a backup into a new or empty directory. */
@@ -132,6 +142,7 @@ async function withRepository<T>(
   options: RepositoryOptions,
   work: (repository: Repository) => Promise<T>,
 ): Promise<T> {
+  const { openRepository } = await import("./repository/repository.ts");
   const repository = await openRepository(options);
   try {
     return await work(repository);

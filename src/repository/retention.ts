@@ -1,15 +1,12 @@
 // Which backups to keep: "7d,4w,12m" keeps the last backup of each of the latest 7 days, 4 weeks
 // and 12 months that have one. Days, weeks (from Monday) and months are those of UTC.
-
-export type Period = "d" | "w" | "m" | "y";
-
-export type KeepRule = ReadonlyMap<Period, number>;
+import type { KeepPeriod, KeepRule } from "../model/backup.ts";
 
 const maxCount = 10_000;
 
 /** Parses a rule such as "7d,4w,12m". Throws a RangeError that describes the forms. */
 export function parseKeepRule(text: string): KeepRule {
-  const rule = new Map<Period, number>();
+  const rule = new Map<KeepPeriod, number>();
   for (const part of text.split(",")) {
     const [, digits, period] = /^(\d{1,6})([dwmy])$/.exec(part.trim()) ?? [];
     const count = Number(digits);
@@ -18,8 +15,8 @@ export function parseKeepRule(text: string): KeepRule {
         `"${text}" does not say which backups to keep: write numbers of days, weeks, months and years, such as 7d,4w,12m`,
       );
     }
-    if (rule.has(period as Period)) throw new RangeError(`"${text}" has "${period}" more than once`);
-    rule.set(period as Period, count);
+    if (rule.has(period as KeepPeriod)) throw new RangeError(`"${text}" has "${period}" more than once`);
+    rule.set(period as KeepPeriod, count);
   }
   return rule;
 }
@@ -48,7 +45,7 @@ const dayMilliseconds = 24 * 3600 * 1000;
 /** 1970-01-01 was a Thursday, three days after a Monday. */
 const daysAfterMonday = 3;
 
-function periodNumber(period: Period, time: number): number {
+function periodNumber(period: KeepPeriod, time: number): number {
   const date = new Date(time);
   const day = Math.floor(time / dayMilliseconds);
   switch (period) {

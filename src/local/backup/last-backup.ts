@@ -2,19 +2,10 @@
 import { readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import type { LastBackup } from "../../model/backup.ts";
 import { isCount, isFields, isText } from "../../model/shape.ts";
 import { syncDirectory } from "../disk/fsync-directory.ts";
 import { writeWhole } from "./copy-blob.ts";
-
-export interface LastBackup {
-  /** When the backup began, in milliseconds since the epoch: it contains every earlier write. */
-  readonly time: number;
-  /** The folder or the address of the S3 service, without credentials. */
-  readonly to: string;
-  readonly seconds: number;
-  /** Total size of the objects in the backup. */
-  readonly bytes: number;
-}
 
 const fileName = "last-backup.json";
 const maxTextLength = 4096;

@@ -1,11 +1,15 @@
 // Backs up a data directory in use to a repository on an S3 service. Bodies are uploaded first, then
 // the databases; the manifest, written last, makes the backup visible.
 import { resolve } from "node:path";
-import type { BackupOptions, BackupReport } from "../../model/backup.ts";
-import { BackupError } from "../../model/backup.ts";
+import {
+  BackupError,
+  type KeepRule,
+  type OffsiteBackupOptions,
+  type OffsiteBackupReport,
+  type PruneReport,
+} from "../../model/backup.ts";
 import { lockRepository, type RepositoryLock } from "../../repository/lock.ts";
 import { formatBackupName, type Repository } from "../../repository/repository.ts";
-import type { KeepRule } from "../../repository/retention.ts";
 import { authenticated } from "../backup/authentication.ts";
 import type { BucketBackup } from "../backup/backup-bucket.ts";
 import { mapFullDiskError } from "../backup/full-disk.ts";
@@ -20,22 +24,9 @@ import { createPins, type Pins } from "../recovery/pins.ts";
 import { createRemoteBodies } from "./bodies.ts";
 import { type BodyIndex, createBodyIndex } from "./body-index.ts";
 import { fetchManifest, type OffsiteManifest } from "./manifest.ts";
-import { type Pruned, pruneRepository } from "./prune.ts";
+import { pruneRepository } from "./prune.ts";
 import { openStaging, type Staging } from "./staging.ts";
 import { checkUploaded, uploadSnapshot } from "./upload.ts";
-
-export interface OffsiteBackupOptions extends BackupOptions {
-  /** Which backups to keep. Default: all. */
-  readonly keep?: KeepRule | undefined;
-}
-
-export interface OffsiteBackupReport extends BackupReport, Pruned {
-  /** Name of the new backup. */
-  readonly backup: string;
-  /** Address of the repository, without credentials. */
-  readonly to: string;
-  readonly isEncrypted: boolean;
-}
 
 export async function backUpOffsite(
   directory: string,
@@ -143,7 +134,7 @@ async function checkSameStore(
   ]);
 }
 
-async function prune({ repository, lock, index }: Work, keep: KeepRule | undefined): Promise<Pruned> {
+async function prune({ repository, lock, index }: Work, keep: KeepRule | undefined): Promise<PruneReport> {
   try {
     return await pruneRepository({ repository, lock, index, keep });
   } catch (error) {

@@ -31,9 +31,9 @@ export function createBodyIndex(path: string): BodyIndex {
   rmSync(path, { force: true });
   createPrivateFile(path);
   const database: Database = new DatabaseSync(path);
-  // The index is never read again after a crash, so it needs neither a journal nor a sync.
+  // The index is never read again after a crash, so it needs neither a journal file nor a sync.
   database.exec(
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;" +
+    "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;" +
       "CREATE TABLE stored (name TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID;" +
       "CREATE TABLE named (name TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID; BEGIN",
   );

@@ -2,7 +2,7 @@
 // as a backup in a folder, so that both kinds of backups are checked by the same code.
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { BackupError } from "../../model/backup.ts";
+import { type BackupChoice, BackupError } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { BackupRef, Repository } from "../../repository/repository.ts";
 import { writeChunks } from "../backup/copy-blob.ts";
@@ -10,13 +10,6 @@ import { type BackupLayout, backupLayout, snapshotLayout } from "../backup/layou
 import { privateFolder } from "../disk/private-files.ts";
 import type { FetchedManifest } from "./manifest.ts";
 import { snapshotFiles } from "./upload.ts";
-
-export interface BackupChoice {
-  /** Name of the backup, or its random id alone. */
-  readonly backup?: string | undefined;
-  /** Chooses the latest backup up to this time, in milliseconds since the epoch. */
-  readonly at?: number | undefined;
-}
 
 /** Default: the latest backup. */
 export async function chooseBackup(repository: Repository, { backup, at }: BackupChoice): Promise<BackupRef> {

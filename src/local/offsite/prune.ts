@@ -1,7 +1,7 @@
 // Removes old backups: first their manifests, then everything that no remaining manifest names. The
 // caller holds the lock, so no backup that is being made relies on what is removed.
 import { forEachLimit } from "../../async/for-each-limit.ts";
-import { BackupError } from "../../model/backup.ts";
+import { BackupError, type KeepRule, type PruneReport } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { RepositoryLock } from "../../repository/lock.ts";
 import type { ObjectEntry } from "../../repository/object-store.ts";
@@ -12,18 +12,10 @@ import {
   removeManifest,
   snapshotsPrefix,
 } from "../../repository/repository.ts";
-import { chooseKept, type KeepRule } from "../../repository/retention.ts";
+import { chooseKept } from "../../repository/retention.ts";
 import type { BodyIndex } from "./body-index.ts";
 import { fetchManifest } from "./manifest.ts";
 import { bucketBlobsPrefix, parseBlobName, parseSnapshotName, snapshotNames } from "./names.ts";
-
-export interface Pruned {
-  /** Number of complete backups in the repository. */
-  readonly keptBackups: number;
-  readonly removedBackups: number;
-  /** Number of removed objects: bodies, and databases of removed and interrupted backups. */
-  readonly removedObjects: number;
-}
 
 export interface Pruning {
   readonly repository: Repository;
@@ -35,7 +27,7 @@ export interface Pruning {
 
 const deleteConcurrency = 8;
 
-export async function pruneRepository(pruning: Pruning): Promise<Pruned> {
+export async function pruneRepository(pruning: Pruning): Promise<PruneReport> {
   const { repository, lock, keep } = pruning;
   await lock.renew();
   const all = await repository.backups();

@@ -7,7 +7,9 @@ import type { StoredBlob } from "../../engine/blobs.ts";
 import {
   type Authentication,
   BackupError,
-  type BackupTotals,
+  type ChosenBackup,
+  type ListedBackup,
+  type OffsiteRestoreOptions,
   type RestoreOptions,
   type RestoreReport,
   type VerifyBackupReport,
@@ -28,18 +30,9 @@ import {
   restoreAll,
 } from "../backup/restore.ts";
 import { dataLayout, type Layout } from "../disk/layout.ts";
-import { type BackupChoice, chooseBackup, fetchSnapshot } from "./fetch.ts";
+import { chooseBackup, fetchSnapshot } from "./fetch.ts";
 import { DamagedManifest, type FetchedManifest, fetchManifest } from "./manifest.ts";
 import { blobName } from "./names.ts";
-
-export interface OffsiteRestoreOptions extends RestoreOptions, BackupChoice {}
-
-export interface ChosenBackup {
-  /** Address of the repository, without credentials. */
-  readonly from: string;
-  /** Name of the backup that was read. */
-  readonly backup: string;
-}
 
 export async function restoreOffsite(
   repository: Repository,
@@ -136,13 +129,6 @@ export async function verifyOffsite(
   } finally {
     await rm(root, { recursive: true, force: true });
   }
-}
-
-export interface ListedBackup {
-  readonly backup: string;
-  readonly time: number;
-  /** Undefined if the manifest cannot be read. */
-  readonly totals: BackupTotals | undefined;
 }
 
 /** Returns all complete backups, oldest first. */

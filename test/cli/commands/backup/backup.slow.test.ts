@@ -5,11 +5,11 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { openEngine } from "../../../src/open.ts";
-import { sampleBytes } from "../../support/bytes.ts";
-import { assertRefused } from "../refusals.ts";
-import { contentsOf, openShell, outcomeOf, type Shell, shellIn } from "../store.ts";
-import { inTerminal, terminalProgram } from "../terminal.ts";
+import { openEngine } from "../../../../src/open.ts";
+import { sampleBytes } from "../../../support/bytes.ts";
+import { assertRefused } from "../../refusals.ts";
+import { contentsOf, openShell, outcomeOf, type Shell, shellIn } from "../../store.ts";
+import { inTerminal, terminalProgram } from "../../terminal.ts";
 
 async function openFilledShell(t: TestContext, size = 200_000): Promise<Shell> {
   const shell = await openShell(t);
