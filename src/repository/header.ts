@@ -75,11 +75,15 @@ export async function openHeader(
 /** Creates the repository, unless another process has created it in the meantime. */
 export async function createHeader(objects: ObjectStore, { key }: KeyOptions): Promise<Codec> {
   const id = randomBytes(16).toString("hex");
-  const header: Header = {
-    ...{ format: 1, id },
-    ...(key === undefined ? {} : { encryption: await sealNewKey(id, key) }),
-  };
-  await objects.create(headerName, Buffer.from(`${JSON.stringify(header, undefined, 1)}\n`));
+  const repositoryKey = randomBytes(keyBytes);
+  const encryption = key === undefined ? {} : { encryption: await sealNewKey(id, repositoryKey, key) };
+  const header: Header = { format: 1, id, ...encryption };
+  const bytes = Buffer.from(`${JSON.stringify(header, undefined, 1)}\n`);
+  await objects.create(headerName, bytes);
+  // Services without conditional writes accept two headers, so use the one that was stored.
+  const stored = await objects.get(headerName, maxHeaderBytes);
+  if (stored?.bytes.equals(bytes))
+    return key === undefined ? createPlainCodec() : createSealingCodec(repositoryKey);
   const codec = await openHeader(objects, { key });
   if (codec !== undefined) return codec;
   throw new BackupError(`The S3 service of ${objects.where} does not return what was written.`, [
@@ -87,14 +91,15 @@ export async function createHeader(objects: ObjectStore, { key }: KeyOptions): P
   ]);
 }
 
-async function sealNewKey(id: string, key: BackupKey): Promise<Encryption> {
-  const settings = {
-    ...{ salt: randomBytes(16).toString("hex"), cost: 2 ** 17, blockSize: 8, parallelization: 1 },
-  };
+async function sealNewKey(id: string, repositoryKey: Uint8Array, key: BackupKey): Promise<Encryption> {
+  const salt = randomBytes(16).toString("hex");
+  const settings: ScryptSettings = { salt, cost: 2 ** 17, blockSize: 8, parallelization: 1 };
   const bytes =
     key.kind === "key" ? key.bytes : await stretch(passphraseBytes(await key.read("create")), settings);
-  const sealed = sealKey({ randomBytes }, { id: "", bytes }, randomBytes(keyBytes), purpose(id));
-  return { ...(key.kind === "key" ? {} : { scrypt: settings }), sealedKey: sealed.toString("base64") };
+  const sealedKey = sealKey({ randomBytes }, { id: "", bytes }, repositoryKey, purpose(id)).toString(
+    "base64",
+  );
+  return key.kind === "key" ? { sealedKey } : { scrypt: settings, sealedKey };
 }
 
 interface Unsealing {

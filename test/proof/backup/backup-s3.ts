@@ -2,15 +2,13 @@
 // retention in between. Each complete backup must restore what was acknowledged before it began.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEngine } from "../../../src/open.ts";
-import { shellIn } from "../../cli/store.ts";
 import { assertCopy, type Churn, type Progress, whileWriting } from "../../local/backup/churn.ts";
 import { type Ended, runStore } from "../../local/backup/command.ts";
-import { type Server, startServer } from "../../script/server.ts";
 import { createRandom, type Random } from "../../support/random.ts";
+import { type StoreService, startStoreService } from "../../support/store-service.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
 
 const processes = 2;
@@ -24,11 +22,14 @@ export const backupS3: Proof = {
   bar: 20,
   async run(budget) {
     const directory = await mkdtemp(join(tmpdir(), "store-proof-"));
-    const servers: Server[] = [];
     try {
-      return await prove(directory, budget, servers);
+      const service = await startStoreService(join(directory, "service"), bucket);
+      try {
+        return await prove(directory, budget, service);
+      } finally {
+        await service.end();
+      }
     } finally {
-      for (const server of servers) await server.end();
       await rm(directory, { recursive: true, force: true });
     }
   },
@@ -65,8 +66,9 @@ interface Scene {
   readonly took: Map<string, number>;
 }
 
-async function prove(directory: string, budget: Budget, servers: Server[]): Promise<Figures> {
-  const { url, environment } = await startService(join(directory, "service"), servers);
+async function prove(directory: string, budget: Budget, service: StoreService): Promise<Figures> {
+  const { environment } = service;
+  const url = `s3://${service.host}/${bucket}`;
   const counts: Counts = {
     ...{ kills: 0, backups: 0, "backups removed": 0, restores: 0, "restores killed": 0 },
     ...{ "older backups restored": 0, objects: 0, "acknowledged writes": 0 },
@@ -81,21 +83,6 @@ async function prove(directory: string, budget: Budget, servers: Server[]): Prom
       counts["acknowledged writes"] += acknowledged;
   });
   return counts;
-}
-
-/** Starts a second Store server with a bucket and an access key. */
-async function startService(directory: string, servers: Server[]) {
-  await mkdir(directory);
-  const { engine } = await openEngine(join(directory, ".store"));
-  await engine.createBucket(bucket);
-  await engine.close();
-  const shell = shellIn(directory);
-  const key = JSON.parse(await shell.store("key", "create", "--json"));
-  const server = await startServer(shell, "serve", {}, servers);
-  return {
-    url: `s3://${new URL(server.announced.s3.url).host}/${bucket}`,
-    environment: { AWS_ACCESS_KEY_ID: key.accessKeyId, AWS_SECRET_ACCESS_KEY: key.secretAccessKey },
-  };
 }
 
 interface Repository {

@@ -49,8 +49,11 @@ async function readKeyFile(path: string): Promise<BackupKey> {
 }
 
 function passphraseReader({ environment, output }: Invocation): ReadPassphrase {
+  // Stdin and the terminal can be read only once.
+  let known = environment.STORE_BACKUP_PASSPHRASE || undefined;
   return async (use) => {
-    const passphrase = environment.STORE_BACKUP_PASSPHRASE || (await readPassphrase());
+    known ??= await readPassphrase();
+    const passphrase = known;
     if (use === "create" && passphrase.length < minPassphraseLength) {
       throw new CommandError(
         `The passphrase is too short: it needs at least ${minPassphraseLength} characters.`,

@@ -103,8 +103,8 @@ test("backup and restore refuse invalid sources and targets with a message", asy
   await writeFile(join(shell.directory, "file"), "");
   await shell.store("backup", "--to", "copy");
   await assertRefused(shell, 2, [
-    [["backup"], "needs a folder: --to DIR"],
-    [["restore"], "needs a folder: --from DIR"],
+    [["backup"], "needs a folder or an S3 service: --to DIR"],
+    [["restore"], "needs a folder or an S3 service: --from DIR"],
     [["backup", "copy"], 'does not expect "copy"'],
   ]);
   await assertRefused(shell, 1, [
