@@ -101,7 +101,7 @@ export function backUpStoreOffsite(
   to: RepositoryOptions,
   options?: OffsiteBackupOptions,
 ): Promise<OffsiteBackupReport> {
-  return withRepository({ ...to, absent: "create" }, async (repository) => {
+  return withRepository({ ...to, absent: "create" }, options?.signal, async (repository) => {
     const { backUpOffsite } = await import("./local/offsite/backup.ts");
     return backUpOffsite(directory, repository, options);
   });
@@ -113,7 +113,7 @@ export function restoreStoreOffsite(
   directory: string,
   work?: OffsiteRestoreOptions,
 ): Promise<RestoreReport & ChosenBackup> {
-  return withRepository(from, async (repository) => {
+  return withRepository(from, work?.signal, async (repository) => {
     const { restoreOffsite } = await import("./local/offsite/restore.ts");
     return restoreOffsite(repository, directory, work);
   });
@@ -124,7 +124,7 @@ export function verifyBackupOffsite(
   from: RepositoryOptions,
   work?: OffsiteRestoreOptions,
 ): Promise<VerifyBackupReport & ChosenBackup> {
-  return withRepository(from, async (repository) => {
+  return withRepository(from, work?.signal, async (repository) => {
     const { verifyOffsite } = await import("./local/offsite/restore.ts");
     return verifyOffsite(repository, work);
   });
@@ -132,7 +132,7 @@ export function verifyBackupOffsite(
 
 /** Returns the complete backups of a repository, oldest first. */
 export function listBackups(from: RepositoryOptions): Promise<ListedBackup[]> {
-  return withRepository(from, async (repository) => {
+  return withRepository(from, undefined, async (repository) => {
     const { listOffsite } = await import("./local/offsite/restore.ts");
     return listOffsite(repository);
   });
@@ -140,13 +140,17 @@ export function listBackups(from: RepositoryOptions): Promise<ListedBackup[]> {
 
 async function withRepository<T>(
   options: RepositoryOptions,
+  signal: AbortSignal | undefined,
   work: (repository: Repository) => Promise<T>,
 ): Promise<T> {
   const { openRepository } = await import("./repository/repository.ts");
   const repository = await openRepository(options);
+  // Ends requests in flight and their retries, which would otherwise delay an interruption.
+  signal?.addEventListener("abort", repository.close);
   try {
     return await work(repository);
   } finally {
+    signal?.removeEventListener("abort", repository.close);
     repository.close();
   }
 }

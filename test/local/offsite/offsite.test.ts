@@ -252,6 +252,15 @@ test("a lock that was not renewed for its whole time is free", async (t) => {
   close();
 });
 
+test("a backup without the secret key does not contain it", async (t) => {
+  const { data, restored, to, service } = await openOffsiteScene(t);
+  await backUpStoreOffsite(data, to, { elsewhere: ["secret.key"] });
+  assert.ok(!(await service.keys()).some((name) => name.includes("companion")));
+  const { elsewhere, companions } = await restoreStoreOffsite(to, restored);
+  assert.deepEqual([elsewhere, companions], [["secret.key"], []]);
+  assert.ok(!existsSync(join(restored, "secret.key")));
+});
+
 test("nothing of a store is left in its staging folder, and a refused restore leaves no folder", async (t) => {
   const { data, restored, to } = await openOffsiteScene(t);
   await backUpStoreOffsite(data, to, { ...withKey, secretKey: () => Buffer.alloc(32, 0xab) });

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { assertCopy, type Churn, type Progress, whileWriting } from "../../local/backup/churn.ts";
 import { type Ended, runStore } from "../../local/backup/command.ts";
 import { createRandom, type Random } from "../../support/random.ts";
-import { type StoreService, startStoreService } from "../../support/store-service.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
+import { type StoreService, startStoreService } from "./store-service.ts";
 
 const processes = 2;
 const bucket = "backups";

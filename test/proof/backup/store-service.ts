@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { openEngine } from "../../src/open.ts";
-import { outcomeOf, shellIn } from "../cli/store.ts";
+import { openEngine } from "../../../src/open.ts";
+import { outcomeOf, shellIn } from "../../cli/store.ts";
 
 export interface StoreService {
   /** Host and port of the S3 API. */
