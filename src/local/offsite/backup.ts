@@ -22,7 +22,7 @@ import { acquireProcessLock } from "../disk/process-lock.ts";
 import { prepareDirectory, type RegisteredBucket } from "../index/bucket-registry.ts";
 import { createPins, type Pins } from "../recovery/pins.ts";
 import { createRemoteBodies } from "./bodies.ts";
-import { type BodyIndex, createBodyIndex } from "./body-index.ts";
+import { type BodyIndex, withBodyIndex } from "./body-index.ts";
 import { fetchManifest, type OffsiteManifest } from "./manifest.ts";
 import { pruneRepository } from "./prune.ts";
 import { openStaging, type Staging } from "./staging.ts";
@@ -42,12 +42,12 @@ export async function backUpOffsite(
     const processLock = acquireProcessLock(source.processes);
     try {
       const lock = await lockRepository(repository.objects, { owner: staging.owner });
-      const index = createBodyIndex(staging.index);
       try {
         const pins = createPins(processLock.name);
-        return await backUpLocked({ source, repository, staging, lock, index, pins }, options);
+        return await withBodyIndex(staging.index, (index) =>
+          backUpLocked({ source, repository, staging, lock, index, pins }, options),
+        );
       } finally {
-        index.close();
         await lock.release();
       }
     } finally {

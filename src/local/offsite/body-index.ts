@@ -26,8 +26,17 @@ export interface BodyIndex {
   close(): void;
 }
 
+export async function withBodyIndex<T>(path: string, work: (index: BodyIndex) => Promise<T>): Promise<T> {
+  const index = createBodyIndex(path);
+  try {
+    return await work(index);
+  } finally {
+    index.close();
+  }
+}
+
 /** Creates a new index; an index that a killed process left at this path is removed. */
-export function createBodyIndex(path: string): BodyIndex {
+function createBodyIndex(path: string): BodyIndex {
   rmSync(path, { force: true });
   createPrivateFile(path);
   const database: Database = new DatabaseSync(path);
