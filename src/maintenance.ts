@@ -4,6 +4,12 @@ import { unfinishedCopy } from "./copy/documents.ts";
 import type {
   BackupOptions,
   BackupReport,
+  ChosenBackup,
+  LastBackup,
+  ListedBackup,
+  OffsiteBackupOptions,
+  OffsiteBackupReport,
+  OffsiteRestoreOptions,
   RestoreOptions,
   RestoreReport,
   VerifyBackupReport,
@@ -12,6 +18,7 @@ import { CopyError, type CopyReport } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
 import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
 import { closePorts, openPorts, type Ports } from "./open.ts";
+import type { Repository, RepositoryOptions } from "./repository/repository.ts";
 
 /** Creates the schema of a cluster's database, or migrates an older schema to this version. */
 export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
@@ -66,6 +73,12 @@ export async function backUpStore(
   return backUp(directory, to, options);
 }
 
+/** Returns the latest successful backup of a data directory, if any. */
+export async function readLastBackup(directory: string): Promise<LastBackup | undefined> {
+  const lastBackup = await import("./local/backup/last-backup.ts");
+  return lastBackup.readLastBackup(directory);
+}
+
 /** Restores a backup into a new or empty directory. */
 export async function restoreStore(
   from: string,
@@ -80,4 +93,64 @@ export async function restoreStore(
 export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
   const reader = await import("./local/backup/reader.ts");
   return reader.verifyBackup(from, work);
+}
+
+/** Adds a consistent backup of a data directory, even in use, to a repository on an S3 service. */
+export function backUpStoreOffsite(
+  directory: string,
+  to: RepositoryOptions,
+  options?: OffsiteBackupOptions,
+): Promise<OffsiteBackupReport> {
+  return withRepository({ ...to, absent: "create" }, options?.signal, async (repository) => {
+    const { backUpOffsite } = await import("./local/offsite/backup.ts");
+    return backUpOffsite(directory, repository, options);
+  });
+}
+
+/** Restores a backup of a repository into a new or empty directory. */
+export function restoreStoreOffsite(
+  from: RepositoryOptions,
+  directory: string,
+  work?: OffsiteRestoreOptions,
+): Promise<RestoreReport & ChosenBackup> {
+  return withRepository(from, work?.signal, async (repository) => {
+    const { restoreOffsite } = await import("./local/offsite/restore.ts");
+    return restoreOffsite(repository, directory, work);
+  });
+}
+
+/** Reads a whole backup of a repository and reports all damage. */
+export function verifyBackupOffsite(
+  from: RepositoryOptions,
+  work?: OffsiteRestoreOptions,
+): Promise<VerifyBackupReport & ChosenBackup> {
+  return withRepository(from, work?.signal, async (repository) => {
+    const { verifyOffsite } = await import("./local/offsite/restore.ts");
+    return verifyOffsite(repository, work);
+  });
+}
+
+/** Returns the complete backups of a repository, oldest first. */
+export function listBackups(from: RepositoryOptions): Promise<ListedBackup[]> {
+  return withRepository(from, undefined, async (repository) => {
+    const { listOffsite } = await import("./local/offsite/restore.ts");
+    return listOffsite(repository);
+  });
+}
+
+async function withRepository<T>(
+  options: RepositoryOptions,
+  signal: AbortSignal | undefined,
+  work: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const { openRepository } = await import("./repository/repository.ts");
+  const repository = await openRepository(options);
+  // Ends requests in flight and their retries, which would otherwise delay an interruption.
+  signal?.addEventListener("abort", repository.close);
+  try {
+    return await work(repository);
+  } finally {
+    signal?.removeEventListener("abort", repository.close);
+    repository.close();
+  }
 }

@@ -27,8 +27,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
   copy: ["async", "engine", "model", "node:crypto"],
   memory: ["model", ...ports()],
+  repository: [
+    ...["engine/encryption/key-sealing.ts", "engine/encryption/sealed-blocks.ts"],
+    ...["engine/encryption/sealed-reader.ts", "http", "model", "s3-client"],
+    ...["node:crypto", "node:os", "node:util"],
+  ],
   local: [
-    ...["async", "audit", "metrics", "model", "secrets", ...ports()],
+    ...["async", "audit", "metrics", "model", "repository", "secrets", ...ports()],
     ...["@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   ],
   cluster: ["async", "http", "metrics", "model", "s3-client", ...ports(), "pg", "@node-rs/crc32", "node:*"],
@@ -84,6 +89,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "oidc",
       "open.ts",
       "public",
+      "repository",
       "s3",
       "s3-client",
       "script",
@@ -113,7 +119,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["types.ts", "node:crypto"],
   ],
-  "maintenance.ts": ["cluster", "copy", "local", "model", "open.ts"],
+  "maintenance.ts": ["cluster", "copy", "local", "model", "open.ts", "repository"],
   "index.ts": [
     "access",
     "binding",
@@ -136,7 +142,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   console: ["auth", "api"],
   engine: ["codec", "encryption", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "server"],
-  local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup"],
+  local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup", "offsite"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],
   script: ["config", "globals", "assets", "host", "sandbox", "supervisor"],
 };

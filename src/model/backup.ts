@@ -70,6 +70,69 @@ export interface RestoreOptions extends BackupWork {
   readonly keyCompanion?: string | undefined;
 }
 
+/** Days, weeks, months and years. */
+export type KeepPeriod = "d" | "w" | "m" | "y";
+
+/** For each period, how many of the latest ones keep their last backup. */
+export type KeepRule = ReadonlyMap<KeepPeriod, number>;
+
+export interface OffsiteBackupOptions extends BackupOptions {
+  /** Which backups to keep. Default: all. */
+  readonly keep?: KeepRule | undefined;
+}
+
+export interface PruneReport {
+  /** Number of complete backups in the repository. */
+  readonly keptBackups: number;
+  readonly removedBackups: number;
+  /** Number of removed objects: bodies, and databases of removed and interrupted backups. */
+  readonly removedObjects: number;
+}
+
+export interface OffsiteBackupReport extends BackupReport, PruneReport {
+  /** Address of the repository, without credentials. */
+  readonly to: string;
+  /** Name of the new backup. */
+  readonly backup: string;
+  readonly isEncrypted: boolean;
+}
+
+/** Chooses a backup of a repository. Default: the latest. */
+export interface BackupChoice {
+  /** Name of the backup, or its random id alone. */
+  readonly backup?: string | undefined;
+  /** Chooses the latest backup up to this time, in milliseconds since the epoch. */
+  readonly at?: number | undefined;
+}
+
+export interface OffsiteRestoreOptions extends RestoreOptions, BackupChoice {}
+
+export interface ChosenBackup {
+  /** Address of the repository, without credentials. */
+  readonly from: string;
+  /** Name of the backup that was read. */
+  readonly backup: string;
+}
+
+/** A backup in the listing of a repository. */
+export interface ListedBackup {
+  readonly backup: string;
+  readonly time: number;
+  /** Undefined if the manifest cannot be read. */
+  readonly totals: BackupTotals | undefined;
+}
+
+/** The latest successful backup of a data directory. */
+export interface LastBackup {
+  /** When the backup began, in milliseconds since the epoch: it contains every earlier write. */
+  readonly time: number;
+  /** The folder or the address of the S3 service, without credentials. */
+  readonly to: string;
+  readonly seconds: number;
+  /** Total size of the objects in the backup. */
+  readonly bytes: number;
+}
+
 /** Thrown if a backup cannot be made or is refused. Includes advice for the user. */
 export class BackupError extends Error {
   override readonly name = "BackupError";

@@ -1,5 +1,6 @@
 // Lists every proof in the order in which the long run executes them.
 import { backup } from "./backup/backup.ts";
+import { backupS3 } from "./backup/backup-s3.ts";
 import { disk } from "./disk/disk.ts";
 import { events } from "./events/events.ts";
 import { fuzz } from "./fuzz/fuzz.ts";
@@ -24,6 +25,7 @@ export const proofs: readonly Proof[] = [
   rot,
   leaks,
   backup,
+  backupS3,
   events,
   fuzz,
   wire,

@@ -33,7 +33,7 @@ export function parseImportOrigin({ parameters, environment, directory }: Invoca
 }
 
 /** Adds credentials from the environment to `https://host/bucket` or `s3://host/bucket`. */
-function addCredentials(text: string, environment: Invocation["environment"]): string {
+export function addCredentials(text: string, environment: Invocation["environment"]): string {
   const [, scheme = "", rest = ""] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text)!;
   const query = rest.includes("?") ? "&" : "?";
   const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION;

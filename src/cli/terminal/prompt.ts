@@ -23,17 +23,33 @@ export async function ask(input: Input, output: Output, question: string): Promi
 
 /** Returns the line the user types, without showing it. Ctrl-C ends the command. */
 export async function askHidden(input: Input, output: Output, question: string): Promise<string> {
-  const line = createHiddenLine();
+  const [line = ""] = await askHiddenLines(input, output, [question]);
+  return line;
+}
+
+/** Asks several questions, one after the other, and returns the lines. */
+export async function askHiddenLines(
+  input: Input,
+  output: Output,
+  questions: readonly string[],
+): Promise<string[]> {
+  const answers: string[] = [];
+  let line = createHiddenLine();
   // Set raw mode before the question is shown, so that input typed early is hidden too.
   input.setRawMode(true);
   try {
-    output.stderr.write(question);
+    output.stderr.write(questions[0]!);
     for await (const chunk of input as AsyncIterable<Buffer>) {
       const outcome = line.type(chunk);
       if (outcome === "interrupted") throw new Interrupted("SIGINT");
-      if (outcome === "done") break;
+      if (outcome === "open") continue;
+      answers.push(line.text());
+      const next = questions[answers.length];
+      if (next === undefined) return answers;
+      line = createHiddenLine();
+      output.stderr.write(`\n${next}`);
     }
-    return line.text();
+    return [...answers, line.text()];
   } finally {
     if (!input.destroyed) input.setRawMode(false);
     output.stderr.write("\n");

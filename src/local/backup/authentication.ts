@@ -20,6 +20,11 @@ export function computeAuthentication(manifest: Manifest | SealedManifest, secre
   return createHmac("sha256", key).update(JSON.stringify(content)).digest("hex");
 }
 
+/** Adds the authentication, if the store has a key. */
+export function authenticated<T extends Manifest>(manifest: T, key: Uint8Array | undefined): T {
+  return key === undefined ? manifest : { ...manifest, authentication: computeAuthentication(manifest, key) };
+}
+
 /** Returns how the manifest was authenticated. Throws if the available key does not match it. */
 export async function authenticate(
   backup: BackupLayout,
@@ -33,7 +38,7 @@ export async function authenticate(
     return isSealed || secretKey !== undefined ? "missing" : "no key";
   if (secretKey !== undefined) {
     if (matches(manifest, secretKey)) return "verified";
-    throw new BackupError(`The backup at "${backup.root}" was not made with the secret key that is set.`, [
+    throw new BackupError(`The backup at "${backup.where}" was not made with the secret key that is set.`, [
       "The manifest was changed, or the backup is of another store.",
       "Set STORE_SECRET_KEY to the key of the store that was backed up. Nothing was written.",
     ]);
@@ -41,7 +46,7 @@ export async function authenticate(
   const own = await companionKey(backup, manifest, keyCompanion);
   if (own === undefined) return "unverified";
   if (matches(manifest, own)) return "own key";
-  throw new BackupError(`The backup at "${backup.root}" was not made with the secret key inside it.`, [
+  throw new BackupError(`The backup at "${backup.where}" was not made with the secret key inside it.`, [
     "The manifest or the key file was changed. Use another copy of the backup. Nothing was written.",
   ]);
 }

@@ -12,19 +12,33 @@ import { privateFolder } from "../disk/private-files.ts";
 import type { RegisteredBucket } from "../index/bucket-registry.ts";
 import { openBucketDatabase } from "../index/migrations.ts";
 import { createQueries } from "../index/queries/object-queries.ts";
-import { copyBlob, hasBlob, inspectFile, type Watch } from "./copy-blob.ts";
-import { createFolderMaker } from "./folders.ts";
-import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./layout.ts";
+import { blobChunks, inspectFile, type Watch } from "./copy-blob.ts";
+import type { BackupLayout, SnapshotLayout } from "./layout.ts";
 import type { BucketEntry } from "./manifest.ts";
 import { copyDatabase, listContents, openSnapshot } from "./sqlite-snapshot.ts";
 
 /** Maximum number of concurrent copies. Several keep the disk busy while some wait for a sync. */
 const fileConcurrency = 8;
 
+/** Where a backup stores the bodies of its buckets. */
+export interface BodyTarget {
+  openBucket(bucketId: string): Promise<BucketBodies>;
+}
+
+export interface BucketBodies {
+  /** Whether the body is already stored. Called once for every body of the bucket. */
+  has(blob: StoredBlob): Promise<boolean>;
+  put(blob: StoredBlob, chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Makes the bodies durable. */
+  finish(): Promise<void>;
+}
+
 export interface BucketBackup {
   readonly source: Layout;
+  /** Where the databases are copied to. */
   readonly backup: BackupLayout;
   readonly snapshot: SnapshotLayout;
+  readonly bodies: BodyTarget;
   readonly watch: Watch;
   readonly counts: { copiedFiles: number; copiedBytes: number };
   /** Damage found in the store, not in the backup. */
@@ -75,8 +89,8 @@ async function copyBodies(
   { name, id }: RegisteredBucket,
   contents: ReturnType<typeof listContents>,
 ) {
-  const { backup, damages, watch } = work;
-  const folders = createFolderMaker(join(backup.blobs, id));
+  const { damages, watch } = work;
+  const bodies = await work.bodies.openBucket(id);
   const counts = { objects: 0, files: 0, stored: 0 };
   await forEachLimit(contents, { concurrency: fileConcurrency }, async (found) => {
     if (found.kind === "damage") {
@@ -88,15 +102,14 @@ async function copyBodies(
       counts.files++;
       counts.stored += found.blob.size;
       try {
-        await folders.make(parseBlobId(found.blob.id).folder);
-        await copyBody(work, found.blob);
+        await copyBody(work, bodies, found.blob);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         damages.push(formatDamage(name, found.key, error.detail));
       }
     }
   });
-  await folders.sync();
+  await bodies.finish();
   return counts;
 }
 
@@ -104,9 +117,12 @@ function formatDamage(bucket: string, key: string | undefined, what: string): st
   return key === undefined ? `bucket "${bucket}": ${what}` : `"${bucket}/${key}": ${what}`;
 }
 
-async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: StoredBlob): Promise<void> {
-  const to = backupBlobPath(backup, parseBlobId(blob.id));
-  if (await hasBlob(to, blob)) return watch(blob.size);
+async function copyBody(
+  { source, watch, counts }: BucketBackup,
+  bodies: BucketBodies,
+  blob: StoredBlob,
+): Promise<void> {
+  if (await bodies.has(blob)) return watch(blob.size);
   const descriptor = await openDescriptor(source, parseBlobId(blob.id));
   if (descriptor === undefined) {
     throw new StoreError("Damaged", {
@@ -114,7 +130,8 @@ async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: S
     });
   }
   try {
-    await copyBlob({ descriptor, start: blobOffset(parseBlobId(blob.id)) }, blob, to, watch);
+    const start = blobOffset(parseBlobId(blob.id));
+    await bodies.put(blob, blobChunks({ descriptor, start }, blob, watch));
   } finally {
     closeSync(descriptor);
   }

@@ -27,7 +27,7 @@ export async function writeWhole(path: string, bytes: Uint8Array): Promise<FileE
 }
 
 /** Writes and syncs a file, replacing an existing file. The caller syncs the directory. */
-async function writeChunks(
+export async function writeChunks(
   path: string,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<FileEntry> {
@@ -67,7 +67,7 @@ export async function inspectFile(path: string, watch: Watch, sync?: "sync"): Pr
   return { bytes, sha256: hash.digest("hex") };
 }
 
-async function* readChunks(path: string, watch: Watch): AsyncGenerator<Uint8Array> {
+export async function* readChunks(path: string, watch: Watch): AsyncGenerator<Uint8Array> {
   const file = await openFile(path, "r");
   try {
     for (;;) {
@@ -98,7 +98,11 @@ export interface BlobSource {
 }
 
 /** Yields the bytes of a blob; each block is verified. */
-async function* blobChunks(source: BlobSource, { id, size }: StoredBlob, watch: Watch) {
+export async function* blobChunks(
+  source: BlobSource,
+  { id, size }: StoredBlob,
+  watch: Watch,
+): AsyncGenerator<Uint8Array> {
   const seed = checksumSeed(id);
   const file = { ...source, size, blockBytes, name: `blob ${id}`, seed, spare: [] };
   for await (const chunk of readBlockFile(file, { offset: 0, length: size })) {
@@ -107,31 +111,35 @@ async function* blobChunks(source: BlobSource, { id, size }: StoredBlob, watch: 
   }
 }
 
-/** Copies and verifies a blob. The file gets its final name when it is complete and synced. */
-export async function copyBlob(
-  source: BlobSource,
-  blob: StoredBlob,
+/** Yields the bytes of a blob that has a file of its own. */
+export async function* fileChunks(path: string, blob: StoredBlob, watch: Watch): AsyncGenerator<Uint8Array> {
+  const descriptor = await openFile(path, "r");
+  try {
+    yield* blobChunks({ descriptor, start: 0 }, blob, watch);
+  } finally {
+    await closeFile(descriptor);
+  }
+}
+
+/** Writes a blob from verified bytes. The file gets its final name when it is complete and synced. */
+export async function writeBlob(
+  chunks: AsyncIterable<Uint8Array>,
+  { id }: StoredBlob,
   to: string,
-  watch: Watch,
 ): Promise<void> {
   const partial = `${to}.partial`;
   await rm(partial, { force: true });
-  await writeBlockFile(partial, blobChunks(source, blob, watch), { seed: checksumSeed(blob.id), blockBytes });
+  await writeBlockFile(partial, chunks, { seed: checksumSeed(id), blockBytes });
   await rename(partial, to);
 }
 
-/** Copies a blob's file to its offset in a segment. The first blob creates the segment. */
-export async function copyIntoSegment(
-  descriptor: number,
-  blob: StoredBlob,
+/** Writes a blob to its offset in a segment. The first blob creates the segment. */
+export async function writeIntoSegment(
+  chunks: AsyncIterable<Uint8Array>,
+  { id }: StoredBlob,
   to: { readonly path: string; readonly start: number },
-  watch: Watch,
 ): Promise<void> {
-  await writeBlockFile(to.path, blobChunks({ descriptor, start: 0 }, blob, watch), {
-    seed: checksumSeed(blob.id),
-    blockBytes,
-    start: to.start,
-  });
+  await writeBlockFile(to.path, chunks, { seed: checksumSeed(id), blockBytes, start: to.start });
 }
 
 /** Reads a blob to its end. Throws if the blob is damaged. */

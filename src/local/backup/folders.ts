@@ -1,8 +1,29 @@
-// Creates folders for copied bodies on demand, and syncs them and their parents at the end.
+// Stores the bodies of a backup in folders, which are created on demand and synced at the end.
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncDirectory } from "../disk/fsync-directory.ts";
+import { parseBlobId } from "../disk/layout.ts";
 import { privateFolder } from "../disk/private-files.ts";
+import type { BodyTarget } from "./backup-bucket.ts";
+import { hasBlob, writeBlob } from "./copy-blob.ts";
+import { type BackupLayout, backupBlobPath } from "./layout.ts";
+
+export function createFolderBodies(backup: BackupLayout): BodyTarget {
+  return {
+    async openBucket(bucketId) {
+      const folders = createFolderMaker(join(backup.blobs, bucketId));
+      return {
+        async has(blob) {
+          const location = parseBlobId(blob.id);
+          await folders.make(location.folder);
+          return hasBlob(backupBlobPath(backup, location), blob);
+        },
+        put: (blob, chunks) => writeBlob(chunks, blob, backupBlobPath(backup, parseBlobId(blob.id))),
+        finish: folders.sync,
+      };
+    },
+  };
+}
 
 export interface FolderMaker {
   make(folder: string): Promise<unknown>;

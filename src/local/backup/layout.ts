@@ -11,15 +11,18 @@ import { type BlobLocation, dataLayout, type Layout } from "../disk/layout.ts";
 
 export interface BackupLayout {
   readonly root: string;
+  /** The location for messages: the folder, or the address of the service it was fetched from. */
+  readonly where: string;
   readonly manifest: string;
   readonly snapshots: string;
   readonly blobs: string;
   readonly lock: string;
 }
 
-export function backupLayout(root: string): BackupLayout {
+export function backupLayout(root: string, where = root): BackupLayout {
   return {
     root,
+    where,
     manifest: join(root, "manifest.json"),
     snapshots: join(root, "snapshots"),
     blobs: join(root, "blobs"),

@@ -42,7 +42,8 @@ function refuse(root: string): never {
   throw new BackupError(`Another process is using the backup at "${root}".`, ["Try again when it is done."]);
 }
 
-function tryLock(path: string): (() => void) | undefined {
+/** Returns undefined if another process holds the lock. */
+export function tryLock(path: string): (() => void) | undefined {
   createPrivateFile(path);
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {

@@ -32,6 +32,8 @@ export interface BackupVisitor {
   companion(path: string, name: string): Promise<FileEntry>;
   /** Reads a body to its end and verifies it. */
   blob(path: string, blob: StoredBlob): Promise<void>;
+  /** Returns the path of a body. Default: its path in the backup's folder. */
+  readonly bodyPath?: ((blob: StoredBlob) => string) | undefined;
   damage(what: string): void;
 }
 
@@ -112,8 +114,8 @@ async function readBody(
     visitor.damage(`${formatSubject(entry, key)}: "${blob.id}" is not the id of a body in this bucket.`);
     return;
   }
-  const path = backupBlobPath(backup, parseBlobId(blob.id));
-  checkLinks(path);
+  const path = visitor.bodyPath?.(blob) ?? backupBlobPath(backup, parseBlobId(blob.id));
+  if (visitor.bodyPath === undefined) checkLinks(path);
   try {
     await visitor.blob(path, blob);
   } catch (error) {
@@ -144,28 +146,39 @@ export function createWatch({ progress, signal }: BackupWork): Watch {
 /** Reads the whole backup and reports all damage. */
 export async function verifyBackup(from: string, work: RestoreOptions = {}): Promise<VerifyBackupReport> {
   const backup = backupLayout(resolve(from));
-  return withReadLock(backup, async (manifest) => {
-    const damages: BackupDamage[] = [];
-    const damage = (what: string) => damages.push({ what });
-    work.progress?.expect(totalBytes(manifest));
-    const watch = createWatch(work);
-    const inspect = (path: string) => inspectFile(path, watch);
-    const authentication = await authenticate(backup, manifest, work).catch(
-      (error: unknown): Authentication => {
-        if (!(error instanceof BackupError)) throw error;
-        damage(error.message);
-        return "unverified";
-      },
-    );
-    const foreign = await findForeignBucket(backup, manifest);
-    if (foreign !== undefined) damage(foreign);
-    await walkBackup(backup, manifest, {
-      records: inspect,
-      registry: inspect,
-      companion: inspect,
-      blob: (path, blob) => readBlob(path, blob, watch),
-      damage,
-    });
-    return { ...toSummary(manifest), authentication, damages };
+  const watch = createWatch(work);
+  return withReadLock(backup, (manifest) =>
+    verifyAll({ backup, manifest, work, watch, readBody: (path, blob) => readBlob(path, blob, watch) }),
+  );
+}
+
+export interface Verification {
+  readonly backup: BackupLayout;
+  readonly manifest: Manifest;
+  readonly work: RestoreOptions;
+  readonly watch: Watch;
+  /** Reads a body to its end and verifies it. */
+  readBody(path: string, blob: StoredBlob): Promise<void>;
+  readonly bodyPath?: ((blob: StoredBlob) => string) | undefined;
+}
+
+export async function verifyAll(verification: Verification): Promise<VerifyBackupReport> {
+  const { backup, manifest, work, watch, readBody: blob, bodyPath } = verification;
+  const damages: BackupDamage[] = [];
+  const damage = (what: string) => damages.push({ what });
+  work.progress?.expect(totalBytes(manifest));
+  const inspect = (path: string) => inspectFile(path, watch);
+  const authentication = await authenticate(backup, manifest, work).catch(
+    (error: unknown): Authentication => {
+      if (!(error instanceof BackupError)) throw error;
+      damage(error.message);
+      return "unverified";
+    },
+  );
+  const foreign = await findForeignBucket(backup, manifest);
+  if (foreign !== undefined) damage(foreign);
+  await walkBackup(backup, manifest, {
+    ...{ records: inspect, registry: inspect, companion: inspect, blob, bodyPath, damage },
   });
+  return { ...toSummary(manifest), authentication, damages };
 }

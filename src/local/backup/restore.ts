@@ -1,6 +1,6 @@
 // Restores a backup into an empty directory and verifies every byte. A marker file prevents the
 // directory from being opened until all files are complete and durable.
-import { closeSync, existsSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StoredBlob } from "../../engine/blobs.ts";
@@ -21,12 +21,13 @@ import { privateFolder, tightenDirectory } from "../disk/private-files.ts";
 import { authenticate } from "./authentication.ts";
 import { findForeignBucket } from "./check.ts";
 import {
-  copyBlob,
-  copyIntoSegment,
   copyWhole,
+  fileChunks,
   hasBlob,
   readBlob,
   type Watch,
+  writeBlob,
+  writeIntoSegment,
   writeWhole,
 } from "./copy-blob.ts";
 import { createFolderMaker, type FolderMaker } from "./folders.ts";
@@ -51,9 +52,10 @@ export async function restore(
       if (foreign !== undefined) throw damagedBackupError(backup, foreign);
       if (startedChecksum !== manifest.checksum) await markUnfinished(target, manifest);
       work.progress?.expect(totalBytes(manifest));
-      await restoreAll(backup, target, manifest, createWatch(work));
-      await rm(target.restoreMarker);
-      await syncDirectory(target.root);
+      const watch = createWatch(work);
+      const readBody = (from: string, blob: StoredBlob) => fileChunks(from, blob, watch);
+      await restoreAll({ backup, target, manifest, watch, readBody });
+      await endRestore(target);
       return { ...toSummary(manifest), authentication };
     });
   } catch (error) {
@@ -69,7 +71,7 @@ export async function restore(
  * Throws unless the target is empty or contains an unfinished restore of the same backup, which is
  * then resumed. Returns the backup checksum from the marker file of that restore.
  */
-async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
+export async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
   const names = await namesIn(target.root);
   const startedChecksum = names.includes("restore.unfinished")
     ? await readFile(target.restoreMarker, "utf8")
@@ -89,7 +91,7 @@ async function checkTarget(target: Layout, { checksum }: SealedManifest): Promis
 }
 
 /** Call only without a valid marker: while a marker is replaced, the directory looks restored. */
-async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
+export async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
   const firstCreated = await mkdir(target.root, { recursive: true, mode: privateFolder });
   tightenDirectory(target);
   await writeWhole(target.restoreMarker, Buffer.from(checksum));
@@ -108,12 +110,26 @@ async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-async function restoreAll(
-  backup: BackupLayout,
-  target: Layout,
-  manifest: SealedManifest,
-  watch: Watch,
-): Promise<void> {
+/** Makes the directory a store that can be opened. */
+export async function endRestore(target: Layout): Promise<void> {
+  await rm(target.restoreMarker);
+  await syncDirectory(target.root);
+}
+
+export interface Restore {
+  /** Where the databases are. */
+  readonly backup: BackupLayout;
+  readonly target: Layout;
+  readonly manifest: SealedManifest;
+  readonly watch: Watch;
+  /** Yields the verified bytes of a body. */
+  readBody(path: string, blob: StoredBlob): AsyncIterable<Uint8Array>;
+  /** Returns the path of a body for messages. Default: its path in the backup's folder. */
+  readonly bodyPath?: ((blob: StoredBlob) => string) | undefined;
+}
+
+export async function restoreAll(restore: Restore): Promise<void> {
+  const { backup, target, manifest, watch, bodyPath } = restore;
   for (const path of [target.processes, target.trash, target.buckets])
     await mkdir(path, { recursive: true, mode: privateFolder });
   const folders = new Map<string, FolderMaker>();
@@ -131,10 +147,12 @@ async function restoreAll(
       const location = parseBlobId(blob.id);
       const to = blobPath(target, location);
       if (isInSegment(blob.id))
-        return restoreIntoSegment(blob, from, { path: to, start: blobOffset(location) }, watch);
+        return restoreIntoSegment(restore, from, blob, { path: to, start: blobOffset(location) });
       await folders.get(location.bucketId)!.make(location.folder);
-      await restoreBlob(blob, from, to, watch);
+      if (await isWhole(to, blob)) watch(blob.size);
+      else await writeBlob(restore.readBody(from, blob), blob, to);
     },
+    bodyPath,
     damage(what) {
       throw damagedBackupError(backup, what);
     },
@@ -149,36 +167,21 @@ async function restoreAll(
   await syncDirectory(target.root);
 }
 
-function damagedBackupError({ root }: BackupLayout, what: string): BackupError {
+export function damagedBackupError({ where }: BackupLayout, what: string): BackupError {
   return new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
-    `List all damage with: store restore --verify --from ${root}`,
+    `List all damage with: store restore --verify --from ${where}`,
   ]);
-}
-
-async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Watch): Promise<void> {
-  if (await isWhole(to, blob)) return watch(blob.size);
-  const descriptor = openSync(from, "r");
-  try {
-    await copyBlob({ descriptor, start: 0 }, blob, to, watch);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Restores a blob to its original offset. Bytes that the backup does not contain stay a hole. */
 async function restoreIntoSegment(
-  blob: StoredBlob,
+  { readBody, watch }: Restore,
   from: string,
+  blob: StoredBlob,
   to: { readonly path: string; readonly start: number },
-  watch: Watch,
 ): Promise<void> {
-  if (existsSync(to.path) && (await isSound(to.path, blob, to.start))) return watch(blob.size);
-  const descriptor = openSync(from, "r");
-  try {
-    await copyIntoSegment(descriptor, blob, to, watch);
-  } finally {
-    closeSync(descriptor);
-  }
+  if (existsSync(to.path) && (await isSound(to.path, blob, to.start))) watch(blob.size);
+  else await writeIntoSegment(readBody(from, blob), blob, to);
 }
 
 /** Whether an interrupted run has already restored the blob. */

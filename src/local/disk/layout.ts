@@ -13,6 +13,8 @@
 //   audit.log.<n>                        a full audit.log, with the number of its last entry
 //   audit.log.head, .lock, .limit        its last entry, the lock of its writers, its maximum size
 //   reserve                              space kept free so that deletes work on a full disk
+//   last-backup.json                     time and target of the latest backup
+//   backup.staging/                      databases on their way to a backup on an S3 service
 //   restore.unfinished                   present until a restore into this directory is complete
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";

@@ -56,16 +56,27 @@ function linesOf(screen: string): string[] {
   );
 }
 
+export interface PlayOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Replaces addresses of the page with those of the test. */
+  readonly replace?: (text: string) => string;
+}
+
 /** Runs every command of the page in `docs/`. Does nothing without a pseudo terminal. */
-export async function playPage(t: TestContext, name: string): Promise<void> {
+export async function playPage(
+  t: TestContext,
+  name: string,
+  { environment: given = {}, replace = (text) => text }: PlayOptions = {},
+): Promise<void> {
   if (terminalProgram === undefined) return;
   let directory = await temporaryDirectory(t);
   const bin = join(directory, "bin");
   await mkdir(bin);
   await writeFile(join(bin, "store"), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
   await chmod(join(bin, "store"), 0o755);
-  const environment = { PATH: `${bin}:${process.env.PATH}`, NO_COLOR: "1", TZ: "UTC", LC_ALL: "C.UTF-8" };
-  const steps = stepsOf(await readFile(join(root, "docs", name), "utf8"));
+  const plain = { PATH: `${bin}:${process.env.PATH}`, NO_COLOR: "1", TZ: "UTC", LC_ALL: "C.UTF-8" };
+  const environment = { ...plain, ...given };
+  const steps = stepsOf(replace(await readFile(join(root, "docs", name), "utf8")));
   assert.notEqual(steps.length, 0);
   for (const { command, shown } of steps) {
     if (command.startsWith("cd ")) {

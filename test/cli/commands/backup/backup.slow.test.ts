@@ -5,11 +5,11 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { openEngine } from "../../../src/open.ts";
-import { sampleBytes } from "../../support/bytes.ts";
-import { assertRefused } from "../refusals.ts";
-import { contentsOf, openShell, outcomeOf, type Shell, shellIn } from "../store.ts";
-import { inTerminal, terminalProgram } from "../terminal.ts";
+import { openEngine } from "../../../../src/open.ts";
+import { sampleBytes } from "../../../support/bytes.ts";
+import { assertRefused } from "../../refusals.ts";
+import { contentsOf, openShell, outcomeOf, type Shell, shellIn } from "../../store.ts";
+import { inTerminal, terminalProgram } from "../../terminal.ts";
 
 async function openFilledShell(t: TestContext, size = 200_000): Promise<Shell> {
   const shell = await openShell(t);
@@ -103,8 +103,8 @@ test("backup and restore refuse invalid sources and targets with a message", asy
   await writeFile(join(shell.directory, "file"), "");
   await shell.store("backup", "--to", "copy");
   await assertRefused(shell, 2, [
-    [["backup"], "needs a folder: --to DIR"],
-    [["restore"], "needs a folder: --from DIR"],
+    [["backup"], "needs a folder or an S3 service: --to DIR"],
+    [["restore"], "needs a folder or an S3 service: --from DIR"],
     [["backup", "copy"], 'does not expect "copy"'],
   ]);
   await assertRefused(shell, 1, [
