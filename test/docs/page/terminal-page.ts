@@ -56,8 +56,17 @@ function linesOf(screen: string): string[] {
   );
 }
 
+export interface PageOptions {
+  /** Returns the command to run instead, for example with the address of a started server. */
+  readonly prepare?: (command: string, directory: string) => Promise<string>;
+}
+
 /** Runs every command of the page in `docs/`. Does nothing without a pseudo terminal. */
-export async function playPage(t: TestContext, name: string): Promise<void> {
+export async function playPage(
+  t: TestContext,
+  name: string,
+  { prepare = async (command) => command }: PageOptions = {},
+): Promise<void> {
   if (terminalProgram === undefined) return;
   let directory = await temporaryDirectory(t);
   const bin = join(directory, "bin");
@@ -72,7 +81,7 @@ export async function playPage(t: TestContext, name: string): Promise<void> {
       directory = resolve(directory, command.slice(3));
       continue;
     }
-    const { code, screen } = await lineInTerminal(directory, command, {
+    const { code, screen } = await lineInTerminal(directory, await prepare(command, directory), {
       answers: answersTo(command),
       columns: 200,
       environment,
