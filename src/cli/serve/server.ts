@@ -126,8 +126,10 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
     const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };
     await announce(invocation, { ...ready, ports: portSettings, bucketSockets: plan.bucketSockets });
+    // Signals may arrive as soon as systemd knows that the server is ready.
+    const ended = waitForEndSignal(tls);
     await notifySystemd("READY=1", invocation);
-    await waitForEndSignal(tls);
+    await ended;
     await notifySystemd("STOPPING=1", invocation);
     log("Shutting down: waiting for requests in flight to finish.");
   } finally {
