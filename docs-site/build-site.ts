@@ -37,7 +37,11 @@ export function buildSite({ root, base = "/" }: SiteOptions): Site {
   const links = createLinks(root, pages);
   const files = new Map<string, string | Uint8Array>();
   const searchSections: SearchSection[] = [];
-  const layout = { siteTitle: map.title, navigation: sections satisfies readonly NavigationSection[] };
+  const navigation: readonly NavigationSection[] = sections.map((section) => ({
+    title: section.title,
+    pages: section.pages.map(({ url, title }) => ({ url, title: shortTitle(title) })),
+  }));
+  const layout = { siteTitle: map.title, navigation };
   for (const page of pages) {
     const rendered = renderMarkdown(page.text, (target) => links.resolve(page, target));
     const content = page === home ? rendered.html + sectionList(map, sections) : rendered.html;
@@ -64,6 +68,12 @@ function readPage(root: string, file: string): SourcePage {
 function urlOf(file: string): string {
   const path = file.startsWith("docs/") ? file.slice("docs/".length) : `project/${file.toLowerCase()}`;
   return path.replace(/(^|\/)README\.md$/, "$1index.html").replace(/\.md$/, ".html");
+}
+
+/** In the navigation, "How to install" is "Install": its section is named How to. */
+function shortTitle(title: string): string {
+  const short = title.replace(/^How to /, "");
+  return short.slice(0, 1).toUpperCase() + short.slice(1);
 }
 
 interface Links {

@@ -53,7 +53,7 @@ export function pageHtml(layout: PageLayout): string {
 <button id="theme" type="button" hidden>Dark</button>
 </header>
 <main id="content">
-${contentsOfPage(layout.headings)}${content}${neighbours(layout)}</main>
+${withContents(content, layout.headings)}${neighbours(layout)}</main>
 <nav id="contents" aria-label="Contents">
 ${navigationHtml(layout)}</nav>
 </body>
@@ -67,12 +67,13 @@ function linkTo({ url, base }: PageLayout, target: string): string {
   return target === "" ? (relative === "" ? "./" : `${relative}/`) : relative;
 }
 
-/** Pages with several headings begin with a list of them. */
-function contentsOfPage(headings: readonly Heading[]): string {
+/** Adds a list of the headings below the title, if there are several. */
+function withContents(content: string, headings: readonly Heading[]): string {
   const listed = headings.filter(({ depth }) => depth === 2);
-  if (listed.length < 3) return "";
+  if (listed.length < 3) return content;
   const items = listed.map(({ anchor, html }) => `<li><a href="#${anchor}">${html}</a></li>`);
-  return `<details class="headings"><summary>On this page</summary>\n<ul>${items.join("\n")}</ul></details>\n`;
+  const list = `<details class="headings"><summary>On this page</summary>\n<ul>${items.join("\n")}</ul></details>\n`;
+  return content.replace("</h1>\n", () => `</h1>\n${list}`);
 }
 
 function neighbours(layout: PageLayout): string {

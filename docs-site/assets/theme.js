@@ -29,6 +29,7 @@
       }
       show();
     });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
     show();
     button.hidden = false;
   });
