@@ -154,7 +154,7 @@ const wideFolders = ["model", "cli/commands", "console/page"];
 /** Folders of test/ without a counterpart in src/: suites of the whole product, and helpers. */
 const testFolders = [
   ...["attack", "cluster-run", "console-run", "contracts", "docs", "interop", "package-run", "proof"],
-  ...["support", "wpt", "local/agents"],
+  ...["packaging-run", "support", "wpt", "local/agents"],
 ];
 
 /** Engine files of which front ends may import types; a test below refuses other imports. */

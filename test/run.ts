@@ -10,7 +10,7 @@ const compiled = fileURLToPath(new URL("./", import.meta.url));
 const sources = fileURLToPath(new URL("../../test/", import.meta.url));
 
 /** Suites that have their own main program, which first installs or starts what they need. */
-const suitesWithMain = ["cluster-run/", "console-run/", "interop/"];
+const suitesWithMain = ["cluster-run/", "console-run/", "interop/", "packaging-run/"];
 /** Number of test files that run concurrently. Files of the short lane often wait for the disk. */
 const concurrencyByLane = new Map([
   ["short", 3],

@@ -15,7 +15,7 @@ export interface Operation {
 }
 
 /** Query parameters that select an operation. Unsupported ones are refused, never ignored. */
-const subresources = new Set(
+export const subresources: ReadonlySet<string> = new Set(
   (
     "abac accelerate acl analytics annotation attributes cors delete encryption intelligent-tiering inventory " +
     "legal-hold lifecycle location logging metadataAnnotationTable metadataConfiguration metadataInventoryTable " +
@@ -159,7 +159,7 @@ function toSubresourceKey(query: Query): string {
 }
 
 /** Operations on one version of an object, which a request can name. */
-const versionOperations: ReadonlySet<OperationName> = new Set<OperationName>([
+export const versionOperations: ReadonlySet<OperationName> = new Set<OperationName>([
   "GetObject",
   "HeadObject",
   "DeleteObject",

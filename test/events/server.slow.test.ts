@@ -96,3 +96,17 @@ test("a script's notification handler and a webhook receive events of writes, an
   assert.match(shown, /hook\ts3:ObjectCreated:\*\t\*s3\thttp:.*\/hook/);
   assert.ok(!shown.includes(secret));
 });
+
+test("a rule for a script without a notification handler is reported once, with what to do and without a stack", async (t) => {
+  const scene = await scriptScene(t, "export default { fetch: () => new Response() };");
+  const server = await scene.start("dev");
+  const { stderr } = await scene.shell.run(
+    ["bucket", "notify", "add", "bucket", "--script", "nope"].concat("--data", `${scene.directory}/.store`),
+  );
+  assert.match(stderr, /names script, not nope: events wait until a server runs a script nope/);
+  await run(scene, "bucket", "notify", "add", "bucket", "--script", "script");
+  await scene.shell.run(["object", "put", "bucket/a", "-", "--data", `${scene.directory}/.store`]);
+  await server.told(
+    /will be retried \(.*script "script"\): .* no notification handler: add one, or remove the rule\.\n/,
+  );
+});

@@ -74,7 +74,7 @@ const readme = ({ name, bucket }: Project) => `# ${name}
 A script that serves the bucket \`${bucket}\` over HTTP.
 
     npm install
-    npx store dev --create-buckets
+    npx store-server dev --create-buckets
 
 Then, in another terminal:
 
@@ -84,8 +84,8 @@ Then, in another terminal:
 
 - \`store.toml\` names the script and binds the bucket: \`env.BUCKET\` in \`src/index.ts\`.
 - \`.store/\` is the data directory: buckets, the script's secrets, and the key that encrypts them.
-- \`npx store types\` updates \`store-env.d.ts\` after you change \`store.toml\`.
-- \`npx store --help\` lists all commands.
+- \`npx store-server types\` updates \`store-env.d.ts\` after you change \`store.toml\`.
+- \`npx store-server --help\` lists all commands.
 `;
 
 const packageFile = ({ name, dependency }: Project) =>

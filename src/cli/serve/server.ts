@@ -28,6 +28,7 @@ import { type RunningPublic, servePublic } from "./public.ts";
 import { type RunningS3, serveS3 } from "./s3.ts";
 import { checkBuckets, checkNamespaces, checkSecretNames, type PromptMode } from "./script-checks.ts";
 import { prepareBucketSockets, serveBucketSockets } from "./sockets/bucket-sockets.ts";
+import { notifySystemd } from "./systemd.ts";
 import { openTls, type RunningTls } from "./tls.ts";
 
 /** The plan, with the certificates loaded and the metrics and request log open. */
@@ -125,7 +126,11 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
     const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };
     await announce(invocation, { ...ready, ports: portSettings, bucketSockets: plan.bucketSockets });
-    await waitForEndSignal(tls);
+    // Signals may arrive as soon as systemd knows that the server is ready.
+    const ended = waitForEndSignal(tls);
+    await notifySystemd("READY=1", invocation);
+    await ended;
+    await notifySystemd("STOPPING=1", invocation);
     log("Shutting down: waiting for requests in flight to finish.");
   } finally {
     await Promise.all(running.map((server) => server.close()));

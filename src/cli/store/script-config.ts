@@ -75,3 +75,23 @@ export function noteUnread({ options, directory, output }: Invocation): void {
   const read = basename(findConfig(directory));
   output.note(`Using ${read}; ${unread.join(" and ")} ${unread.length === 1 ? "is" : "are"} ignored.`);
 }
+
+/** Prints a note if no configuration here names the script: another server may still run it. */
+export function noteUnknownScript(invocation: Invocation, name: string): void {
+  if (!hasConfigs(invocation)) return;
+  const names = configFiles(invocation).map(readName);
+  if (names.includes(name) || names.includes(undefined)) return;
+  const known = names.join(", ");
+  invocation.output.note(
+    `The configuration here names ${known}, not ${name}: events wait until a server runs a script ${name}.`,
+  );
+}
+
+/** Returns undefined for an invalid configuration: commands that run scripts report its errors. */
+function readName(file: string): string | undefined {
+  try {
+    return readConfig(file, { environment: undefined, mode: undefined, readsDotEnv: false }).name;
+  } catch {
+    return undefined;
+  }
+}

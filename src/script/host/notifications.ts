@@ -7,12 +7,16 @@ import type { ScriptHandlers } from "./host.ts";
 import type { NotificationMessage, NotificationResult } from "./messages.ts";
 import { logError } from "./script-error.ts";
 
+const missingHandler = "the script's default export has no notification handler: add one, or remove the rule";
+
 export async function handleAll(
   handlers: ScriptHandlers,
   env: Environment,
   context: ScriptContext,
   events: readonly NotificationMessage[],
 ): Promise<NotificationResult> {
+  // The deliverer logs this once. It is not an error of the script's code, so it has no stack.
+  if (handlers.notification === undefined) return { handled: [], error: missingHandler };
   const handled: number[] = [];
   let error: string | undefined;
   /** Event indexes by key: events of one key run in order, different keys concurrently. */
@@ -42,8 +46,6 @@ async function handle(
   context: ScriptContext,
   { time, ...event }: NotificationMessage,
 ): Promise<void> {
-  if (handlers.notification === undefined)
-    throw new TypeError("The script's default export has no notification handler.");
   const promises: Promise<unknown>[] = [];
   const eventContext: ScriptContext = {
     ...context,
@@ -53,7 +55,7 @@ async function handle(
       context.waitUntil(Promise.resolve(promise).catch(() => {}));
     },
   };
-  await handlers.notification({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
+  await handlers.notification?.({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
   // A promise may add further promises while it is awaited.
   for (let i = 0; i < promises.length; i++) await promises[i];
 }

@@ -60,13 +60,19 @@ export interface PlayOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Replaces addresses of the page with those of the test. */
   readonly replace?: (text: string) => string;
+  /** Returns the command to run instead, for example with the address of a started server. */
+  readonly prepare?: (command: string, directory: string) => Promise<string>;
 }
 
 /** Runs every command of the page in `docs/`. Does nothing without a pseudo terminal. */
 export async function playPage(
   t: TestContext,
   name: string,
-  { environment: given = {}, replace = (text) => text }: PlayOptions = {},
+  {
+    environment: given = {},
+    replace = (text) => text,
+    prepare = async (command) => command,
+  }: PlayOptions = {},
 ): Promise<void> {
   if (terminalProgram === undefined) return;
   let directory = await temporaryDirectory(t);
@@ -83,7 +89,7 @@ export async function playPage(
       directory = resolve(directory, command.slice(3));
       continue;
     }
-    const { code, screen } = await lineInTerminal(directory, command, {
+    const { code, screen } = await lineInTerminal(directory, await prepare(command, directory), {
       answers: answersTo(command),
       columns: 200,
       environment,

@@ -18,6 +18,7 @@ import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
 import { type Data, withData } from "../../store/open-store.ts";
+import { noteUnknownScript } from "../../store/script-config.ts";
 
 const defaultKeep = 7 * dayMilliseconds;
 
@@ -99,6 +100,7 @@ async function add(invocation: Invocation, bucket: string): Promise<void> {
     ["target", targetText(rule)],
     ...(secret === undefined ? [] : [["secret", secret] as [string, string]]),
   ]);
+  if (target.kind === "script") noteUnknownScript(invocation, target.name);
   if (secret !== undefined) output.note("Save the secret now: it is not shown again. It signs the messages.");
 }
 

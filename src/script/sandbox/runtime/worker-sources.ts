@@ -24,7 +24,7 @@ async function handleEvents(main, events) {
         handled.push(index);
       } catch (fault) {
         error ??= missing.test(message(fault))
-          ? "The script's default export has no notification handler."
+          ? "the script's default export has no notification handler: add one, or remove the rule"
           : message(fault);
         return;
       }
