@@ -81,3 +81,27 @@ export async function verifyBackup(from: string, work?: RestoreOptions): Promise
   const reader = await import("./local/backup/reader.ts");
   return reader.verifyBackup(from, work);
 }
+
+export interface StoreState {
+  /** Schema version of the store; undefined if the store does not exist yet. */
+  readonly schema: number | undefined;
+  /** Schema version that this package uses. */
+  readonly knownSchema: number;
+  /** Time of the database of a cluster minus the time of this process, in milliseconds. */
+  readonly clockOffset?: number | undefined;
+}
+
+/** Reads the state of a store without opening it, so that an older schema is not upgraded. */
+export async function inspectStore(location: Location): Promise<StoreState> {
+  checkLocation(location);
+  if (typeof location !== "string") {
+    const { inspectCluster } = await import("./cluster/open.ts");
+    return inspectCluster(location);
+  }
+  const [{ schemaVersion }, { readUserVersion }, { dataLayout }] = await Promise.all([
+    import("./local/index/schema.ts"),
+    import("./local/index/sqlite.ts"),
+    import("./local/disk/layout.ts"),
+  ]);
+  return { schema: readUserVersion(dataLayout(location).registry), knownSchema: schemaVersion };
+}
