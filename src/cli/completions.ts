@@ -60,7 +60,8 @@ _store() {
 ${bashPath}
   local current="\${COMP_WORDS[COMP_CWORD]}" candidate
   COMPREPLY=($(compgen -W "$(_store_names "$path")" -- "$current"))
-  [[ \${#COMPREPLY[@]} -gt 0 && ( $current == -* || $path != *" "* ) && -n $current ]] && return
+  [[ $current == -* || ( -n \${COMPREPLY[0]} && \${COMPREPLY[0]} != -* ) ]] && return
+  COMPREPLY=()
   while IFS= read -r candidate; do
     [[ -n $candidate ]] && COMPREPLY+=("$(printf %q "$candidate")")
   done < <(command store complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)

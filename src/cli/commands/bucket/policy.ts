@@ -5,7 +5,7 @@ import { isPublicPolicy } from "../../../access/policy/public-status.ts";
 import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
-import { refuseUrl } from "../../framework/path-argument.ts";
+import { pathArgument } from "../../framework/path-argument.ts";
 import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 import { fileInput, standardInput } from "../../terminal/input.ts";
@@ -62,8 +62,9 @@ async function get(invocation: Invocation, bucket: string): Promise<void> {
 
 async function put(invocation: Invocation, bucket: string, file: string): Promise<void> {
   const { output } = invocation;
-  if (file !== "-") refuseUrl({ label: "store bucket policy set", text: file, expected: "a file or -" });
-  const text = await readPolicy(file);
+  const label = "store bucket policy set";
+  const path = file === "-" ? file : pathArgument(invocation, { label, text: file, expected: "a file or -" });
+  const text = await readPolicy(path);
   const policy = parseGiven(text, bucket);
   const options = { absent: "refuse", subject: { bucket } } as const;
   const before = await withData(invocation, options, async ({ engine, recordAudit }) => {

@@ -4,7 +4,7 @@ import type { Command } from "../../framework/command.ts";
 import { findCandidates } from "./candidates.ts";
 
 /** A completion that takes longer disturbs more than it helps. */
-const maxMilliseconds = 2000;
+const maxMilliseconds = 3000;
 
 export const completeCommand: Command = {
   name: "complete",

@@ -1,6 +1,6 @@
 // `store doctor`: checks the machine, the store and its servers, and names a cure for each problem.
 import type { Command } from "../../framework/command.ts";
-import { formatCount, type Output } from "../../framework/output.ts";
+import { escapeControls, formatCount, type Output } from "../../framework/output.ts";
 import { refuseUrl } from "../../framework/path-argument.ts";
 import { examine } from "../../health/examine.ts";
 import type { Finding, FindingState } from "../../health/finding.ts";
@@ -42,17 +42,33 @@ async function print(
   const { style } = output;
   const colours = { ok: style.green, warning: style.yellow, problem: style.red } as const;
   const width = Math.max(...findings.map(({ check }) => check.length));
+  const indent = " ".repeat(width + 11);
+  // In a very narrow terminal, the terminal itself breaks the lines.
+  const columns = Math.max(20, (output.stdout.columns ?? 80) - indent.length);
   for (const { check, state, what, cure } of findings) {
     if (!output.isTerminal) {
       await output.moreRows([], [[state, check, what, ...(cure === undefined ? [] : [cure])]]);
       continue;
     }
-    await output.line(`${colours[state](state.padEnd(7))}  ${check.padEnd(width)}  ${what}`);
-    if (cure !== undefined) await output.line(`${" ".repeat(width + 11)}${output.typed(cure)}`);
+    const text = [...wrap(what, columns), ...(cure === undefined ? [] : wrap(output.typed(cure), columns))];
+    const [first = "", ...others] = text;
+    await output.line(`${colours[state](state.padEnd(7))}  ${check.padEnd(width)}  ${first}`);
+    for (const line of others) await output.line(indent + line);
   }
   const found = [
     ...(problems === 0 ? [] : [formatCount(problems, "problem")]),
     ...(warnings === 0 ? [] : [formatCount(warnings, "warning")]),
   ];
   output.note(found.length === 0 ? "Everything is in order." : `Found ${found.join(" and ")}.`);
+}
+
+/** Breaks a text at spaces. Words that are longer than a line, such as paths, stay whole. */
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of escapeControls(text).split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }

@@ -3,7 +3,7 @@ import { type Fields, isCount, isFields, isList, isText } from "../../../model/s
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { runInterruptible } from "../../framework/interrupt.ts";
-import { escapeControls } from "../../framework/output.ts";
+import { escapeControls, type Output } from "../../framework/output.ts";
 import { parsePastTime, pastTimeRule } from "../../framework/time-argument.ts";
 import type { ConsoleClient } from "../../health/console-client.ts";
 import { readLines } from "../../health/follow-file.ts";
@@ -126,9 +126,15 @@ async function printLines(
     const { number: _, ...shown } = line;
     const text = output.isJson
       ? JSON.stringify({ ...shown, time })
-      : [output.style.dim(output.time(line.time)), line.script, escapeControls(line.text)].join("  ");
+      : [output.style.dim(output.time(line.time)), line.script, escapeControls(line.text)].join(
+          separator(output),
+        );
     await output.line(text);
   }
+}
+
+function separator({ isTerminal }: Output): string {
+  return isTerminal ? "  " : "\t";
 }
 
 async function printRequests(invocation: Invocation, since: number): Promise<void> {
@@ -161,5 +167,5 @@ async function printRequest({ output }: Invocation, line: string, since: number)
   const object = key === undefined ? bucket : `${bucket}/${key}`;
   const words = [status, face, operation ?? method, object, `${milliseconds} ms`, remoteAddress];
   const text = words.filter((word) => word !== undefined).map((word) => escapeControls(String(word)));
-  await output.line([output.style.dim(output.time(time)), ...text].join("  "));
+  await output.line([output.style.dim(output.time(time)), ...text].join(separator(output)));
 }

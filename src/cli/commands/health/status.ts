@@ -67,7 +67,7 @@ async function print(output: Output, where: string, status: Status): Promise<voi
     await output.fields([
       ["server", `process ${pid} on ${host}, store ${mode}, version ${version}`],
       ["started", `${output.time(started)} (${formatAge(Date.now() - started)} ago)`],
-      ...ports.map(({ name, url }) => [name, url] as const),
+      ...ports.map(({ name, url }) => [`${name} on`, url] as const),
       ["scripts", scripts.length === 0 ? "none" : scripts.join(", ")],
       ...messages
         .slice(-shownMessages)
