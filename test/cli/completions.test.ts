@@ -4,7 +4,9 @@ import { spawnSync } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { listNames } from "../../src/cli/commands/completion/names.ts";
 import { completionScript, shells } from "../../src/cli/completions.ts";
+import type { Invocation } from "../../src/cli/framework/command.ts";
 import { openEngine } from "../../src/open.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { runInProcess } from "./in-process.ts";
@@ -85,10 +87,17 @@ test("completions know buckets, keys, namespaces, scripts and profiles, and are 
   assert.equal(await complete("kv get cache c"), "colour");
   assert.equal(await complete("bucket notify add photos --script "), "thumbs");
   assert.equal(await complete("logs t"), "thumbs");
-  assert.equal(await complete("key create --profile w"), "work");
   assert.equal(await complete("nonsense x"), "");
   assert.equal(await complete("bucket info --data /nowhere "), "");
   assert.equal(await complete("bucket info ", await temporaryDirectory(t)), "");
+});
+
+test("the names of profiles are those of the user's profiles.json", async (t) => {
+  const directory = await temporaryDirectory(t);
+  await storeWithNames(directory);
+  const environment = { HOME: directory };
+  const request = { kind: "profile", word: "w", positional: [] } as const;
+  assert.deepEqual(await listNames({ environment, directory } as unknown as Invocation, request), ["work"]);
 });
 
 test("a Tab in bash completes the names of the store, quoted for the shell", async (t) => {

@@ -22,7 +22,8 @@ export function checkCertificate(file: string, now: number): Finding {
   try {
     certificate = new X509Certificate(readFileSync(file));
   } catch (error) {
-    const why = systemCode(error) ?? "it is not a PEM certificate";
+    const isFileError = error instanceof Error && "syscall" in error;
+    const why = isFileError ? systemCode(error) : "it is not a PEM certificate";
     return problem(check, `The certificate ${file} cannot be read: ${why}.`, "Check the file of --tls-cert.");
   }
   const until = Date.parse(certificate.validTo);

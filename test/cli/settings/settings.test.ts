@@ -39,6 +39,11 @@ const lifecycle = {
       Expiration: { Days: 3 },
       Transitions: [{ Days: 1, StorageClass: "STANDARD_IA" }],
       NoncurrentVersionExpiration: { NoncurrentDays: 5, NewerNoncurrentVersions: 2 },
+    },
+    {
+      ID: "uploads",
+      Filter: { Prefix: "" },
+      Status: "Enabled",
       AbortIncompleteMultipartUpload: { DaysAfterInitiation: 2 },
     },
     {
