@@ -74,10 +74,10 @@ test("status, doctor and logs find a running server, and notice that it was kill
   assert.equal(await store("console", "list", "--json"), "[]\n", "the token of store logs is revoked");
 
   const following = shell.start(["logs", "--follow", "--json"]);
-  const follower = createInterface(following.stdout);
-  for (let seen = 0; seen < 3; seen++) await once(follower, "line");
+  const follower = createInterface(following.stdout)[Symbol.asyncIterator]();
+  for (let seen = 0; seen < 3; seen++) await follower.next();
   await fetch(announced.url!);
-  await once(follower, "line");
+  assert.equal((await follower.next()).done, false);
   following.kill("SIGINT");
   assert.equal((await once(following, "exit"))[1], "SIGINT");
   assert.equal(await store("console", "list", "--json"), "[]\n");
