@@ -8,7 +8,7 @@ import { type Finding, ok, problem, warning } from "./finding.ts";
 
 export function checkNode(found = process.versions.node, needed = neededNode()): Finding {
   const check = "node";
-  if (isAtLeast(found, needed)) return ok(check, `Node ${found}; Store needs ${needed} or later.`);
+  if (isSameOrLater(found, needed)) return ok(check, `Node ${found}; Store needs ${needed} or later.`);
   return problem(
     check,
     `Node ${found} is too old: Store needs ${needed} or later.`,
@@ -22,7 +22,7 @@ function neededNode(): string {
   return isText(engines, 100) ? engines.replace(/^[^\d]*/, "") : "0";
 }
 
-function isAtLeast(found: string, needed: string): boolean {
+function isSameOrLater(found: string, needed: string): boolean {
   const [a, b] = [found, needed].map((version) => version.split(".").map(Number));
   for (let i = 0; i < 3; i++) {
     const difference = (a![i] ?? 0) - (b![i] ?? 0);

@@ -49,13 +49,13 @@ export const statusCommand: Command = {
 async function print(output: Output, where: string, status: Status): Promise<void> {
   const { servers, totals, backup, encryption } = status;
   const { buckets, namespaces, objects, bytes, countedBuckets } = totals;
-  const least = countedBuckets < buckets ? "at least " : "";
+  const bound = countedBuckets < buckets ? "at least " : "";
   await output.fields([
     ["store", where],
     ["version", packageVersion()],
     ["buckets", String(buckets)],
-    ["objects", `${least}${objects}`],
-    ["size", `${least}${output.bytes(bytes)}`],
+    ["objects", `${bound}${objects}`],
+    ["size", `${bound}${output.bytes(bytes)}`],
     ["namespaces", String(namespaces)],
     ["encryption", encryption === "always" ? "of every new object" : "as buckets and requests ask"],
     ["latest backup", backup === undefined ? "none" : `${output.time(backup.time)} to ${backup.to}`],
