@@ -154,3 +154,34 @@ async function withRepository<T>(
     repository.close();
   }
 }
+
+export interface StoreState {
+  /** Schema version of the store; undefined if the store does not exist yet. */
+  readonly schema: number | undefined;
+  /** Schema version that this package uses. */
+  readonly knownSchema: number;
+  /** Time of the database of a cluster minus the time of this process, in milliseconds. */
+  readonly clockOffset?: number | undefined;
+}
+
+/** Reads the state of a store without opening it, so that an older schema is not upgraded. */
+export async function inspectStore(location: Location): Promise<StoreState> {
+  checkLocation(location);
+  if (typeof location !== "string") {
+    const { inspectCluster } = await import("./cluster/open.ts");
+    return inspectCluster(location);
+  }
+  const [{ schemaVersion }, { readUserVersion }, { dataLayout }] = await Promise.all([
+    import("./local/index/schema.ts"),
+    import("./local/index/sqlite.ts"),
+    import("./local/disk/layout.ts"),
+  ]);
+  return { schema: readUserVersion(dataLayout(location).registry), knownSchema: schemaVersion };
+}
+
+/** Returns the latest successful backup of a data directory; undefined for a cluster. */
+export async function readLastBackup(location: Location): Promise<LastBackup | undefined> {
+  if (typeof location !== "string") return undefined;
+  const file = await import("./local/backup/last-backup.ts");
+  return file.readLastBackup(location);
+}

@@ -137,7 +137,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 /** Sub-folders in order: each imports only sub-folders before it and files of its parent folder. */
 const folders: Readonly<Record<string, readonly string[]>> = {
   access: ["keys", "policy", "temporary"],
-  cli: ["framework", "terminal", "store", "init", "transfer", "serve", "commands"],
+  cli: ["framework", "terminal", "store", "settings", "init", "transfer", "serve", "health", "commands"],
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
   engine: ["codec", "encryption", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],

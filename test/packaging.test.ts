@@ -117,6 +117,7 @@ test("the package contains only files needed at run time, without sources and te
     "src/console/page",
     "packaging/store.service",
     "packaging/grafana-dashboard.json",
+    "packaging/store.1",
     "docs/*.md",
     "docs/tutorial",
     "docs/how-to",

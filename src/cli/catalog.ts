@@ -6,6 +6,8 @@ import { type CommandError, usageError } from "./framework/command-error.ts";
 
 export interface CatalogEntry {
   readonly name: string;
+  /** Left out of help, completions and documentation: for programs, not for people. */
+  readonly isHidden?: true;
   load(): Promise<Command | CommandGroup>;
 }
 
@@ -29,15 +31,29 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "console", load: async () => (await import("./commands/console.ts")).consoleCommands },
   { name: "user", load: async () => (await import("./commands/user.ts")).userCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },
+  { name: "status", load: async () => (await import("./commands/health/status.ts")).statusCommand },
+  { name: "doctor", load: async () => (await import("./commands/health/doctor.ts")).doctorCommand },
+  { name: "logs", load: async () => (await import("./commands/health/logs.ts")).logsCommand },
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
   { name: "backup", load: async () => (await import("./commands/backup/backup.ts")).backupCommand },
   { name: "restore", load: async () => (await import("./commands/backup/restore.ts")).restoreCommand },
   { name: "copy", load: async () => (await import("./commands/copy.ts")).copyCommand },
   { name: "migrate", load: async () => (await import("./commands/migrate.ts")).migrateCommand },
   { name: "audit", load: async () => (await import("./commands/audit.ts")).auditCommand },
-  { name: "completions", load: async () => (await import("./commands/completions.ts")).completionsCommand },
+  {
+    name: "completions",
+    load: async () => (await import("./commands/completion/completions.ts")).completionsCommand,
+  },
+  {
+    name: "complete",
+    isHidden: true,
+    load: async () => (await import("./commands/completion/complete.ts")).completeCommand,
+  },
   { name: "help", load: async () => (await import("./commands/help.ts")).helpCommand },
 ];
+
+/** The commands that people see. */
+export const shownCatalog: readonly CatalogEntry[] = catalog.filter(({ isHidden }) => isHidden !== true);
 
 export interface FoundCommand {
   readonly entry: Command | CommandGroup;
@@ -49,7 +65,7 @@ export interface FoundCommand {
 export async function findCommand(words: readonly string[]): Promise<FoundCommand> {
   const [first = "", second] = words;
   const found = catalog.find(({ name }) => name === first);
-  if (found === undefined) throw unknownCommand("", first, names(catalog));
+  if (found === undefined) throw unknownCommand("", first, names(shownCatalog));
   const entry = await found.load();
   if (!isGroup(entry) || second === undefined) return { entry, path: first };
   const command = entry.commands.find(({ name }) => name === second);
@@ -78,6 +94,11 @@ const synonyms: Readonly<Record<string, string>> = {
   start: "serve",
   check: "verify",
   buckets: "bucket list",
+  log: "logs",
+  tail: "logs",
+  ps: "status",
+  info: "status",
+  health: "doctor",
 };
 
 function unknownCommand(parent: string, word: string, commandNames: readonly string[]): CommandError {

@@ -1,5 +1,5 @@
 // Generates shell completion scripts from the declarations of the commands.
-import { catalog } from "./catalog.ts";
+import { shownCatalog } from "./catalog.ts";
 import { commonOptions, isGroup, type Option } from "./framework/command.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
@@ -14,7 +14,7 @@ interface Entry {
 }
 
 async function entries(): Promise<Entry[]> {
-  const loaded = await Promise.all(catalog.map(({ load }) => load()));
+  const loaded = await Promise.all(shownCatalog.map(({ load }) => load()));
   const found: Entry[] = [{ path: "", words: loaded, options: commonOptions }];
   for (const entry of loaded) {
     if (!isGroup(entry)) {
@@ -58,7 +58,15 @@ ${cases.join("\n")}
 }
 _store() {
 ${bashPath}
-  COMPREPLY=($(compgen -W "$(_store_names "$path")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local current="\${COMP_WORDS[COMP_CWORD]}" candidate
+  COMPREPLY=($(compgen -W "$(_store_names "$path")" -- "$current"))
+  [[ $current == -* || ( -n \${COMPREPLY[0]} && \${COMPREPLY[0]} != -* ) ]] && return
+  COMPREPLY=()
+  while IFS= read -r candidate; do
+    [[ -n $candidate ]] && COMPREPLY+=("$(printf %q "$candidate")")
+  done < <(command store complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null
+  return 0
 }
 complete -o bashdefault -o default -F _store store`;
 }
@@ -87,7 +95,17 @@ _store() {
     (( \${#reply} )) && at="\${at:+$at }$word" || break
   done
   _store_names "$at"
-  _describe store reply || _files
+  local -a found folders
+  if [[ $PREFIX != -* ]]; then
+    found=("\${(@f)$(command store complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    folders=(\${(M)found:#*/})
+    found=(\${found:#*/})
+    (( \${#folders} )) && compadd -S '' -- $folders
+    [[ -n $found[1] ]] && compadd -- $found
+  fi
+  if [[ $PREFIX == -* || \${#found}\${#folders} == 00 || -z "$at" ]]; then
+    _describe store reply || _files
+  fi
 }
 compdef _store store`;
 }
@@ -108,7 +126,9 @@ function fishScript(all: readonly Entry[]): string {
     });
     return [...words, ...options];
   });
-  return ["# Completions of store for fish: store completions fish | source", ...lines].join("\n");
+  const names =
+    "complete -c store -a '(command store complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'";
+  return ["# Completions of store for fish: store completions fish | source", ...lines, names].join("\n");
 }
 
 /** A condition that is true when this command was typed without a subcommand. */

@@ -1,5 +1,5 @@
 // Builds the text of --help for `store`, a group or a command from their declarations.
-import { type CatalogEntry, catalog } from "./catalog.ts";
+import { type CatalogEntry, shownCatalog } from "./catalog.ts";
 import { type Command, type CommandGroup, commonOptions, isGroup, type Option } from "./framework/command.ts";
 import type { Style } from "./framework/output.ts";
 
@@ -7,7 +7,7 @@ export async function helpText(
   found: { readonly entry: Command | CommandGroup; readonly path: string } | undefined,
   style: Style,
 ): Promise<string> {
-  if (found === undefined) return overview(await Promise.all(catalog.map(toOverviewRow)), style);
+  if (found === undefined) return overview(await Promise.all(shownCatalog.map(toOverviewRow)), style);
   return isGroup(found.entry) ? groupHelp(found.entry, style) : commandHelp(found.entry, found.path, style);
 }
 
@@ -25,6 +25,7 @@ function overview(rows: readonly Row[], style: Style): string {
     section("Usage", ["store <command> [options]"], style),
     section("Commands", alignRows(rows), style),
     section("Options of every command", optionLines(commonOptions), style),
+    section("Version", ["store --version, -v"], style),
     section("Examples", ["store init photos", "store bucket create photos", "store help object put"], style),
   ].join("\n\n");
 }
@@ -62,7 +63,8 @@ function commandHelp(command: Command, path: string, style: Style): string {
   ].join("\n\n");
 }
 
-function commonOptionsFor({ configs }: Command): Readonly<Record<string, Option>> {
+/** Common options, with --config repeatable where a command allows it. */
+export function commonOptionsFor({ configs }: Command): Readonly<Record<string, Option>> {
   if (configs === undefined) return commonOptions;
   return { ...commonOptions, config: { ...commonOptions.config!, repeatable: true } };
 }
@@ -72,13 +74,14 @@ function section(title: string, lines: readonly string[], style: Style): string 
 }
 
 function optionLines(options: Readonly<Record<string, Option>>): string[] {
-  return alignRows(
-    Object.entries(options).map(([name, { value, summary, short, repeatable }]): Row => {
-      const valueText = value === undefined ? "" : ` ${value}`;
-      const left = `--${name}${valueText}${short === undefined ? "" : `, -${short}${valueText}`}`;
-      return [left, repeatable ? `${summary} (repeatable)` : summary];
-    }),
-  );
+  return alignRows(Object.entries(options).map(([name, option]) => optionRow(name, option)));
+}
+
+/** Returns the forms of an option and its description. */
+export function optionRow(name: string, { value, summary, short, repeatable }: Option): Row {
+  const valueText = value === undefined ? "" : ` ${value}`;
+  const left = `--${name}${valueText}${short === undefined ? "" : `, -${short}${valueText}`}`;
+  return [left, repeatable ? `${summary} (repeatable)` : summary];
 }
 
 function alignRows(rows: readonly Row[]): string[] {

@@ -19,7 +19,14 @@ import { createPool, type Pool } from "./postgres/pool.ts";
 import { createPrimary } from "./postgres/primary.ts";
 import { type DatabaseAddress, formatAddress, parsePostgresUrl } from "./postgres/url.ts";
 import { createClusterRecords } from "./records.ts";
-import { checkBackendId, checkVersion, migrate, type Run, readVersion } from "./schema/schema.ts";
+import {
+  checkBackendId,
+  checkVersion,
+  migrate,
+  type Run,
+  readVersion,
+  schemaVersion,
+} from "./schema/schema.ts";
 
 export interface ClusterTimes {
   /** Maximum time that an operation waits for the database, including all retries. */
@@ -112,6 +119,28 @@ export async function migrateCluster(location: ClusterLocation): Promise<{ from:
       await run("COMMIT");
       return versions;
     });
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Reads the version of the schema and the clock of the database, without changing anything. */
+export async function inspectCluster({ records, blobs }: ClusterLocation) {
+  const { pool } = openPool(parsePostgresUrl(records), 1);
+  try {
+    const found = await withConnection(pool, defaultClusterTimes.timeout, async (connection, until) => {
+      const run: Run = (text, values) => connection.run(text, values, until);
+      const schema = await readVersion(run);
+      const began = Date.now();
+      const [[time] = []] = await run("SELECT extract(epoch FROM clock_timestamp()) * 1000");
+      const clockOffset = Number(time) - (began + Date.now()) / 2;
+      return { schema: schema === 0 ? undefined : schema, knownSchema: schemaVersion, clockOffset };
+    });
+    const backend = await openBlobBackend(blobs, {});
+    await backend.close();
+    return found;
   } catch (error) {
     throw toStoreError(error);
   } finally {

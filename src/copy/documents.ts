@@ -33,6 +33,8 @@ export const uncopiedKinds = [
   "act",
   "audit",
   "audit head",
+  "server",
+  "backup",
 ] as const;
 
 export interface DocumentPair {

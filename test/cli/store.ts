@@ -23,6 +23,8 @@ export interface Outcome {
 export interface RunOptions {
   readonly input?: string | Uint8Array;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Id of the user and group to run as; only root can choose it. */
+  readonly user?: number;
 }
 
 /** A working directory in which `store` is called. */
@@ -50,9 +52,12 @@ export async function openShellWithBucket(t: TestContext): Promise<Shell> {
 }
 
 export function shellIn(directory: string): Shell {
-  function start(args: readonly string[], { environment = {} }: RunOptions = {}) {
+  function start(args: readonly string[], { environment = {}, user }: RunOptions = {}) {
     const env = { PATH: process.env.PATH, HOME: directory, ...environment };
-    return spawn(process.execPath, [program, ...args], { cwd: directory, env });
+    return spawn(process.execPath, [program, ...args], {
+      ...{ cwd: directory, env },
+      ...(user === undefined ? {} : { uid: user, gid: user }),
+    });
   }
   async function run(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
     const child = start(args, options);

@@ -25,7 +25,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   return {
     words: words.map((token) => (token.kind === "positional" ? token.value : "")),
     wantsHelp: has("help") || has("h"),
-    wantsVersion: has("version"),
+    wantsVersion: has("version") || has("v"),
     withoutWords(count) {
       const taken = new Set(words.slice(0, count).map(({ index }) => index));
       return args.filter((_, index) => !taken.has(index));
@@ -122,34 +122,49 @@ function createParsedOptions(
 }
 
 interface ParameterCount {
-  /** Names of the parameters, from the usage form with the most parameters. */
+  /** Names of the parameters. */
   readonly names: readonly string[];
   readonly min: number;
   readonly max: number;
 }
 
-function parseParameterCount(usage: readonly string[]): ParameterCount {
-  const forms = usage.map((form) =>
+/** Returns the positional words of each usage form, such as `get` and `<bucket>`. */
+export function parameterForms(usage: readonly string[]): string[][] {
+  return usage.map((form) =>
     form
       .replaceAll(/\[-[^\]]*\](\.\.\.)?/g, "")
       .replaceAll(/(?<!\S)--\S+( [A-Z]+)?/g, "")
       .split(/\s+/)
       .filter((word) => word !== ""),
   );
+}
+
+function parseParameterCount(usage: readonly string[]): ParameterCount {
+  const forms = parameterForms(usage);
   const maxCounts = forms.map((words) =>
     words.at(-1)?.endsWith("...") ? Number.POSITIVE_INFINITY : words.length,
   );
   const minCounts = forms.map((words) => words.filter((word) => !word.startsWith("[")).length);
-  const names = forms.reduce((a, b) => (b.length > a.length ? b : a));
-  return { names, min: Math.min(...minCounts), max: Math.max(...maxCounts) };
+  // The first form with enough words: it is the most common one.
+  const min = Math.min(...minCounts);
+  const names = forms.find((words) => words.length >= min) ?? [];
+  return { names, min, max: Math.max(...maxCounts) };
+}
+
+/** Returns the first words of the forms if all of them are verbs. */
+function findVerbs(usage: readonly string[]): string[] {
+  const words = [...new Set(parameterForms(usage).map(([word]) => word ?? ""))];
+  return words.every((word) => /^[a-z]+$/.test(word)) ? words : [];
 }
 
 function checkParameterCount(path: string, command: Command, parameters: readonly string[]): void {
   const { names, min, max } = parseParameterCount(command.usage);
   const usage = `Usage: ${usageLine(path, command)}`;
   if (parameters.length < min) {
+    const verbs = parameters.length === 0 ? findVerbs(command.usage) : [];
     const missing = names.slice(parameters.length, min).map((name) => name.replace(/\.\.\.$/, ""));
-    throw usageError(`store ${path} needs ${missing.join(" and ")}.`, [usage, exampleLine(command)]);
+    const what = verbs.length === 0 ? missing.join(" and ") : `one of: ${verbs.join(", ")}`;
+    throw usageError(`store ${path} needs ${what}.`, [usage, exampleLine(command)]);
   }
   if (parameters.length > max) {
     const extra = parameters.slice(max).map((parameter) => `"${parameter}"`);
@@ -166,8 +181,18 @@ function exampleLine(command: Command): string {
   return `For example: ${command.examples[0]}`;
 }
 
-/** Returns the function of a verb, such as "add" in `store bucket notify add`. */
-export function findVerb<Verb>(verbs: Readonly<Record<string, Verb>>, path: string, verb: string): Verb {
+/**
+ * Returns the function of a verb, such as "add" in `store bucket notify add`. `others` are verbs
+ * that the caller handles if a bucket follows.
+ */
+export function findVerb<Verb>(
+  verbs: Readonly<Record<string, Verb>>,
+  path: string,
+  verb: string,
+  others: readonly string[] = [],
+): Verb {
   if (Object.hasOwn(verbs, verb)) return verbs[verb]!;
-  throw usageError(`There is no "store ${path} ${verb}".`, `Use one of: ${Object.keys(verbs).join(", ")}`);
+  if (others.includes(verb)) throw usageError(`store ${path} ${verb} needs a bucket.`);
+  const names = [...Object.keys(verbs), ...others];
+  throw usageError(`There is no "store ${path} ${verb}".`, `Use one of: ${names.join(", ")}`);
 }

@@ -35,7 +35,9 @@ bucket_name = "${bucket}"
 # GREETING = "hello" # env.GREETING
 `;
 
-const script = `// Serves a bucket over HTTP: the key is the path without its leading slash.
+const script = `import type { StoreNotification } from "store-server";
+
+// Serves a bucket over HTTP: the key is the path without its leading slash.
 // Anyone who can reach this script can read, write and delete. Add authentication before you publish it.
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
@@ -66,6 +68,11 @@ export default {
         });
     }
   },
+
+  // Called for events of a bucket, after: store bucket notify add BUCKET --script NAME
+  async notification(event: StoreNotification): Promise<void> {
+    console.log(event.name, event.bucket, event.key);
+  },
 };
 `;
 
@@ -74,7 +81,7 @@ const readme = ({ name, bucket }: Project) => `# ${name}
 A script that serves the bucket \`${bucket}\` over HTTP.
 
     npm install
-    npx store-server dev --create-buckets
+    npm run dev -- --create-buckets
 
 Then, in another terminal:
 
@@ -84,7 +91,7 @@ Then, in another terminal:
 
 - \`store.toml\` names the script and binds the bucket: \`env.BUCKET\` in \`src/index.ts\`.
 - \`.store/\` is the data directory: buckets, the script's secrets, and the key that encrypts them.
-- \`npx store-server types\` updates \`store-env.d.ts\` after you change \`store.toml\`.
+- \`npm run types\` updates \`store-env.d.ts\` after you change \`store.toml\`.
 - \`npx store-server --help\` lists all commands.
 `;
 

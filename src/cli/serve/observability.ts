@@ -28,6 +28,8 @@ export const observationOptions: Readonly<Record<string, Option>> = {
 export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
   /** Collects metrics from the processes the server starts. */
   readonly watch: Watch;
+  /** Path of the request log, if any; "-" is standard output. */
+  readonly requestLog: string | undefined;
   /** Counts the open streams of the ports that this process serves itself. */
   readonly streams: OpenStreams;
   /** Creates the data sources of the monitoring endpoints on the console's port. */
@@ -63,7 +65,7 @@ export async function openObservation({ options, output, directory }: Invocation
   }
   let sampler: MetricsSampler | undefined;
   return {
-    ...{ metrics, onExchange, watch, streams },
+    ...{ metrics, onExchange, watch, streams, requestLog: path },
     createMonitoring({ engine, ...served }) {
       const storeMetrics = createStoreMetrics(engine);
       const snapshot = async () =>

@@ -63,6 +63,8 @@ export interface Plan extends PortAddress {
 }
 
 export async function createPlan(invocation: Invocation, mode: Mode): Promise<Plan> {
+  // Checked also without a script: a wrong option must not be ignored.
+  const configOptions = readOptions(invocation, mode);
   const isS3Only = mode === "serve" && !hasConfigs(invocation);
   const plan = {
     mode,
@@ -84,7 +86,7 @@ export async function createPlan(invocation: Invocation, mode: Mode): Promise<Pl
   };
   if (plan.files.length > 0) noteUnread(invocation);
   if (mode === "dev") await runBuilds(invocation, plan.files);
-  const configs = plan.files.map((file) => readConfig(file, readOptions(invocation, mode)));
+  const configs = plan.files.map((file) => readConfig(file, configOptions));
   checkNames(configs);
   const devPort =
     mode === "dev" ? configs.find((config) => config.devPort !== undefined)?.devPort : undefined;

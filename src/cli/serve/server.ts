@@ -25,6 +25,8 @@ import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";
 import { type RunningPublic, servePublic } from "./public.ts";
+import { describeServer } from "./record/describe-server.ts";
+import { createRecentMessages, keepServerRecord } from "./record/server-record.ts";
 import { type RunningS3, serveS3 } from "./s3.ts";
 import { checkBuckets, checkNamespaces, checkSecretNames, type PromptMode } from "./script-checks.ts";
 import { prepareBucketSockets, serveBucketSockets } from "./sockets/bucket-sockets.ts";
@@ -34,6 +36,7 @@ import { openTls, type RunningTls } from "./tls.ts";
 /** The plan, with the certificates loaded and the metrics and request log open. */
 interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
   readonly tls: RunningTls | undefined;
+  readonly certificate: string | undefined;
 }
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
@@ -66,7 +69,7 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
     await prepareBucketSockets(plan.bucketSockets, data);
     // Worker processes and concurrent commands commit through this process.
     await data.commitForOthers();
-    await serveAll(invocation, data, { ...plan, ...observation, tls });
+    await serveAll(invocation, data, { ...plan, ...observation, tls, certificate: plan.tls?.certificate });
   } finally {
     tls?.close();
     await data.close();
@@ -77,7 +80,11 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
 async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Promise<void> {
   const { output } = invocation;
   const { mode, tls, watch, onExchange } = plan;
-  const log = (line: string) => output.note(line);
+  const messages = createRecentMessages(Date.now);
+  const log = (line: string) => {
+    messages.add(line);
+    output.note(line);
+  };
   const { trusted, limits, streams } = plan;
   const commonPortOptions: PortOptions = {
     ...{ tls: tls?.source, trusted, limits, streams, probe: randomUUID() },
@@ -98,6 +105,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
         commonPortOptions,
         presign: s3.presign,
         scriptLog,
+        log,
       }),
     );
     let publicServer: RunningPublic | undefined;
@@ -125,6 +133,9 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
     const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };
+    const record = () =>
+      describeServer({ ...ready, plan, messages: messages.list(), requestLog: plan.requestLog });
+    track(await keepServerRecord(data.documents, record));
     await announce(invocation, { ...ready, ports: portSettings, bucketSockets: plan.bucketSockets });
     // Signals may arrive as soon as systemd knows that the server is ready.
     const ended = waitForEndSignal(tls);
@@ -172,6 +183,7 @@ function noteOnce(invocation: Invocation, notes: readonly string[]): void {
 }
 
 interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
+  readonly log: (line: string) => void;
   readonly commonPortOptions: PortOptions;
   readonly scriptLog: ScriptLog;
 }
@@ -179,7 +191,19 @@ interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> 
 async function startPlannedScripts(
   invocation: Invocation,
   data: Data,
-  { files, mode, port, whenTaken, presign, watch, commonPortOptions, scriptLog, host, ...plan }: ScriptPlan,
+  {
+    files,
+    mode,
+    port,
+    whenTaken,
+    presign,
+    watch,
+    commonPortOptions,
+    scriptLog,
+    log,
+    host,
+    ...plan
+  }: ScriptPlan,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;
@@ -197,7 +221,7 @@ async function startPlannedScripts(
     environment: process.env,
     cores: availableParallelism(),
     secrets: createSecrets(data.documents, data.secretKey()),
-    log: (line) => output.note(line),
+    log,
     onOutput(script, line, stream) {
       scriptLog.write(script, line, stream);
       const prefix = files.length > 1 ? `[${script}] ` : "";

@@ -1,7 +1,6 @@
 // HTTPS for all ports: reads and checks the certificate and its key. Reloads them on a signal or
 // when the files change. If the new pair is invalid, logs the problem and keeps the previous pair.
 import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import {
   type CheckedPair,
   checkPair,
@@ -14,6 +13,7 @@ import { errorMessage } from "../../model/errors.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
+import { pathArgument } from "../framework/path-argument.ts";
 
 export const tlsOptions: Readonly<Record<string, Option>> = {
   "tls-cert": { value: "FILE", summary: "PEM certificate with its chain; enables HTTPS on all ports" },
@@ -40,7 +40,10 @@ export function tlsFiles({ options, directory }: Invocation): TlsFiles | undefin
   if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined) throw usageError("--tls-key needs its certificate: --tls-cert FILE");
   if (key === undefined) throw usageError("--tls-cert needs its private key: --tls-key FILE");
-  return { certificate: resolve(directory, certificate), key: resolve(directory, key) };
+  return {
+    certificate: pathArgument({ directory }, { label: "--tls-cert", text: certificate, expected: "a file" }),
+    key: pathArgument({ directory }, { label: "--tls-key", text: key, expected: "a file" }),
+  };
 }
 
 export interface OpenTlsOptions {

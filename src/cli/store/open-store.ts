@@ -117,7 +117,9 @@ function userName(): string | undefined {
 
 /** Whether a store exists. Commands that only read must not create one. */
 export function hasData(location: Location): boolean {
-  return typeof location !== "string" || existsSync(join(location, "registry.db"));
+  if (typeof location !== "string") return true;
+  // Unlike existsSync, this throws if the permission to look is missing.
+  return statSync(join(location, "registry.db"), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Names of files and folders that an interrupted creation of a data directory may leave. */
@@ -132,12 +134,12 @@ export function requireData(invocation: Invocation, location: string): void {
 /** Throws when the location is not a data directory and cannot become one. */
 export function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
   const path = displayPath(invocation, location);
-  if (existsSync(join(location, unfinishedRestore))) {
+  if (isPresent(invocation, location, () => existsSync(join(location, unfinishedRestore)))) {
     throw new CommandError(`The restore to "${path}" is not complete.`, {
       hint: "Run the same store restore command again to resume it.",
     });
   }
-  if (hasData(location)) return;
+  if (isPresent(invocation, location, () => hasData(location))) return;
   if (absent === "refuse") {
     throw new CommandError(`There is no data directory at "${path}".`, {
       hint: [
@@ -164,6 +166,60 @@ export function checkDirectory(invocation: Invocation, location: string, absent:
   }
 }
 
+/** Throws if the user may not look: missing permission must not read like missing data. */
+function isPresent(invocation: Invocation, location: string, look: () => boolean): boolean {
+  try {
+    return look();
+  } catch (error) {
+    throw accessError(
+      invocation,
+      location,
+      fileError(error, "open the data directory", displayPath(invocation, location)),
+    );
+  }
+}
+
+/** Adds the owner of the data directory to an error of missing permission. */
+function accessError(invocation: Invocation, location: string, error: unknown): unknown {
+  if (!(error instanceof CommandError)) return error;
+  const code = systemCode(error.cause);
+  if (code !== "EACCES" && code !== "EPERM") return error;
+  return new CommandError(error.message, { hint: accessHints(invocation, location), cause: error.cause });
+}
+
+function accessHints(invocation: Invocation, location: string): string[] {
+  const own = process.getuid?.();
+  let owner: number | undefined;
+  try {
+    owner = statSync(location).uid;
+  } catch {
+    // The folders above it are closed, too.
+  }
+  const path = displayPath(invocation, location);
+  if (owner === undefined || owner === own) return [`Check the permissions: ls -ld "${path}"`];
+  return [`It belongs to user ${owner}, and this command runs as user ${own}. Run it as user ${owner}.`];
+}
+
+/** SQLite's codes for a database that may not be written, or not even opened. */
+const sqliteReadOnly = 8;
+const sqliteCannotOpen = 14;
+
+function sqliteAccessError(
+  invocation: Invocation,
+  location: string,
+  error: unknown,
+): CommandError | undefined {
+  const { errcode } = error as { readonly errcode?: unknown };
+  const code = typeof errcode === "number" ? errcode & 0xff : undefined;
+  if (code !== sqliteReadOnly && code !== sqliteCannotOpen) return undefined;
+  const why =
+    code === sqliteReadOnly
+      ? "its files are read-only for this user, or its file system is read-only"
+      : "a file in it cannot be opened; permission may be missing";
+  const message = `Cannot open the data directory "${displayPath(invocation, location)}": ${why}.`;
+  return new CommandError(message, { hint: accessHints(invocation, location), cause: error });
+}
+
 function openError(invocation: Invocation, location: Location, error: unknown): unknown {
   // The message of a CopyError already contains advice.
   if (error instanceof CopyError) return error;
@@ -172,7 +228,9 @@ function openError(invocation: Invocation, location: Location, error: unknown): 
     return new CommandError(`Cannot open the store in ${formatLocation(location)}: ${why}`, { cause: error });
   }
   const path = displayPath(invocation, location);
-  const mapped = fileError(error, "open the data directory", path);
+  const mapped =
+    sqliteAccessError(invocation, location, error) ??
+    accessError(invocation, location, fileError(error, "open the data directory", path));
   if (mapped !== error || !(error instanceof Error)) return mapped;
   return new CommandError(`Cannot open the data directory "${path}": ${error.message}`, { cause: error });
 }

@@ -1,11 +1,12 @@
 // Finds the configuration of a command: --config, or the file in the working directory. This is a
 // separate file, so that commands without a configuration do not load the parser.
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { isIsolation, parseOutbound } from "../../script/config/check-isolation.ts";
 import { type ReadOptions, readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import { findConfig, hasConfig, unreadConfigs } from "../../script/config/syntax/source.ts";
 import type { Invocation, Option } from "../framework/command.ts";
-import { CommandError } from "../framework/command-error.ts";
+import { usageError } from "../framework/command-error.ts";
+import { pathArgument } from "../framework/path-argument.ts";
 
 /** The option --env of every command that reads a configuration. */
 export const environmentOption: Readonly<Record<string, Option>> = {
@@ -16,7 +17,7 @@ export const environmentOption: Readonly<Record<string, Option>> = {
 export function configFiles({ options, directory }: Invocation): readonly string[] {
   const given = options.texts("config");
   if (given.length === 0) return [findConfig(directory)];
-  return given.map((file) => resolve(directory, file));
+  return given.map((text) => pathArgument({ directory }, { label: "--config", text, expected: "a file" }));
 }
 
 /** Whether --config is given or the working directory has a configuration. */
@@ -41,14 +42,14 @@ export const isolationOptions: Readonly<Record<string, Option>> = {
 function isolationOverrides({ options }: Invocation): Pick<ReadOptions, "isolation" | "outbound"> {
   const isolation = options.text("isolation");
   if (isolation !== undefined && !isIsolation(isolation)) {
-    throw new CommandError(`--isolation is process or sandbox, not "${isolation}".`);
+    throw usageError(`--isolation is process or sandbox, not "${isolation}".`);
   }
   const hosts = options.texts("outbound");
   try {
     return { isolation, outbound: hosts.length === 0 ? undefined : parseOutbound(hosts) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new CommandError(`--outbound: ${error.message}`);
+    throw usageError(`--outbound: ${error.message}`);
   }
 }
 
@@ -74,24 +75,4 @@ export function noteUnread({ options, directory, output }: Invocation): void {
   if (unread.length === 0) return;
   const read = basename(findConfig(directory));
   output.note(`Using ${read}; ${unread.join(" and ")} ${unread.length === 1 ? "is" : "are"} ignored.`);
-}
-
-/** Prints a note if no configuration here names the script: another server may still run it. */
-export function noteUnknownScript(invocation: Invocation, name: string): void {
-  if (!hasConfigs(invocation)) return;
-  const names = configFiles(invocation).map(readName);
-  if (names.includes(name) || names.includes(undefined)) return;
-  const known = names.join(", ");
-  invocation.output.note(
-    `The configuration here names ${known}, not ${name}: events wait until a server runs a script ${name}.`,
-  );
-}
-
-/** Returns undefined for an invalid configuration: commands that run scripts report its errors. */
-function readName(file: string): string | undefined {
-  try {
-    return readConfig(file, { environment: undefined, mode: undefined, readsDotEnv: false }).name;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 // Finds the store of a command: from options, the environment or the configuration, in this order.
 // Default: the default data directory.
 import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import {
   blobsFault,
   type ClusterLocation,
@@ -70,12 +70,16 @@ export async function dataDirectory(invocation: Invocation, instead: readonly st
 function configFolder(invocation: Invocation): string {
   const given = invocation.options.text("config");
   if (given !== undefined) {
-    const file = resolve(invocation.directory, given);
+    const file = configPath(invocation, given);
     if (!existsSync(file)) throw new CommandError(`There is no configuration file "${given}".`);
     return dirname(file);
   }
   // Use the working directory: parent folders are not searched for a configuration.
   return invocation.directory;
+}
+
+function configPath(invocation: Invocation, text: string): string {
+  return pathArgument(invocation, { label: "--config", text, expected: "a file" });
 }
 
 async function clusterLocation(invocation: Invocation): Promise<ClusterLocation | undefined> {
@@ -126,7 +130,7 @@ function incompleteClusterError(missing: ClusterPart, config: ConfiguredLocation
 /** Reads the location from the configurations. If there are several, all must name one store. */
 async function readConfiguredLocations(invocation: Invocation): Promise<ConfiguredLocations | undefined> {
   const { options, directory } = invocation;
-  const given = options.texts("config").map((file) => resolve(directory, file));
+  const given = options.texts("config").map((file) => configPath(invocation, file));
   const files = given.length > 0 ? given : configsIn(directory);
   if (files.length === 0) return undefined;
   const { readStoreLocations } = await import("../../script/config/store-location.ts");

@@ -1,4 +1,5 @@
 // Opens SQLite databases with the settings needed for durability and speed.
+import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { invariant, StoreError } from "../../model/errors.ts";
@@ -187,3 +188,16 @@ const codesByMessage: readonly (readonly [words: string, code: number])[] = [
   ["database or disk is full", sqliteFull],
   ["unable to open database file", sqliteCannotOpen],
 ];
+
+/** Reads the schema version of a database without changing it; undefined if it does not exist. */
+export function readUserVersion(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  const url = pathToFileURL(path);
+  url.searchParams.set("mode", "ro");
+  const database = new DatabaseSync(url, { timeout: busyMilliseconds }) as Database;
+  try {
+    return Number(pragma(database, "user_version"));
+  } finally {
+    database.close();
+  }
+}

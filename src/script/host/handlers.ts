@@ -2,7 +2,7 @@
 import type { ScriptContext } from "../context.ts";
 import type { ScriptEvents } from "../globals/events.ts";
 import type { Environment } from "./environment.ts";
-import { HandlersFault } from "./handlers-fault.ts";
+import { HandlersFault, MissingHandler } from "./handlers-fault.ts";
 import type { ScriptHandlers } from "./host.ts";
 import { WorkerEntrypoint } from "./platform/entrypoints.ts";
 import { listenerHandlers } from "./service-worker.ts";
@@ -46,7 +46,8 @@ function classHandlers(entry: EntryClass): ScriptHandlers {
     return (event: unknown, env: Environment, context: ScriptContext): unknown => {
       const instance = new entry(context, env);
       const handler = instance[name];
-      if (typeof handler !== "function") throw new TypeError(`The script's class has no ${name} handler.`);
+      if (typeof handler !== "function")
+        throw new MissingHandler(`The script's class has no ${name} handler.`);
       return handler.call(instance, event, env, context) as unknown;
     };
   }

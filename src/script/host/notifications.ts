@@ -3,6 +3,7 @@
 import { errorMessage } from "../../model/errors.ts";
 import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
+import { MissingHandler } from "./handlers-fault.ts";
 import type { ScriptHandlers } from "./host.ts";
 import type { NotificationMessage, NotificationResult } from "./messages.ts";
 import { logError } from "./script-error.ts";
@@ -15,7 +16,7 @@ export async function handleAll(
   context: ScriptContext,
   events: readonly NotificationMessage[],
 ): Promise<NotificationResult> {
-  // The deliverer logs this once. It is not an error of the script's code, so it has no stack.
+  // Not logged as an error of the script: the server reports the failed delivery once.
   if (handlers.notification === undefined) return { handled: [], error: missingHandler };
   const handled: number[] = [];
   let error: string | undefined;
@@ -30,7 +31,7 @@ export async function handleAll(
         await handle(handlers, env, context, events[index]!);
         handled.push(index);
       } catch (fault) {
-        logError(fault);
+        if (!(fault instanceof MissingHandler)) logError(fault);
         error ??= errorMessage(fault);
         return;
       }
@@ -55,7 +56,7 @@ async function handle(
       context.waitUntil(Promise.resolve(promise).catch(() => {}));
     },
   };
-  await handlers.notification?.({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
+  await handlers.notification!({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
   // A promise may add further promises while it is awaited.
   for (let i = 0; i < promises.length; i++) await promises[i];
 }

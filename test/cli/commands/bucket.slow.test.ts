@@ -80,13 +80,21 @@ test("bucket info prints name, creation time, storage class, objects and bytes",
     versioning: "off",
     noncurrentVersions: 0,
     noncurrentBytes: 0,
+    public: null,
+    policy: null,
+    encryption: "off",
+    quota: null,
     objectLock: false,
     lockRules: 0,
+    corsRules: 0,
+    lifecycleRules: 0,
+    notificationRules: 0,
     tags: {},
   });
   assert.equal(
     await shell.store("bucket", "info", "photos"),
-    `name\tphotos\ncreated\t${info.created}\nstorage class\tStandard\nobjects\t12\nsize\t120\n`,
+    `name\tphotos\ncreated\t${info.created}\nstorage class\tStandard\nobjects\t12\nsize\t120\n` +
+      "versioning\toff\npublic\tno\npolicy\tnone\nencryption\toff\nquota\tnone\n",
   );
 });
 

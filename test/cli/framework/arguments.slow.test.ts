@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { catalog } from "../../../src/cli/catalog.ts";
+import { shownCatalog } from "../../../src/cli/catalog.ts";
 import { type Command, isGroup } from "../../../src/cli/framework/command.ts";
 import { createOutput } from "../../../src/cli/framework/output.ts";
 import { helpText } from "../../../src/cli/help.ts";
@@ -15,7 +15,7 @@ test("store without a command, store help and store --help print the same overvi
   const shell = await openShell(t);
   const overview = await shell.store();
   assert.match(overview, /^Usage$/m);
-  for (const { name } of catalog) assert.match(overview, new RegExp(`^  ${name}\\b`, "m"));
+  for (const { name } of shownCatalog) assert.match(overview, new RegExp(`^  ${name}\\b`, "m"));
   assert.equal(await shell.store("help"), overview);
   assert.equal(await shell.store("--help"), overview);
   assert.equal(await shell.store("-h"), overview);
@@ -73,7 +73,9 @@ test("every example of a command is a command line that its declaration accepts"
 });
 
 async function everyCommand(): Promise<{ words: string[]; command: Command }[]> {
-  const entries = await Promise.all(catalog.map(async ({ name, load }) => ({ name, entry: await load() })));
+  const entries = await Promise.all(
+    shownCatalog.map(async ({ name, load }) => ({ name, entry: await load() })),
+  );
   return entries.flatMap(({ name, entry }) =>
     isGroup(entry)
       ? entry.commands.map((command) => ({ words: [name, command.name], command }))

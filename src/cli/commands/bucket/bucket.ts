@@ -1,10 +1,12 @@
 // `store bucket …`: creates and lists buckets, and the commands of other files.
 import { checkBucketName } from "../../../model/bucket.ts";
 import { checkStorageClass } from "../../../model/object.ts";
+import { listPublicBuckets } from "../../../public/publications.ts";
 import type { Command, CommandGroup } from "../../framework/command.ts";
 import { withCommandErrors } from "../../framework/failures.ts";
 import { withData } from "../../store/open-store.ts";
 import { deleteCommand } from "./delete.ts";
+import { bucketQuotaCommand, corsCommand, lifecycleCommand } from "./documents.ts";
 import { bucketEncryptionCommand } from "./encryption.ts";
 import { bucketJson, infoCommand } from "./info.ts";
 import { lockCommand } from "./lock.ts";
@@ -54,12 +56,23 @@ const listCommand: Command = {
   examples: ["store bucket list", "store bucket list --json"],
   async run(invocation) {
     const { output } = invocation;
-    const buckets = await withData(invocation, { absent: "refuse" }, ({ engine }) => engine.listBuckets());
-    if (output.isJson) return output.json(buckets.map(bucketJson));
+    const { buckets, published } = await withData(invocation, { absent: "refuse" }, async (data) => ({
+      buckets: await data.engine.listBuckets(),
+      published: new Set((await listPublicBuckets(data.documents)).map(({ bucket }) => bucket)),
+    }));
+    if (output.isJson)
+      return output.json(
+        buckets.map((bucket) => ({ ...bucketJson(bucket), public: published.has(bucket.name) })),
+      );
     if (buckets.length === 0) output.note("There are no buckets yet. Create one: store bucket create <name>");
     await output.table(
-      [{ name: "NAME" }, { name: "CREATED" }, { name: "STORAGE CLASS" }],
-      buckets.map(({ name, created, storageClass }) => [name, output.time(created), storageClass]),
+      [{ name: "NAME" }, { name: "CREATED" }, { name: "STORAGE CLASS" }, { name: "ACCESS" }],
+      buckets.map(({ name, created, storageClass }) => [
+        name,
+        output.time(created),
+        storageClass,
+        published.has(name) ? "public" : "private",
+      ]),
     );
   },
 };
@@ -72,12 +85,15 @@ export const bucketCommands: CommandGroup = {
     listCommand,
     infoCommand,
     publicCommand,
+    lifecycleCommand,
+    corsCommand,
     notifyCommand,
     versioningCommand,
     bucketEncryptionCommand,
     restoreCommand,
     objectLockCommand,
     lockCommand,
+    bucketQuotaCommand,
     tagsCommand,
     policyCommand,
     deleteCommand,

@@ -1,6 +1,8 @@
 // `store bucket encryption`: shows, turns on or turns off the default encryption of a bucket.
 import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
+import { encryptionSetting } from "../../settings/s3-settings.ts";
+import { checkWordCount, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
 import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 
@@ -10,10 +12,17 @@ export const bucketEncryptionCommand: Command = {
   details:
     "With encryption on, new objects are encrypted with the store's keys, also if a client does not ask for it.\n" +
     "Existing objects stay as they are; encrypt them with: store encryption apply --bucket NAME",
-  usage: ["<bucket> [on|off]"],
+  usage: ["<bucket> [on|off]", ...settingUsage],
   options: {},
-  examples: ["store bucket encryption photos on", "store bucket encryption photos"],
+  examples: [
+    "store bucket encryption photos on",
+    "store bucket encryption photos",
+    "store bucket encryption set photos encryption.json",
+  ],
   async run(invocation) {
+    const verb = findSettingVerb(invocation.parameters, ["on", "off"]);
+    if (verb !== undefined) return runSetting(invocation, encryptionSetting, verb);
+    checkWordCount(invocation);
     const { parameters, output } = invocation;
     const [bucket = "", word] = parameters;
     if (word !== undefined && word !== "on" && word !== "off")

@@ -1,26 +1,35 @@
-// `store bucket info`: shows the number and size of a bucket's objects, and its protection.
+// `store bucket info`: shows the number and size of a bucket's objects, its access and its settings.
+import { cachedPolicy } from "../../../access/policy/cache.ts";
+import { isPublicPolicy } from "../../../access/policy/public-status.ts";
 import type { Totals } from "../../../engine/records.ts";
 import type { Bucket, BucketRecord } from "../../../model/bucket.ts";
+import type { Quota } from "../../../model/settings/quota.ts";
 import type { Command } from "../../framework/command.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
-import { withData } from "../../store/open-store.ts";
+import { type Data, withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 import { describeObjectLock } from "./object-lock.ts";
+import { publicationText } from "./public.ts";
 
 export const infoCommand: Command = {
   name: "info",
-  summary: "Show the number and size of a bucket's objects and versions",
+  summary: "Show the number and size of a bucket's objects, its access and its settings",
   usage: ["<name>"],
   options: {},
   examples: ["store bucket info photos"],
   async run(invocation) {
     const { parameters, output } = invocation;
     const [name = ""] = parameters;
-    await withData(invocation, { absent: "refuse", subject: { bucket: name } }, async ({ engine }) => {
-      const bucket = await requireBucket(engine, name);
-      const totals = await engine.totals(name);
-      if (output.isJson) await output.json(infoJson(bucket, totals));
-      else await output.fields([...infoFields(bucket, totals, output), ...settingFields(bucket)]);
+    await withData(invocation, { absent: "refuse", subject: { bucket: name } }, async (data) => {
+      const bucket = await requireBucket(data.engine, name);
+      const totals = await data.engine.totals(name);
+      if (output.isJson) await output.json(infoJson(bucket, totals, data));
+      else
+        await output.fields([
+          ...infoFields(bucket, totals, output),
+          ...accessFields(bucket, data, output),
+          ...settingFields(bucket),
+        ]);
     });
   },
 };
@@ -29,8 +38,10 @@ export function bucketJson({ name, created, storageClass }: BucketRecord) {
   return { name, created: new Date(created).toISOString(), storageClass };
 }
 
-function infoJson(bucket: Bucket, { objects, bytes, noncurrentVersions, noncurrentBytes }: Totals) {
-  const { versioning = "off", objectLock, lockRules = [], tags = [] } = bucket.settings;
+function infoJson(bucket: Bucket, totals: Totals, data: Data) {
+  const { objects, bytes, noncurrentVersions, noncurrentBytes } = totals;
+  const { versioning = "off", objectLock, lockRules = [], tags = [], ...others } = bucket.settings;
+  const { publication, quota, cors = [], lifecycle = [], notifications = [] } = others;
   return {
     ...bucketJson(bucket),
     objects,
@@ -38,8 +49,15 @@ function infoJson(bucket: Bucket, { objects, bytes, noncurrentVersions, noncurre
     versioning,
     noncurrentVersions,
     noncurrentBytes,
+    public: publication ?? null,
+    policy: policyState(bucket) ?? null,
+    encryption: encryptionState(bucket, data),
+    quota: quota ?? null,
     objectLock: objectLock !== undefined,
     lockRules: lockRules.length,
+    corsRules: cors.length,
+    lifecycleRules: lifecycle.length,
+    notificationRules: notifications.length,
     tags: Object.fromEntries(tags),
   };
 }
@@ -49,7 +67,6 @@ type Field = readonly [name: string, value: string];
 function infoFields(bucket: Bucket, totals: Totals, output: Output): Field[] {
   const { versioning } = bucket.settings;
   const versionFields: Field[] = [
-    ["versioning", versioning ?? "off"],
     ["noncurrent versions", String(totals.noncurrentVersions)],
     ["noncurrent size", output.bytes(totals.noncurrentBytes)],
   ];
@@ -59,16 +76,56 @@ function infoFields(bucket: Bucket, totals: Totals, output: Output): Field[] {
     ["storage class", bucket.storageClass],
     ["objects", String(totals.objects)],
     ["size", output.bytes(totals.bytes)],
+    ["versioning", versioning ?? "off"],
     ...(versioning === undefined ? [] : versionFields),
   ];
 }
 
+/** Always shown: an absent line must not leave open whether a bucket is public. */
+function accessFields(bucket: Bucket, data: Data, output: Output): Field[] {
+  const { publication, quota } = bucket.settings;
+  return [
+    ["public", publication === undefined ? "no" : publicationText(publication)],
+    ["policy", policyTexts[policyState(bucket) ?? "none"]],
+    ["encryption", encryptionState(bucket, data)],
+    ["quota", quota === undefined ? "none" : quotaText(quota, output)],
+  ];
+}
+
+const policyTexts = {
+  none: "none",
+  public: "public: it allows something to everyone",
+  "not public": "not public",
+  invalid: "not valid: it allows nothing",
+} as const;
+
+function policyState({ name, settings }: Bucket): "public" | "not public" | "invalid" | undefined {
+  if (settings.policy === undefined) return undefined;
+  const policy = cachedPolicy(settings.policy, name);
+  if (policy === "invalid") return policy;
+  return isPublicPolicy(policy) ? "public" : "not public";
+}
+
+function encryptionState({ settings }: Bucket, { encryption }: Data): "on" | "off" {
+  return settings.encryption !== undefined || encryption === "always" ? "on" : "off";
+}
+
+function quotaText({ bytes, objects }: Quota, output: Output): string {
+  return [
+    ...(bytes === undefined ? [] : [output.size(bytes)]),
+    ...(objects === undefined ? [] : [formatCount(objects, "object")]),
+  ].join(", ");
+}
+
 /** Settings that most buckets do not have are shown only if they are set. */
 function settingFields({ settings }: Bucket): Field[] {
-  const { objectLock, lockRules = [], tags = [] } = settings;
+  const { objectLock, lockRules = [], cors = [], lifecycle = [], notifications = [], tags = [] } = settings;
+  const counts = { locks: lockRules, cors, lifecycle, notifications };
   return [
     ...(objectLock === undefined ? [] : [["object lock", describeObjectLock(objectLock)] as const]),
-    ...(lockRules.length === 0 ? [] : [["locks", formatCount(lockRules.length, "rule")] as const]),
+    ...Object.entries(counts).flatMap(([name, rules]) =>
+      rules.length === 0 ? [] : [[name, formatCount(rules.length, "rule")] as const],
+    ),
     ...tags.map(([key, value]) => [`tag ${key}`, value] as const),
   ];
 }

@@ -7,6 +7,8 @@ import type { Command, Invocation, ParsedOptions } from "../../framework/command
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
 import { parseFutureTime } from "../../framework/time-argument.ts";
+import { lockSetting } from "../../settings/own-settings.ts";
+import { findSettingVerb, runSetting, settingUsage, settingVerbs } from "../../settings/setting.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 import { parseDays } from "../../store/retention-options.ts";
@@ -27,6 +29,7 @@ export const lockCommand: Command = {
     "add <bucket> --indefinite",
     "list <bucket>",
     "remove <bucket> <rule>",
+    ...settingUsage,
   ],
   options: {
     prefix: { value: "TEXT", summary: "only keys with this prefix; default: all keys" },
@@ -40,10 +43,13 @@ export const lockCommand: Command = {
     "store bucket lock add backups --prefix contracts/ --until 2030-01-01 --id contracts",
     "store bucket lock list backups",
     "store bucket lock remove backups contracts",
+    "store bucket lock set backups locks.json",
   ],
   async run(invocation) {
+    const document = findSettingVerb(invocation.parameters);
+    if (document !== undefined) return runSetting(invocation, lockSetting, document);
     const [verb = "", bucket, rule] = invocation.parameters;
-    const run = findVerb(verbs, "bucket lock", verb);
+    const run = findVerb(verbs, "bucket lock", verb, settingVerbs);
     if (bucket === undefined) throw usageError(`store bucket lock ${verb} needs a bucket.`);
     if (verb === "remove" && rule === undefined) {
       throw usageError(

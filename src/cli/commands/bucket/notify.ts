@@ -17,8 +17,10 @@ import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
+import { knownScripts } from "../../serve/record/known-scripts.ts";
+import { notificationSetting } from "../../settings/s3-settings.ts";
+import { findSettingVerb, runSetting, settingUsage, settingVerbs } from "../../settings/setting.ts";
 import { type Data, withData } from "../../store/open-store.ts";
-import { noteUnknownScript } from "../../store/script-config.ts";
 
 const defaultKeep = 7 * dayMilliseconds;
 
@@ -35,6 +37,7 @@ export const notifyCommand: Command = {
     "list <bucket>",
     "test <bucket> <rule>",
     "remove <bucket> <rule>",
+    ...settingUsage,
   ],
   options: {
     webhook: { value: "URL", summary: "URL that receives the events" },
@@ -47,6 +50,7 @@ export const notifyCommand: Command = {
     prefix: { value: "TEXT", summary: "only keys with this prefix" },
     suffix: { value: "TEXT", summary: "only keys with this suffix, such as .jpg" },
     id: { value: "NAME", summary: "name of the rule; default: generated" },
+    force: { summary: "add the rule also for a script that is not known here yet" },
     keep: {
       value: "TIME",
       summary: "how long to retry failed deliveries, such as 3d or forever; default: 7d",
@@ -58,8 +62,10 @@ export const notifyCommand: Command = {
     "store bucket notify list photos",
   ],
   async run(invocation) {
+    const document = findSettingVerb(invocation.parameters);
+    if (document !== undefined) return runSetting(invocation, notificationSetting, document);
     const [verb = "", bucket, rule] = invocation.parameters;
-    const run = findVerb(verbs, "bucket notify", verb);
+    const run = findVerb(verbs, "bucket notify", verb, settingVerbs);
     const isAboutRule = verb === "test" || verb === "remove";
     if (bucket === undefined) throw usageError(`store bucket notify ${verb} needs a bucket.`);
     if (isAboutRule && rule === undefined) {
@@ -79,6 +85,7 @@ const verbs = { add, list, test, remove };
 async function add(invocation: Invocation, bucket: string): Promise<void> {
   const { options, output } = invocation;
   const target = parseTarget(invocation);
+  if (target.kind === "script" && !options.flag("force")) await requireScript(invocation, target.name);
   const keep = parseKeep(options.text("keep"));
   const { rule, secret } = await withRules(invocation, bucket, async (rules, recordAudit) => {
     const added = await rules.add(bucket, {
@@ -100,7 +107,6 @@ async function add(invocation: Invocation, bucket: string): Promise<void> {
     ["target", targetText(rule)],
     ...(secret === undefined ? [] : [["secret", secret] as [string, string]]),
   ]);
-  if (target.kind === "script") noteUnknownScript(invocation, target.name);
   if (secret !== undefined) output.note("Save the secret now: it is not shown again. It signs the messages.");
 }
 
@@ -194,6 +200,19 @@ function parseTarget({ options }: Invocation) {
   if (!isScriptName(name!))
     throw usageError(`"${name}" is not a valid script name.`, `Use ${scriptNameRule}.`);
   return { kind: "script", name: name! } as const;
+}
+
+/** A misspelled name would collect events that no script ever receives. */
+async function requireScript(invocation: Invocation, name: string): Promise<void> {
+  const known = await knownScripts(invocation);
+  if (known.includes(name)) return;
+  if (known.length === 0) {
+    invocation.output.note(`No script is known here; events wait until a server runs the script ${name}.`);
+    return;
+  }
+  throw new CommandError(`There is no script "${name}"; nothing was changed.`, {
+    hint: [`Scripts: ${known.join(", ")}`, "To add the rule before the script exists: --force"],
+  });
 }
 
 function parseKeep(text: string | undefined): number | undefined {

@@ -5,6 +5,8 @@ import type { ObjectLockSetting } from "../../../model/lock.ts";
 import type { Command, Invocation, ParsedOptions } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
+import { objectLockSetting } from "../../settings/s3-settings.ts";
+import { checkWordCount, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
 import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 import { parseDays, parseMode } from "../../store/retention-options.ts";
@@ -16,7 +18,13 @@ export const objectLockCommand: Command = {
     "With Object Lock, versions can be kept from deletion until a date or while a legal hold is on. Enabling it turns\n" +
     "versioning on; neither can be undone. The default retention applies to new objects without their own. Governance\n" +
     "retention can be bypassed with --bypass-governance; compliance retention cannot be shortened by anyone.",
-  usage: ["<bucket>", "<bucket> enable", "<bucket> default --mode MODE --days N", "<bucket> default --none"],
+  usage: [
+    "<bucket>",
+    "<bucket> enable",
+    "<bucket> default --mode MODE --days N",
+    "<bucket> default --none",
+    ...settingUsage,
+  ],
   options: {
     mode: { value: "MODE", summary: "default retention: governance or compliance" },
     days: { value: "N", summary: "days that a new version is retained" },
@@ -26,8 +34,12 @@ export const objectLockCommand: Command = {
     "store bucket object-lock records enable",
     "store bucket object-lock records default --mode governance --days 30",
     "store bucket object-lock records",
+    "store bucket object-lock set records object-lock.json",
   ],
   async run(invocation) {
+    const verb = findSettingVerb(invocation.parameters, ["enable", "default"]);
+    if (verb !== undefined) return runSetting(invocation, objectLockSetting, verb);
+    checkWordCount(invocation);
     const { parameters, output } = invocation;
     const [bucket = ""] = parameters;
     const change = parseChange(invocation);

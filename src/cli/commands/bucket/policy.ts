@@ -5,6 +5,7 @@ import { isPublicPolicy } from "../../../access/policy/public-status.ts";
 import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
+import { pathArgument } from "../../framework/path-argument.ts";
 import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 import { fileInput, standardInput } from "../../terminal/input.ts";
@@ -15,8 +16,9 @@ export const policyCommand: Command = {
   summary: "Show, replace, delete or try the policy of a bucket",
   details:
     "A bucket policy says in S3's language who may do what: other accounts, single access keys, or everyone.\n" +
-    "check tells whether an access key would be allowed an action; without --as, an anonymous caller.",
-  usage: ["get <bucket>", "put <bucket> <file>", "delete <bucket>", "check <bucket> --action ACTION"],
+    "The file is JSON; - is standard input. check reports whether an access key would be allowed an action;\n" +
+    "without --as, an anonymous caller.",
+  usage: ["get <bucket>", "set <bucket> <file>", "delete <bucket>", "check <bucket> --action ACTION"],
   options: {
     action: { value: "ACTION", summary: "action to check, such as s3:GetObject" },
     key: { value: "KEY", summary: "object that the action is about" },
@@ -26,7 +28,7 @@ export const policyCommand: Command = {
     tls: { summary: "check a request over TLS" },
   },
   examples: [
-    "store bucket policy put photos policy.json",
+    "store bucket policy set photos policy.json",
     "store bucket policy check photos --action s3:GetObject --key 2026/a.jpg",
     "store bucket policy delete photos",
   ],
@@ -34,17 +36,19 @@ export const policyCommand: Command = {
     const [verb = "", bucket, file] = invocation.parameters;
     const run = findVerb(verbs, "bucket policy", verb);
     if (bucket === undefined) throw usageError(`store bucket policy ${verb} needs a bucket.`);
-    if (verb === "put" && file === undefined) {
-      throw usageError("store bucket policy put needs a file, or - for standard input.");
+    const isSet = verb === "set" || verb === "put";
+    if (isSet && file === undefined) {
+      throw usageError(`store bucket policy ${verb} needs a file, or - for standard input.`);
     }
-    if (verb !== "put" && file !== undefined) {
+    if (!isSet && file !== undefined) {
       throw usageError(`store bucket policy ${verb} does not expect "${file}".`);
     }
     await run(invocation, bucket, file ?? "");
   },
 };
 
-const verbs = { get, put, delete: remove, check };
+/** "put" is the earlier name of "set". */
+const verbs = { get, set: put, put, delete: remove, check };
 
 async function get(invocation: Invocation, bucket: string): Promise<void> {
   const { output } = invocation;
@@ -58,21 +62,26 @@ async function get(invocation: Invocation, bucket: string): Promise<void> {
 
 async function put(invocation: Invocation, bucket: string, file: string): Promise<void> {
   const { output } = invocation;
-  const text = await readPolicy(file);
+  const label = "store bucket policy set";
+  const path = file === "-" ? file : pathArgument(invocation, { label, text: file, expected: "a file or -" });
+  const text = await readPolicy(path);
   const policy = parseGiven(text, bucket);
   const options = { absent: "refuse", subject: { bucket } } as const;
-  await withData(invocation, options, async ({ engine, recordAudit }) => {
+  const before = await withData(invocation, options, async ({ engine, recordAudit }) => {
     const { settings } = await requireBucket(engine, bucket);
     if (settings.publicAccessBlock?.blockPublicPolicy === true && isPublicPolicy(policy)) {
       throw new CommandError("The public access block of the bucket refuses public policies.");
     }
     await engine.changeSettings(bucket, { policy: text });
     await recordAudit("change policy", bucket);
+    return settings.policy;
   });
   const isPublic = isPublicPolicy(policy);
   if (output.isJson) return output.json({ bucket, public: isPublic });
   const state = isPublic ? "It is public: it allows something to everyone." : "It is not public.";
-  await output.line(`Replaced the policy of bucket ${output.name(bucket)}. ${state}`);
+  const did = before === undefined ? "Set" : "Replaced";
+  await output.line(`${did} the policy of bucket ${output.name(bucket)}. ${state}`);
+  if (before !== undefined && before !== text) output.note(`It was: ${before.replaceAll(/\s*\n\s*/g, " ")}`);
 }
 
 async function readPolicy(file: string): Promise<string> {
@@ -88,14 +97,19 @@ async function readPolicy(file: string): Promise<string> {
   } finally {
     input.close();
   }
-  return Buffer.concat(chunks).toString("utf8").trim();
+  const text = Buffer.concat(chunks).toString("utf8").trim();
+  if (text !== "") return text;
+  throw usageError(
+    "The policy is empty; nothing was changed.",
+    "To remove it: store bucket policy delete <bucket>",
+  );
 }
 
 function parseGiven(text: string, bucket: string) {
   try {
     return parsePolicy(text, bucket);
   } catch (error) {
-    throw error instanceof PolicyError ? new CommandError(error.message) : error;
+    throw error instanceof PolicyError ? usageError(`${error.message} Nothing was changed.`) : error;
   }
 }
 

@@ -3,6 +3,8 @@ import type { Versioning } from "../../../model/version.ts";
 import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
 import type { Output } from "../../framework/output.ts";
+import { versioningSetting } from "../../settings/s3-settings.ts";
+import { checkWordCount, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
 import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 
@@ -12,10 +14,17 @@ export const versioningCommand: Command = {
   details:
     "With versioning on, a write keeps the earlier version of the object, and a delete only hides it. Suspended,\n" +
     "existing versions are kept, but new writes do not add versions. Versioning cannot be turned off again.",
-  usage: ["<bucket> [on|suspend]"],
+  usage: ["<bucket> [on|suspend]", ...settingUsage],
   options: {},
-  examples: ["store bucket versioning photos on", "store bucket versioning photos"],
+  examples: [
+    "store bucket versioning photos on",
+    "store bucket versioning photos",
+    "store bucket versioning set photos versioning.json",
+  ],
   async run(invocation) {
+    const verb = findSettingVerb(invocation.parameters, ["on", "suspend"]);
+    if (verb !== undefined) return runSetting(invocation, versioningSetting, verb);
+    checkWordCount(invocation);
     const { parameters, output } = invocation;
     const [bucket = "", word] = parameters;
     const change = word === undefined ? undefined : parseState(word);

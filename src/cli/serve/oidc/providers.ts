@@ -15,6 +15,7 @@ import {
 import type { ConfigPath } from "../../../script/config/syntax/positions.ts";
 import { readSource } from "../../../script/config/syntax/source.ts";
 import type { Invocation, Option } from "../../framework/command.ts";
+import { pathArgument } from "../../framework/path-argument.ts";
 
 export const providerOption: Readonly<Record<string, Option>> = {
   "console-oidc": {
@@ -41,7 +42,8 @@ export function providerSettings({
 }: Invocation): readonly ProviderOptions[] {
   const given = options.text("console-oidc");
   if (given === undefined) return [];
-  const source = readSource(resolve(directory, given));
+  const path = pathArgument({ directory }, { label: "--console-oidc", text: given, expected: "a file" });
+  const source = readSource(path);
   const fields = createFields(source, { keys });
   const top = fields.table([], source.value, example) ?? {};
   const context = { fields, folder: dirname(source.file), environment };

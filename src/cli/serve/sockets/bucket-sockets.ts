@@ -1,7 +1,7 @@
 // Serves buckets on Unix sockets, in the bucket protocol of workerd: --bucket-socket PATH=BUCKET.
 import { lstat, stat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { bucketListenOptions, createBucketCapability } from "../../../capability/bucket/bucket-capability.ts";
 import type { PortOptions } from "../../../http/port-options.ts";
 import { divideLimits } from "../../../http/server/limits.ts";
@@ -10,6 +10,7 @@ import { errorMessage } from "../../../model/errors.ts";
 import type { Invocation, Option } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { systemCode } from "../../framework/failures.ts";
+import { pathArgument } from "../../framework/path-argument.ts";
 import type { Data } from "../../store/open-store.ts";
 
 export const bucketSocketOptions: Readonly<Record<string, Option>> = {
@@ -39,7 +40,8 @@ export function bucketSocketSettings({ options, directory }: Invocation): readon
         `--bucket-socket must be PATH=BUCKET, such as /run/photos.sock=photos, not "${text}".`,
       );
     }
-    const path = resolve(directory, text.slice(0, at));
+    const label = "--bucket-socket";
+    const path = pathArgument({ directory }, { label, text: text.slice(0, at), expected: "a path" });
     const length = Buffer.byteLength(path);
     if (length > maxPathBytes) {
       throw usageError(

@@ -1,7 +1,7 @@
 // S3's notification configuration, mapped to the notification rules of a bucket: a function is a
 // script, and a topic is a webhook that a rule of this bucket already has.
 import { randomBytes } from "node:crypto";
-import { NotificationError } from "../../../events/rules.ts";
+import { type MakeRules, NotificationError } from "../../../events/rules.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
 import {
   eventPatterns,
@@ -21,10 +21,13 @@ const topicArn = "arn:aws:sns:::";
 const functionArn = "arn:aws:lambda:::function:";
 
 export async function getBucketNotification({ bucket }: Call): Promise<S3Response> {
-  return answerXml("NotificationConfiguration", (bucket?.settings.notifications ?? []).map(toElement));
+  return answerXml(
+    "NotificationConfiguration",
+    (bucket?.settings.notifications ?? []).map(notificationElement),
+  );
 }
 
-function toElement({ id, events, prefix, suffix, target }: NotificationRule): XmlElement {
+export function notificationElement({ id, events, prefix, suffix, target }: NotificationRule): XmlElement {
   const rules: readonly (readonly [string, string])[] = [
     ["prefix", prefix],
     ["suffix", suffix],
@@ -57,20 +60,26 @@ export async function putBucketNotification(call: Call): Promise<S3Response> {
   const bytes = await readWholePayload(payload, 65_536);
   checkDocument(request, payload, bytes);
   const document = readXml(bytes, "NotificationConfiguration");
-  const unknown = document.children.find(({ name }) => !configurations.includes(name));
-  if (unknown !== undefined) throw invalid(`${unknown.name} is not supported.`);
+  const make = readNotifications(document);
   if (notifications === undefined) throw new S3Error("NotImplemented");
-  const topics = findChildren(document, "TopicConfiguration");
-  const functions = findChildren(document, "CloudFunctionConfiguration");
   try {
-    await notifications.replace(operation.bucket, (existing) => [
-      ...topics.map((node) => readTopic(node, existing)),
-      ...functions.map((node) => readFunction(node, existing)),
-    ]);
+    await notifications.replace(operation.bucket, make);
   } catch (error) {
     throw error instanceof NotificationError ? invalid(error.message) : error;
   }
   return answer(200);
+}
+
+/** Returns a function that makes the rules of the document from the existing rules. */
+export function readNotifications(document: XmlNode): MakeRules {
+  const unknown = document.children.find(({ name }) => !configurations.includes(name));
+  if (unknown !== undefined) throw invalid(`${unknown.name} is not supported.`);
+  const topics = findChildren(document, "TopicConfiguration");
+  const functions = findChildren(document, "CloudFunctionConfiguration");
+  return (existing) => [
+    ...topics.map((node) => readTopic(node, existing)),
+    ...functions.map((node) => readFunction(node, existing)),
+  ];
 }
 
 /** S3 cannot send the address of a webhook or its secret, so that the rule must exist already. */
