@@ -16,7 +16,13 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "bucket", load: async () => (await import("./commands/bucket/bucket.ts")).bucketCommands },
   { name: "object", load: async () => (await import("./commands/object/object.ts")).objectCommands },
   { name: "kv", load: async () => (await import("./commands/kv/kv.ts")).kvCommands },
-  { name: "sync", load: async () => (await import("./commands/sync.ts")).syncCommand },
+  { name: "cp", load: async () => (await import("./commands/files/copy-objects.ts")).cpCommand },
+  { name: "mv", load: async () => (await import("./commands/files/copy-objects.ts")).mvCommand },
+  { name: "rm", load: async () => (await import("./commands/files/rm.ts")).rmCommand },
+  { name: "ls", load: async () => (await import("./commands/files/ls.ts")).lsCommand },
+  { name: "du", load: async () => (await import("./commands/files/du.ts")).duCommand },
+  { name: "sync", load: async () => (await import("./commands/files/sync.ts")).syncCommand },
+  { name: "profile", load: async () => (await import("./commands/profile/profile.ts")).profileCommands },
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key/key.ts")).keyCommands },
@@ -78,6 +84,7 @@ const synonyms: Readonly<Record<string, string>> = {
   start: "serve",
   check: "verify",
   buckets: "bucket list",
+  move: "mv",
 };
 
 function unknownCommand(parent: string, word: string, commandNames: readonly string[]): CommandError {

@@ -28,17 +28,36 @@ export async function askHidden(input: Input, output: Output, question: string):
   input.setRawMode(true);
   try {
     output.stderr.write(question);
-    for await (const chunk of input as AsyncIterable<Buffer>) {
-      const outcome = line.type(chunk);
-      if (outcome === "interrupted") throw new Interrupted("SIGINT");
-      if (outcome === "done") break;
-    }
+    await readHiddenLine(input, line);
     return line.text();
   } finally {
     if (!input.destroyed) input.setRawMode(false);
     output.stderr.write("\n");
-    input.destroy();
+    // Paused, not destroyed: another question may follow.
+    input.pause();
   }
+}
+
+function readHiddenLine(input: Input, line: HiddenLine): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (finish: () => void) => {
+      input.removeListener("data", onData);
+      input.removeListener("end", onEnd);
+      input.removeListener("error", onError);
+      finish();
+    };
+    const onData = (chunk: Buffer) => {
+      const outcome = line.type(chunk);
+      if (outcome === "interrupted") end(() => reject(new Interrupted("SIGINT")));
+      if (outcome === "done") end(resolve);
+    };
+    const onEnd = () => end(resolve);
+    const onError = (error: Error) => end(() => reject(error));
+    input.on("data", onData);
+    input.on("end", onEnd);
+    input.on("error", onError);
+    input.resume();
+  });
 }
 
 export interface HiddenLine {

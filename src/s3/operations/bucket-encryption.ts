@@ -2,7 +2,8 @@
 import type { EncryptionSetting } from "../../model/settings/encryption.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
-import { childText, findChild, findChildren, readXml } from "../body/xml-reader.ts";
+import { childText, findChild, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
+import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { checkAlgorithm } from "../headers/server-side-encryption.ts";
@@ -12,22 +13,19 @@ export async function getBucketEncryption({ engine, bucket }: Call): Promise<S3R
     engine.encryption.mode === "always" ? { algorithm: "AES256" } : undefined;
   const setting = bucket?.settings.encryption ?? always;
   if (setting === undefined) throw new S3Error("ServerSideEncryptionConfigurationNotFoundError");
-  return answerXml("ServerSideEncryptionConfiguration", [
-    [
-      "Rule",
-      [
-        ["ApplyServerSideEncryptionByDefault", [["SSEAlgorithm", setting.algorithm]]],
-        ["BucketKeyEnabled", setting.bucketKeyEnabled ?? false],
-      ],
-    ],
-  ]);
+  return answerXml("ServerSideEncryptionConfiguration", encryptionElements(setting));
+}
+
+export function encryptionElements({ algorithm, bucketKeyEnabled = false }: EncryptionSetting): XmlElement[] {
+  const byDefault: XmlElement = ["ApplyServerSideEncryptionByDefault", [["SSEAlgorithm", algorithm]]];
+  return [["Rule", [byDefault, ["BucketKeyEnabled", bucketKeyEnabled]]]];
 }
 
 export async function putBucketEncryption(call: Call): Promise<S3Response> {
   const { engine, operation, request, payload } = call;
   const bytes = await readWholePayload(payload, 65_536);
   checkDocument(request, payload, bytes);
-  const encryption = readSetting(bytes);
+  const encryption = readEncryption(readXml(bytes, "ServerSideEncryptionConfiguration"));
   await engine.changeSettings(operation.bucket, { encryption });
   return answer(200);
 }
@@ -37,8 +35,8 @@ export async function deleteBucketEncryption({ engine, operation }: Call): Promi
   return answer(204);
 }
 
-function readSetting(bytes: Uint8Array): EncryptionSetting {
-  const [rule, ...others] = findChildren(readXml(bytes, "ServerSideEncryptionConfiguration"), "Rule");
+export function readEncryption(document: XmlNode): EncryptionSetting {
+  const [rule, ...others] = findChildren(document, "Rule");
   if (rule === undefined || others.length > 0) throw new S3Error("MalformedXML");
   if (findChild(rule, "BlockedEncryptionTypes") !== undefined) {
     throw new S3Error("NotImplemented", { details: { Element: "BlockedEncryptionTypes" } });

@@ -15,33 +15,38 @@ import { refuseFlaws } from "./lifecycle.ts";
 export async function getBucketCors({ bucket }: Call): Promise<S3Response> {
   const cors = bucket?.settings.cors;
   if (cors === undefined) throw new S3Error("NoSuchCORSConfiguration");
+  return answerXml("CORSConfiguration", cors.map(corsElement));
+}
+
+export function corsElement(rule: CorsRule): XmlElement {
   const each = (name: string, values: readonly string[]) => values.map((value): XmlElement => [name, value]);
-  return answerXml(
-    "CORSConfiguration",
-    cors.map(
-      (rule): XmlElement => [
-        "CORSRule",
-        [
-          ["ID", rule.id],
-          ...each("AllowedMethod", rule.methods),
-          ...each("AllowedOrigin", rule.origins),
-          ...each("AllowedHeader", rule.headers),
-          ...each("ExposeHeader", rule.exposed),
-          ["MaxAgeSeconds", rule.maxAgeSeconds],
-        ],
-      ],
-    ),
-  );
+  return [
+    "CORSRule",
+    [
+      ["ID", rule.id],
+      ...each("AllowedMethod", rule.methods),
+      ...each("AllowedOrigin", rule.origins),
+      ...each("AllowedHeader", rule.headers),
+      ...each("ExposeHeader", rule.exposed),
+      ["MaxAgeSeconds", rule.maxAgeSeconds],
+    ],
+  ];
 }
 
 export async function putBucketCors({ engine, operation, request, payload }: Call): Promise<S3Response> {
   const bytes = await readWholePayload(payload, 65_536);
   checkDocument(request, payload, bytes);
-  const rules = findChildren(readXml(bytes, "CORSConfiguration"), "CORSRule").map(readRule);
-  if (rules.length === 0) throw new S3Error("MalformedXML");
+  const rules = readCors(readXml(bytes, "CORSConfiguration"));
   refuseFlaws(corsFlaws(rules));
   await engine.changeSettings(operation.bucket, { cors: rules });
   return answer(200);
+}
+
+/** Reads the document without checking the values of its rules. */
+export function readCors(document: XmlNode): CorsRule[] {
+  const rules = findChildren(document, "CORSRule").map(readRule);
+  if (rules.length === 0) throw new S3Error("MalformedXML");
+  return rules;
 }
 
 export async function deleteBucketCors({ engine, operation }: Call): Promise<S3Response> {

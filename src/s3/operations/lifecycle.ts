@@ -1,9 +1,9 @@
 // Operations on the lifecycle configuration of a bucket. The engine applies the rules.
-import { defaultLifecycle } from "../../model/lifecycle.ts";
+import { defaultLifecycle, type LifecycleRule } from "../../model/lifecycle.ts";
 import { lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
-import { findChildren, readXml } from "../body/xml-reader.ts";
+import { findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
 import { answer, answerXml, type Call, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { readRule, ruleElement } from "./lifecycle-document.ts";
@@ -17,12 +17,17 @@ export async function getBucketLifecycle({ bucket }: Call): Promise<S3Response> 
 export async function putBucketLifecycle({ engine, operation, request, payload }: Call): Promise<S3Response> {
   const bytes = await readWholePayload(payload, 1024 * 1024);
   checkDocument(request, payload, bytes);
-  const nodes = findChildren(readXml(bytes, "LifecycleConfiguration"), "Rule");
-  if (nodes.length === 0) throw new S3Error("MalformedXML");
-  const rules = nodes.map(readRule);
+  const rules = readLifecycle(readXml(bytes, "LifecycleConfiguration"));
   refuseFlaws(lifecycleFlaws(rules));
   await engine.changeSettings(operation.bucket, { lifecycle: rules });
   return answer(200);
+}
+
+/** Reads the document without checking the values of its rules. */
+export function readLifecycle(document: XmlNode): LifecycleRule[] {
+  const nodes = findChildren(document, "Rule");
+  if (nodes.length === 0) throw new S3Error("MalformedXML");
+  return nodes.map(readRule);
 }
 
 export async function deleteBucketLifecycle({ engine, operation }: Call): Promise<S3Response> {

@@ -17,10 +17,14 @@ const maxDays = 100 * daysInYear;
 export async function getObjectLockConfiguration({ bucket }: Call): Promise<S3Response> {
   const setting = bucket?.settings.objectLock;
   if (setting === undefined) throw new S3Error("ObjectLockConfigurationNotFoundError");
-  return answerXml("ObjectLockConfiguration", [
+  return answerXml("ObjectLockConfiguration", objectLockElements(setting));
+}
+
+export function objectLockElements(setting: ObjectLockSetting): XmlElement[] {
+  return [
     ["ObjectLockEnabled", "Enabled"],
     ["Rule", ruleElements(setting)],
-  ]);
+  ];
 }
 
 function ruleElements({ defaultRetention }: ObjectLockSetting): XmlElement[] | undefined {
@@ -32,12 +36,12 @@ function ruleElements({ defaultRetention }: ObjectLockSetting): XmlElement[] | u
 
 export async function putObjectLockConfiguration(call: Call): Promise<S3Response> {
   const { engine, operation } = call;
-  const objectLock = readSetting(await readDocument(call, "ObjectLockConfiguration"));
+  const objectLock = readObjectLock(await readDocument(call, "ObjectLockConfiguration"));
   await engine.changeSettings(operation.bucket, { objectLock });
   return answer(200);
 }
 
-function readSetting(document: XmlNode): ObjectLockSetting {
+export function readObjectLock(document: XmlNode): ObjectLockSetting {
   if (childText(document, "ObjectLockEnabled")?.trim() !== "Enabled") throw new S3Error("MalformedXML");
   const rule = findChild(document, "Rule");
   if (rule === undefined) return {};

@@ -3,7 +3,7 @@ import { checkBucketName } from "../../../model/bucket.ts";
 import { checkStorageClass } from "../../../model/object.ts";
 import type { Command, CommandGroup } from "../../framework/command.ts";
 import { withCommandErrors } from "../../framework/failures.ts";
-import { withData } from "../../store/open-store.ts";
+import { withStore } from "../../store/with-store.ts";
 import { deleteCommand } from "./delete.ts";
 import { bucketEncryptionCommand } from "./encryption.ts";
 import { bucketJson, infoCommand } from "./info.ts";
@@ -36,7 +36,7 @@ const createCommand: Command = {
       checkBucketName(bucket);
       checkStorageClass(storageClass);
     });
-    const record = await withData(invocation, { absent: "create", subject: { bucket } }, async (data) => {
+    const record = await withStore(invocation, { absent: "create", subject: { bucket } }, async (data) => {
       const made = await data.engine.createBucket(bucket, { storageClass });
       await data.recordAudit("create bucket", bucket);
       return made;
@@ -54,7 +54,7 @@ const listCommand: Command = {
   examples: ["store bucket list", "store bucket list --json"],
   async run(invocation) {
     const { output } = invocation;
-    const buckets = await withData(invocation, { absent: "refuse" }, ({ engine }) => engine.listBuckets());
+    const buckets = await withStore(invocation, { absent: "refuse" }, ({ engine }) => engine.listBuckets());
     if (output.isJson) return output.json(buckets.map(bucketJson));
     if (buckets.length === 0) output.note("There are no buckets yet. Create one: store bucket create <name>");
     await output.table(

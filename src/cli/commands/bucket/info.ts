@@ -3,8 +3,8 @@ import type { Totals } from "../../../engine/records.ts";
 import type { Bucket, BucketRecord } from "../../../model/bucket.ts";
 import type { Command } from "../../framework/command.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
-import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
+import { withStore } from "../../store/with-store.ts";
 import { describeObjectLock } from "./object-lock.ts";
 
 export const infoCommand: Command = {
@@ -16,8 +16,8 @@ export const infoCommand: Command = {
   async run(invocation) {
     const { parameters, output } = invocation;
     const [name = ""] = parameters;
-    await withData(invocation, { absent: "refuse", subject: { bucket: name } }, async ({ engine }) => {
-      const bucket = await requireBucket(engine, name);
+    await withStore(invocation, { absent: "refuse", subject: { bucket: name } }, async ({ engine }) => {
+      const bucket = await requireBucket(engine, name, ["versioning", "objectLock", "lockRules", "tags"]);
       const totals = await engine.totals(name);
       if (output.isJson) await output.json(infoJson(bucket, totals));
       else await output.fields([...infoFields(bucket, totals, output), ...settingFields(bucket)]);
