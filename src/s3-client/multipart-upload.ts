@@ -3,7 +3,7 @@
 import { unescapeXml } from "../http/xml-entities.ts";
 import { elementText, readRefusal } from "./errors.ts";
 import { Broken } from "./http-client.ts";
-import { readPieces, toPayload } from "./payload.ts";
+import { md5Header, readPieces, toPayload } from "./payload.ts";
 import type { RetryingS3Client, S3Response } from "./retrying-client.ts";
 
 const MiB = 1024 * 1024;
@@ -71,7 +71,7 @@ async function putWhole(
 ): Promise<UploadedObject> {
   const body = toPayload(parts);
   const { message } = await client.sendWithRetries({
-    ...{ method: "PUT", bucket, key, body, headers: { ...headers, ...conditions } },
+    ...{ method: "PUT", bucket, key, body, headers: { ...headers, ...conditions, ...md5Header(body) } },
   });
   return { etag: etagOf(message.headers.etag), version: versionOf(message), size: body.length };
 }
@@ -97,7 +97,9 @@ async function uploadParts(
         ["partNumber", String(etags.length + 1)],
         ["uploadId", id],
       ] as const;
-      const { message } = await client.sendWithRetries({ method: "PUT", ...target, query, body });
+      const { message } = await client.sendWithRetries({
+        ...{ method: "PUT", ...target, query, body, headers: md5Header(body) },
+      });
       etags.push(etagOf(message.headers.etag));
       size += body.length;
     }

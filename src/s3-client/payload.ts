@@ -12,6 +12,13 @@ export function toPayload(parts: readonly Uint8Array[]): S3Payload {
   return { parts, length, sha256: hash.digest("hex") };
 }
 
+/** Header with the MD5, which services require for a body that will be locked. */
+export function md5Header({ parts }: S3Payload): { readonly "content-md5": string } {
+  const hash = createHash("md5");
+  for (const part of parts) hash.update(part);
+  return { "content-md5": hash.digest("base64") };
+}
+
 export function textPayload(text: string): S3Payload {
   return toPayload([Buffer.from(text, "utf8")]);
 }

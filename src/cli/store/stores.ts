@@ -114,7 +114,9 @@ async function resolveWord(
   // A new file: its folder exists, and there is no bucket of this name.
   const isNewFile = role === "target" && exists(dirname(path)) && basename(path) !== "";
   if (isPath || isNewFile) {
-    invocation.output.note(`Using the path ./${text}, because there is no bucket "${bucket}".`);
+    // An existing file needs no words; a folder or a new file may be a mistyped bucket.
+    if (!isPath || statSync(path).isDirectory())
+      invocation.output.note(`Using the path ./${text}, because there is no bucket "${bucket}".`);
     return { kind: "path", path: `./${text}` };
   }
   throw new CommandError(`"${text}" is neither a path nor in a bucket: there is no bucket "${bucket}".`, {

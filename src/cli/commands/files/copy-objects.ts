@@ -65,7 +65,15 @@ async function run(invocation: Invocation, action: "copy" | "move"): Promise<num
   if (!isPrinted) {
     const verbs =
       action === "move" ? (["Moved", "Would move"] as const) : (["Copied", "Would copy"] as const);
-    await printTransferReport(output, { verbs, noun: "item", from: source, to: target, isDryRun, counts });
+    await printTransferReport(output, {
+      verbs,
+      noun: "item",
+      from: source,
+      to: target,
+      isDryRun,
+      compares: false,
+      counts,
+    });
   }
   return counts.failed === 0 ? 0 : 1;
 }

@@ -1,9 +1,8 @@
 // Requests to an S3 service as commands need them: with retries, documents, and mapped errors.
-import { createHash } from "node:crypto";
 import { readXml, type XmlNode } from "../../../s3/body/xml-reader.ts";
 import { type XmlElement, xmlDocument } from "../../../s3/body/xml-writer.ts";
 import type { S3Endpoint, S3Request, S3Times } from "../../../s3-client/client.ts";
-import { textPayload } from "../../../s3-client/payload.ts";
+import { md5Header, textPayload } from "../../../s3-client/payload.ts";
 import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { toRemoteError } from "./errors.ts";
@@ -45,9 +44,8 @@ export function createRemoteClient(endpoint: RemoteEndpoint, host: string): Remo
       return parseDocument(document, root, host);
     },
     async write({ text, method = "PUT", headers, ...request }) {
-      const md5 = createHash("md5").update(text).digest("base64");
-      const sent = { "content-type": "application/xml", ...headers, "content-md5": md5 };
       const body = textPayload(text);
+      const sent = { "content-type": "application/xml", ...headers, ...md5Header(body) };
       return (await client.sendWithRetries({ ...request, method, headers: sent, body })).document;
     },
   };

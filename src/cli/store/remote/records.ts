@@ -87,12 +87,12 @@ function readStorageClass(text: string | undefined): StorageClass {
 function readLock(header: (name: string) => string | null): ObjectLock | undefined {
   const mode = parseMode(header("x-amz-object-lock-mode") ?? undefined);
   const until = Date.parse(header("x-amz-object-lock-retain-until-date") ?? "");
-  const isHeld = header("x-amz-object-lock-legal-hold") === "ON";
+  const hasHold = header("x-amz-object-lock-legal-hold") === "ON";
   const isRetained = mode !== undefined && !Number.isNaN(until);
-  if (!isRetained && !isHeld) return undefined;
+  if (!isRetained && !hasHold) return undefined;
   return {
     ...(isRetained ? { retention: { mode, until } } : {}),
-    ...(isHeld ? { legalHold: true as const } : {}),
+    ...(hasHold ? { legalHold: true as const } : {}),
   };
 }
 
