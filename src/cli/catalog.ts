@@ -27,7 +27,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key/key.ts")).keyCommands },
   { name: "role", load: async () => (await import("./commands/role.ts")).roleCommands },
-  { name: "quota", load: async () => (await import("./commands/quota.ts")).quotaCommands },
+  { name: "quota", load: async () => (await import("./commands/quota/quota.ts")).quotaCommands },
   {
     name: "encryption",
     load: async () => (await import("./commands/encryption/encryption.ts")).encryptionCommands,
