@@ -141,7 +141,8 @@ async function printReport(
   const noun = options.flag("versions") ? "version" : "object";
   const failures = failed === 0 ? "" : `, ${output.style.red(`${failed} failed`)}`;
   const verb = isDryRun ? "Would delete" : "Deleted";
-  await output.line(
-    `${verb} ${formatCount(deleted, noun)} of ${output.name(parameters[0] ?? "")}${failures}.`,
-  );
+  const [text = ""] = parameters;
+  const isOne = !options.flag("recursive") && !isPattern(text);
+  const what = isOne ? "" : `${formatCount(deleted, noun)} from `;
+  await output.line(`${verb} ${what}${output.name(text)}${failures}.`);
 }

@@ -6,8 +6,10 @@ import { type Fields, isCount, isFields, isList, isText } from "../../../model/s
 import type { Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { type Data, withData } from "../../store/open-store.ts";
+import type { RemoteEndpoint } from "../../store/remote/client.ts";
 import { type ConsoleClient, withConsole } from "../../store/remote/console.ts";
-import { chosenService } from "../../store/remote/service.ts";
+import { openRemoteStore } from "../../store/remote/open-remote.ts";
+import { chosenService, type Service } from "../../store/remote/service.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 
 export type Target = { readonly bucket: string } | { readonly account: string };
@@ -32,7 +34,8 @@ export async function withQuotas<T>(
   work: (quotas: QuotaStore) => Promise<T>,
 ): Promise<T> {
   const service = await chosenService(invocation);
-  if (service !== undefined) return withConsole(invocation, service, (client) => work(consoleQuotas(client)));
+  if (service !== undefined)
+    return withConsole(invocation, service, (client) => work(consoleQuotas(client, service)));
   const subject = target !== undefined && "bucket" in target ? target : {};
   return withData(invocation, { absent: "refuse", subject }, (data) => work(localQuotas(data)));
 }
@@ -70,7 +73,7 @@ async function listStates(engine: Engine): Promise<QuotaState[]> {
 }
 
 /** Quotas of buckets only: the console has no requests for those of accounts. */
-function consoleQuotas(client: ConsoleClient): QuotaStore {
+function consoleQuotas(client: ConsoleClient, { endpoint }: Service): QuotaStore {
   async function settings(target: Target): Promise<Fields & { readonly bucket: string }> {
     if (!("bucket" in target)) {
       throw usageError("The quota of an account cannot be reached through the console's API.", [
@@ -84,8 +87,7 @@ function consoleQuotas(client: ConsoleClient): QuotaStore {
   async function read(target: Target): Promise<QuotaState> {
     const { quota, usage } = await settings(target);
     // Without a quota, the server does not count.
-    const counted = isFields(usage) ? usage : { bytes: 0, objects: 0 };
-    const { bytes, objects } = counted;
+    const { bytes, objects } = isFields(usage) ? usage : await countAll(endpoint, target);
     const limits = quota === null ? undefined : isFields(quota) ? parseQuota(quota) : null;
     if (
       !isCount(bytes) ||
@@ -106,8 +108,9 @@ function consoleQuotas(client: ConsoleClient): QuotaStore {
         throw new CommandError("The console answered in a form that this version does not know.");
       const states: QuotaState[] = [];
       for (const { name } of buckets) {
-        const state = isText(name, 64) ? await read({ bucket: name }) : undefined;
-        if (state?.quota !== undefined) states.push(state);
+        if (!isText(name, 64)) continue;
+        const { quota } = await settings({ bucket: name });
+        if (quota !== null) states.push(await read({ bucket: name }));
       }
       return states;
     },
@@ -120,3 +123,17 @@ function consoleQuotas(client: ConsoleClient): QuotaStore {
 }
 
 const path = "/api/settings";
+
+/** Lists the bucket by S3: the usage of a quota includes all versions. */
+async function countAll(endpoint: RemoteEndpoint, target: Target): Promise<Usage> {
+  const { store, close } = openRemoteStore(endpoint);
+  try {
+    const totals = await store.totals("bucket" in target ? target.bucket : "");
+    return {
+      bytes: totals.bytes + totals.noncurrentBytes,
+      objects: totals.objects + totals.noncurrentVersions,
+    };
+  } finally {
+    close();
+  }
+}

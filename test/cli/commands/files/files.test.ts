@@ -70,7 +70,7 @@ test("rm needs a confirmation for several objects, keeps locked ones and reports
   const { code, stderr, stdout } = await desk.run("rm", "photos/l", "--recursive", "--versions", "--yes");
   assert.equal(code, 1);
   assert.match(stderr, /failed: l\/kept \(version [0-9a-f]{32}\): /);
-  assert.match(stdout, /Deleted 1 version of photos\/l, 1 failed\./);
+  assert.match(stdout, /Deleted 1 version from photos\/l, 1 failed\./);
   assert.deepEqual(await desk.keys("photos"), ["l/kept", "p-other"]);
 });
 
