@@ -2,6 +2,7 @@
 // prefix that match a pattern. Nothing is in memory as a whole.
 import { lstat, realpath } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { StoreError } from "../../../model/errors.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { fileError, toCommandError } from "../../framework/failures.ts";
@@ -89,12 +90,13 @@ async function findObjects(side: ObjectSide, options: SourceOptions): Promise<So
   const { prefix, pattern } = splitPattern(side.key);
   if (bucket === "") throw usageError(`"${text}" has no bucket.`);
   if (pattern === undefined && !options.isRecursive) {
-    if (prefix === "" || prefix.endsWith("/")) {
-      throw usageError(`"${text}" is not an object.`, "To work on everything below it, add --recursive.");
-    }
+    if (prefix === "" || prefix.endsWith("/")) throw notAnObject(text);
     const address = { bucket, key: prefix };
-    const record = await requireObject(store.engine, address, {}).catch((error: unknown) => {
-      throw toCommandError(error, address);
+    const record = await requireObject(store.engine, address, {}).catch(async (error: unknown) => {
+      if (!(error instanceof StoreError && error.reason === "NoSuchKey"))
+        throw toCommandError(error, address);
+      const { objects } = await store.engine.list(bucket, { prefix: `${prefix}/`, limit: 1 });
+      throw objects.length > 0 ? notAnObject(text) : toCommandError(error, address);
     });
     const name = prefix.slice(prefix.lastIndexOf("/") + 1);
     return { isMany: false, items: once({ kind: "object", name, side, record }) };
@@ -105,6 +107,10 @@ async function findObjects(side: ObjectSide, options: SourceOptions): Promise<So
   // Below "2026" means below the folder: not "2026-old".
   const below = pattern === undefined && prefix !== "" && !prefix.endsWith("/") ? `${prefix}/` : prefix;
   return { isMany: true, items: list({ ...side, key: below }, toMatcher(pattern, options)) };
+}
+
+function notAnObject(text: string): CommandError {
+  return usageError(`"${text}" is not an object.`, "To work on everything below it, add --recursive.");
 }
 
 async function* list(side: ObjectSide, matches: NameFilter): AsyncGenerator<SourceItem> {
