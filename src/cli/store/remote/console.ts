@@ -86,6 +86,19 @@ export async function withConsole<T>(
   }
 }
 
+/** Servers of earlier versions do not have every route. */
+export async function requireRoute<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ConsoleRefusal && error.status === 404)) throw error;
+    throw new CommandError("The console of this server does not have this function.", {
+      hint: "Update the server, or run the command on its machine with --data DIR.",
+      cause: error,
+    });
+  }
+}
+
 function findCookie({ headers }: Answer): string | undefined {
   const [first] = headers["set-cookie"] ?? [];
   return first?.split(";")[0];
