@@ -73,10 +73,11 @@ export async function backUpStore(
   return backUp(directory, to, options);
 }
 
-/** Returns the latest successful backup of a data directory, if any. */
-export async function readLastBackup(directory: string): Promise<LastBackup | undefined> {
+/** Returns the latest successful backup of a data directory; undefined for a cluster. */
+export async function readLastBackup(location: Location): Promise<LastBackup | undefined> {
+  if (typeof location !== "string") return undefined;
   const lastBackup = await import("./local/backup/last-backup.ts");
-  return lastBackup.readLastBackup(directory);
+  return lastBackup.readLastBackup(location);
 }
 
 /** Restores a backup into a new or empty directory. */
@@ -177,11 +178,4 @@ export async function inspectStore(location: Location): Promise<StoreState> {
     import("./local/disk/layout.ts"),
   ]);
   return { schema: readUserVersion(dataLayout(location).registry), knownSchema: schemaVersion };
-}
-
-/** Returns the latest successful backup of a data directory; undefined for a cluster. */
-export async function readLastBackup(location: Location): Promise<LastBackup | undefined> {
-  if (typeof location !== "string") return undefined;
-  const file = await import("./local/backup/last-backup.ts");
-  return file.readLastBackup(location);
 }

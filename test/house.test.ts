@@ -22,7 +22,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
   ],
   oidc: ["http", "model", "jose"],
-  "s3-client": ["http", "model", "node:http", "node:https", "node:timers/promises"],
+  "s3-client": ["http", "model", "node:crypto", "node:http", "node:https", "node:timers/promises"],
   child: ["node:*"],
   engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
   copy: ["async", "engine", "model", "node:crypto"],

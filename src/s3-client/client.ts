@@ -25,7 +25,10 @@ import {
 export interface S3Endpoint extends Service {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Session token of temporary credentials. */
+  readonly sessionToken?: string | undefined;
   readonly region: string;
+  /** Bucket of requests that do not name one. */
   readonly bucket: string;
   /** Prefix of every key: empty, or ending in a slash. */
   readonly prefix: string;
@@ -40,7 +43,9 @@ export interface S3Times extends HttpClientTimes {
 export const defaultS3Times: S3Times = { connect: 3000, answer: 10_000, idle: 10_000, retry: 15_000 };
 
 export interface S3Request {
-  readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
+  readonly method: "GET" | "PUT" | "HEAD" | "DELETE" | "POST";
+  /** Empty for a request to the service itself. Default: the bucket of the endpoint. */
+  readonly bucket?: string;
   /** Undefined for a request to the bucket. */
   readonly key?: string;
   readonly query?: readonly (readonly [string, string])[];
@@ -76,7 +81,8 @@ export function createS3Transport(endpoint: S3Endpoint, times: S3Times): S3Trans
 
   function toHttpRequest(request: S3Request): OutgoingRequest {
     const { method, key, query = [], body, cancellation } = request;
-    const path = encodePath(key === undefined ? `/${endpoint.bucket}` : `/${endpoint.bucket}/${key}`);
+    const { bucket = endpoint.bucket } = request;
+    const path = encodePath(key === undefined ? `/${bucket}` : `/${bucket}/${key}`);
     const text = query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`).join("&");
     const plain: Record<string, string> = { ...request.headers, host };
     if (body !== undefined) plain["content-length"] = String(body.length);
@@ -102,7 +108,9 @@ interface UnsignedRequest {
   readonly payloadHash: string;
 }
 
-function createSigner({ accessKeyId, secretAccessKey, region }: S3Endpoint, host: string) {
+function createSigner(endpoint: S3Endpoint, host: string) {
+  const { accessKeyId, secretAccessKey, sessionToken, region } = endpoint;
+  const token = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
   let key: { readonly day: string; readonly bytes: Buffer } | undefined;
   let second = 0;
   let time = "";
@@ -112,7 +120,7 @@ function createSigner({ accessKeyId, secretAccessKey, region }: S3Endpoint, host
     second = now;
     const scope: Scope = { day: time.slice(0, 8), region, service: "s3" };
     if (key?.day !== scope.day) key = { day: scope.day, bytes: signingKey(secretAccessKey, scope) };
-    const sent = { ...headers, host, "x-amz-content-sha256": payloadHash, "x-amz-date": time };
+    const sent = { ...headers, ...token, host, "x-amz-content-sha256": payloadHash, "x-amz-date": time };
     const sorted = Object.entries(sent).sort(([a], [b]) => (a < b ? -1 : 1));
     const canonical = canonicalRequest({ method, path, query, headers: sorted, payloadHash });
     const signature = sign(key.bytes, stringToSign(time, scope, canonical));

@@ -9,11 +9,14 @@ export class S3Refusal extends Error {
   readonly status: number;
   /** The S3 error code. */
   readonly code: string;
+  /** Headers of the response, by lowercase name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, headers: S3Refusal["headers"] = {}) {
     super(message);
     this.status = status;
     this.code = code;
+    this.headers = headers;
   }
 }
 
@@ -50,6 +53,12 @@ export function isTransient(error: unknown): boolean {
   return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_|ENOTFOUND|EADDR|EMFILE|HPE_)/.test(code);
 }
 
+/** Whether no connection to the service could be made: a wrong address, or a service that is down. */
+export function isUnreachable(error: unknown): boolean {
+  const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  return /^(ECONNREFUSED|EHOST|ENET|EAI_|ENOTFOUND|EADDRNOTAVAIL)/.test(code);
+}
+
 /** Returns advice for a TLS failure; empty for any other error. */
 export function tlsAdvice(error: unknown): string {
   const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
@@ -79,9 +88,10 @@ export function toStoreError(error: unknown, host: string): unknown {
   });
 }
 
-export function readRefusal(status: number, document: string): S3Refusal {
+export function readRefusal(status: number, document: string, headers: S3Refusal["headers"] = {}): S3Refusal {
   const code = elementText(document, "Code") ?? `HTTP status ${status}`;
-  return new S3Refusal(status, code, elementText(document, "Message") ?? "no reason was given");
+  const message = elementText(document, "Message") ?? "no reason was given";
+  return new S3Refusal(status, code, message, headers);
 }
 
 /** Returns the text of the first element with this name, which suffices for S3's flat documents. */

@@ -7,7 +7,7 @@ import {
   type S3Request,
   type S3Times,
 } from "./client.ts";
-import { isTransient, readRefusal } from "./errors.ts";
+import { isTransient, isUnreachable, readRefusal } from "./errors.ts";
 import { type Answer, type Cancellation, Silence } from "./http-client.ts";
 import { readBody, readText } from "./response-body.ts";
 
@@ -23,6 +23,8 @@ export interface RetryingS3Client {
   ): Promise<T>;
   /** Returns the response head; throws an S3Refusal for an error status. */
   send(request: S3Request, deadline: number): Promise<Answer>;
+  /** Sends a request once and returns the response with its body. */
+  sendOnce(request: S3Request, deadline: number): Promise<Omit<S3Response, "tries">>;
   /** Sends a request with retries and returns the response with its body. */
   sendWithRetries(request: S3Request): Promise<S3Response>;
   mapError(error: unknown): unknown;
@@ -39,17 +41,28 @@ export interface S3Response {
 
 export interface RetryingS3ClientOptions {
   readonly times?: Partial<S3Times>;
+  /** Maximum number of tries of one request. Default: limited only by the time. */
+  readonly maxTries?: number;
+  /** "report": a service that cannot be reached at the first request is not tried again. */
+  readonly unreachable?: "retry" | "report";
   /** Converts an error to the error that callers get. */
   readonly mapError: (error: unknown, host: string) => unknown;
 }
 
 export function createRetryingS3Client(
   endpoint: S3Endpoint,
-  { times: givenTimes, mapError }: RetryingS3ClientOptions,
+  options: RetryingS3ClientOptions,
 ): RetryingS3Client {
+  const { times: givenTimes, maxTries = Number.POSITIVE_INFINITY, mapError } = options;
   const times = { ...defaultS3Times, ...givenTimes };
   const transport = createS3Transport(endpoint, times);
   let isClosed = false;
+  let hasAnswered = false;
+
+  function canRetry(error: unknown, tries: number): boolean {
+    if (isClosed || tries >= maxTries || !isTransient(error)) return false;
+    return hasAnswered || options.unreachable !== "report" || !isUnreachable(error);
+  }
 
   async function withRetries<T>(
     work: (deadline: number, tries: number) => Promise<T>,
@@ -64,7 +77,7 @@ export function createRetryingS3Client(
         // Jitter: requests that failed at the same time must not be retried at the same time.
         const wait = Math.min(firstPause * 2 ** tries, maxPause) * (0.5 + Math.random() / 2);
         const isOver = performance.now() + wait >= deadline || cancellation?.isCancelled === true;
-        if (!isTransient(error) || isOver || isClosed) throw mapError(error, transport.host);
+        if (isOver || !canRetry(error, tries + 1)) throw mapError(error, transport.host);
         await pause(wait);
       }
     }
@@ -72,22 +85,26 @@ export function createRetryingS3Client(
 
   async function send(request: S3Request, deadline: number): Promise<Answer> {
     const message = await transport.send(request, deadline);
+    hasAnswered = true;
     const status = message.statusCode!;
     if (status >= 200 && status < 300) return message;
-    throw readRefusal(status, await readText(readBody(message, times.idle)));
+    throw readRefusal(status, await readText(readBody(message, times.idle)), message.headers);
+  }
+
+  async function sendOnce(request: S3Request, deadline: number): Promise<Omit<S3Response, "tries">> {
+    const message = await send(request, deadline);
+    return { message, document: await readText(readBody(message, times.idle)) };
   }
 
   function sendWithRetries(request: S3Request): Promise<S3Response> {
-    return withRetries(async (deadline, tries) => {
-      const message = await send(request, deadline);
-      return { message, document: await readText(readBody(message, times.idle)), tries };
-    });
+    return withRetries(async (deadline, tries) => ({ ...(await sendOnce(request, deadline)), tries }));
   }
 
   return {
     times,
     withRetries,
     send,
+    sendOnce,
     sendWithRetries,
     mapError: (error) => mapError(error, transport.host),
     isClosed: () => isClosed,

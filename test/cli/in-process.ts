@@ -24,10 +24,33 @@ export async function runInProcess(
 }
 
 /** Runs a command line, which must succeed; returns its stdout. */
-export async function storeInProcess(directory: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runInProcess(args, { directory });
-  assert.equal(code, 0, `store ${args.join(" ")}: ${stderr}`);
-  return stdout;
+export function storeInProcess(directory: string, ...args: string[]): Promise<string> {
+  return createRunner({ directory }).store(...args);
+}
+
+export interface CommandRunner {
+  run(...args: string[]): Promise<Outcome>;
+  /** Runs a command that must succeed; returns its stdout. */
+  store(...args: string[]): Promise<string>;
+  /** Runs a command that must fail; returns the exit code and stderr as `code: text`. */
+  fails(...args: string[]): Promise<string>;
+}
+
+export function createRunner(options: InProcessOptions): CommandRunner {
+  const run = (...args: string[]) => runInProcess(args, options);
+  return {
+    run,
+    async store(...args) {
+      const { code, stdout, stderr } = await run(...args);
+      assert.equal(code, 0, `store ${args.join(" ")}: ${stderr}`);
+      return stdout;
+    },
+    async fails(...args) {
+      const { code, stdout, stderr } = await run(...args);
+      assert.notEqual(code, 0, `store ${args.join(" ")} did not fail: ${stdout}${stderr}`);
+      return `${code}: ${stderr}`;
+    },
+  };
 }
 
 function collector(): { readonly stream: Writable; text(): string } {

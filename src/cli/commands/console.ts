@@ -7,8 +7,9 @@ import type { Command, CommandGroup } from "../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { permissionsJson, readPermissions, roleOptions } from "../store/role-options.ts";
+import { requireUser } from "./administration/user.ts";
+import { localUsers } from "./administration/user-store.ts";
 import { sessionsCommand } from "./console-sessions.ts";
-import { requireUser } from "./user.ts";
 
 const maxNameLength = 60;
 
@@ -47,7 +48,7 @@ const tokenCommand: Command = {
     const lifetime = parseLifetime(options.text("expires"));
     const { info, token } = await withData(invocation, { absent: "create" }, async (data) => {
       const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
-      if (user !== undefined) await requireUser(data, user);
+      if (user !== undefined) await requireUser(localUsers(data), user);
       const made = await openTokens(data).create({ name, expires, user, permissions });
       await data.recordAudit("create token", made.info.id);
       return made;

@@ -1,4 +1,5 @@
 // `store import`: imports objects from a folder, an S3 service, or miniflare's state.
+import { realpath } from "node:fs/promises";
 import { StoreError } from "../../model/errors.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
@@ -10,8 +11,8 @@ import { type ImportCounts, importObjects } from "../transfer/import/import.ts";
 import type { ImportSource } from "../transfer/import/source.ts";
 import { printTransferEvent, printTransferReport, transferLabel } from "../transfer/report.ts";
 import { newSyncCounts, sync } from "../transfer/sync/sync.ts";
+import { realFolder } from "./files/folder-argument.ts";
 import { type ImportOrigin, parseImportOrigin } from "./import-arguments.ts";
-import { realFolder } from "./sync-arguments.ts";
 
 export const importCommand: Command = {
   name: "import",
@@ -81,7 +82,9 @@ async function runImport(
   const shared = { engine, ...to, isDryRun, signal, onBytes, onEvent };
   try {
     if (from.kind === "folder") {
-      const { folder, except } = await realFolder(invocation, from.folder, { absent: "refuse", location });
+      const isDirectory = typeof location === "string" && location !== "memory:";
+      const except = isDirectory ? await realpath(location) : undefined;
+      const folder = await realFolder(invocation, from.folder, { absent: "refuse", except });
       const options = { to: "bucket", deletes: false, sizeOnly: false, verifies: true } as const;
       await sync({ ...shared, ...options, folder, except }, counts);
       return;

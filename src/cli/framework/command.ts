@@ -83,6 +83,14 @@ export const commonOptions: Readonly<Record<string, Option>> = {
     value: "URL",
     summary: "bytes of a cluster, s3://… or file:///…; default: STORE_BLOBS, or the configuration",
   },
+  endpoint: {
+    value: "URL",
+    summary: "a running server or other S3 service, instead of files; default: STORE_ENDPOINT",
+  },
+  profile: {
+    value: "NAME",
+    summary: "a service of store profile add, with its access key; default: STORE_PROFILE",
+  },
   json: { summary: "print JSON" },
   help: { summary: "print this help" },
 };

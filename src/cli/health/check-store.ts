@@ -74,7 +74,7 @@ const maxBackupDays = 7;
 
 /** `objects` counts the objects of the store: an empty store needs no backup. */
 export function checkBackup(
-  backup: LastBackup | undefined,
+  backup: Pick<LastBackup, "time" | "to"> | undefined,
   {
     objects,
     isCluster,

@@ -1,4 +1,5 @@
-// Parses `<bucket>/<key>`. Everything after the first slash is the key, which is never normalized.
+// Parses `<bucket>/<key>` and `s3://<bucket>/<key>`. Everything after the first slash of the address
+// is the key, which is never normalized.
 import { parseScheme } from "../../model/location.ts";
 import { usageError } from "../framework/command-error.ts";
 
@@ -7,8 +8,8 @@ export interface ObjectAddress {
   readonly key: string;
 }
 
-export function objectAddress(text: string): ObjectAddress {
-  refuseUrl(text);
+export function objectAddress(given: string): ObjectAddress {
+  const text = withoutScheme(given);
   const slash = text.indexOf("/");
   if (slash === -1) {
     throw usageError(
@@ -20,20 +21,21 @@ export function objectAddress(text: string): ObjectAddress {
 }
 
 /** `<bucket>[/prefix]` */
-export function prefixAddress(text: string): { readonly bucket: string; readonly prefix: string } {
-  refuseUrl(text);
+export function prefixAddress(given: string): { readonly bucket: string; readonly prefix: string } {
+  const text = withoutScheme(given);
   if (!text.includes("/")) return { bucket: text, prefix: "" };
   const { bucket, key } = objectAddress(text);
   return { bucket, prefix: key };
 }
 
 /** A bucket name has no colon. The message shows only the scheme: a URL may contain a password. */
-function refuseUrl(text: string): void {
+function withoutScheme(text: string): string {
   const scheme = parseScheme(text);
-  if (scheme === undefined) return;
-  const [, rest = ""] = /^s3:\/\/([^@]*)$/i.exec(text) ?? [];
-  throw usageError(`Write a bucket of this store as its name, not as a URL with "${scheme}"`, [
-    rest === "" ? "For example: photos/2026" : `Write: ${rest}`,
-    "To import from another S3 service: store import https://host/bucket photos",
+  if (scheme === undefined) return text;
+  const [, address] = /^s3:\/\/([^@?#:]*(?:\/.*)?)$/is.exec(text) ?? [];
+  if (address !== undefined) return address;
+  throw usageError(`Write an object as bucket/key or s3://bucket/key, not as a URL with "${scheme}"`, [
+    "For example: photos/2026/cat.jpg",
+    "An object of another service: add a profile, then write --profile NAME",
   ]);
 }

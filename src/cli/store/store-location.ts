@@ -15,6 +15,7 @@ import type { ConfiguredLocations } from "../../script/config/store-location.ts"
 import type { Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { pathArgument } from "../framework/path-argument.ts";
+import { refuseService } from "./remote/service.ts";
 
 type ClusterPart = "records" | "blobs";
 
@@ -25,6 +26,7 @@ const dataForms = "a folder or memory: (for a cluster use --records URL and --bl
 /** Returns a cluster's location, or a string: an absolute path or "memory:". */
 export async function storeLocation(invocation: Invocation): Promise<Location> {
   const { options } = invocation;
+  refuseService(invocation);
   const data = options.text("data") ?? readVariable(invocation, "data");
   if (options.text("data") === "") throw usageError("--data needs a folder, but is empty.");
   const isByOption = options.text("records") !== undefined || options.text("blobs") !== undefined;

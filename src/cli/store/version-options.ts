@@ -1,5 +1,5 @@
 // Which version of an object a command reads: the options --version and --at, and the errors.
-import type { Engine, VersionOptions } from "../../engine/engine.ts";
+import type { VersionOptions } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { DeleteMarker } from "../../model/version.ts";
@@ -9,6 +9,7 @@ import { escapeControls } from "../framework/output.ts";
 import { shellWord } from "../framework/shell-quote.ts";
 import { parsePastTime, pastTimeRule } from "../framework/time-argument.ts";
 import type { ObjectAddress } from "./object-address.ts";
+import type { ObjectStore } from "./object-store.ts";
 
 export const versionOption: Option = {
   value: "ID",
@@ -31,9 +32,9 @@ export function parseVersionOptions(options: ParsedOptions): VersionOptions {
 
 /** Returns the metadata of the object or version; throws if there is none. */
 export async function requireObject(
-  engine: Engine,
+  engine: Pick<ObjectStore, "head" | "describe">,
   address: ObjectAddress,
-  options: VersionOptions,
+  options: VersionOptions & { readonly withTags?: boolean },
 ): Promise<ObjectRecord> {
   const { bucket, key } = address;
   const record = await engine.head(bucket, key, options);

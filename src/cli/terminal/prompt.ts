@@ -34,27 +34,44 @@ export async function askHiddenLines(
   questions: readonly string[],
 ): Promise<string[]> {
   const answers: string[] = [];
-  let line = createHiddenLine();
   // Set raw mode before the question is shown, so that input typed early is hidden too.
   input.setRawMode(true);
   try {
-    output.stderr.write(questions[0]!);
-    for await (const chunk of input as AsyncIterable<Buffer>) {
-      const outcome = line.type(chunk);
-      if (outcome === "interrupted") throw new Interrupted("SIGINT");
-      if (outcome === "open") continue;
+    for (const question of questions) {
+      const line = createHiddenLine();
+      output.stderr.write(answers.length === 0 ? question : `\n${question}`);
+      await readHiddenLine(input, line);
       answers.push(line.text());
-      const next = questions[answers.length];
-      if (next === undefined) return answers;
-      line = createHiddenLine();
-      output.stderr.write(`\n${next}`);
     }
-    return [...answers, line.text()];
+    return answers;
   } finally {
     if (!input.destroyed) input.setRawMode(false);
     output.stderr.write("\n");
-    input.destroy();
+    // Paused, not destroyed: another question may follow.
+    input.pause();
   }
+}
+
+function readHiddenLine(input: Input, line: HiddenLine): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (finish: () => void) => {
+      input.removeListener("data", onData);
+      input.removeListener("end", onEnd);
+      input.removeListener("error", onError);
+      finish();
+    };
+    const onData = (chunk: Buffer) => {
+      const outcome = line.type(chunk);
+      if (outcome === "interrupted") end(() => reject(new Interrupted("SIGINT")));
+      if (outcome === "done") end(resolve);
+    };
+    const onEnd = () => end(resolve);
+    const onError = (error: Error) => end(() => reject(error));
+    input.on("data", onData);
+    input.on("end", onEnd);
+    input.on("error", onError);
+    input.resume();
+  });
 }
 
 export interface HiddenLine {

@@ -54,22 +54,24 @@ export interface TransferReport {
   readonly from?: string;
   readonly to: string;
   readonly isDryRun: boolean;
+  /** False for a copy, which does not look for unchanged objects. */
+  readonly compares?: boolean;
   readonly counts: SyncCounts;
 }
 
 export async function printTransferReport(output: Output, report: TransferReport): Promise<void> {
-  const { verbs, noun, from, to, isDryRun, counts } = report;
+  const { verbs, noun, from, to, isDryRun, compares = true, counts } = report;
   if (output.isJson) return output.line(JSON.stringify({ kind: "report", from, to, isDryRun, ...counts }));
   const { copied, bytes, same, deleted, passed, failed } = counts;
   const source = from === undefined ? "" : ` from ${output.name(from)}`;
   const facts = [
-    `${same} unchanged`,
+    ...(compares ? [`${same} unchanged`] : []),
     ...(deleted > 0 ? [`${deleted} ${isDryRun ? "to delete" : "deleted"}`] : []),
     ...(passed > 0 ? [`${passed} skipped`] : []),
     ...(failed > 0 ? [output.style.red(`${failed} failed`)] : []),
   ];
   await output.line(
-    `${verbs[isDryRun ? 1 : 0]} ${formatCount(copied, noun)} (${output.size(bytes)})${source} to ${output.name(to)}: ${facts.join(", ")}.`,
+    `${verbs[isDryRun ? 1 : 0]} ${formatCount(copied, noun)} (${output.size(bytes)})${source} to ${output.name(to)}${facts.length === 0 ? "" : ": "}${facts.join(", ")}.`,
   );
 }
 

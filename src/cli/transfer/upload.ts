@@ -1,9 +1,10 @@
 // Uploads a body of any size: a small body with a single put, a large body as a multipart upload
 // with streamed parts. A failed or interrupted upload is aborted.
-import type { ByteStream, Engine, WriteOptions } from "../../engine/engine.ts";
+import type { ByteStream, WriteOptions } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { ObjectAddress } from "../store/object-address.ts";
+import type { ObjectStore, UploadOperations } from "../store/object-store.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 
 const MiB = 1024 * 1024;
@@ -23,7 +24,7 @@ export function partBytesFor(size: number): number {
 }
 
 export interface Upload {
-  readonly engine: Engine;
+  readonly engine: ObjectStore;
   readonly to: ObjectAddress;
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Number of bytes; undefined when not known in advance. */
@@ -35,18 +36,26 @@ export interface Upload {
 
 export async function upload(given: Upload): Promise<ObjectRecord> {
   const reader = createByteReader(countBytes(given), given.signal);
-  const { size } = given;
+  const { size, engine } = given;
+  if (!hasUploads(engine)) {
+    const bytes = reader.take(size === undefined ? Number.POSITIVE_INFINITY : size + 1);
+    return putWhole(given, { length: size, ...toByteSource(bytes) });
+  }
   if (size !== undefined) {
     if (size <= uploadSizes.wholeFile)
       return putWhole(given, { length: size, ...toByteSource(reader.take(size + 1)) });
-    return uploadParts(given, reader, partBytesFor(size), size);
+    return uploadParts({ ...given, engine }, reader, partBytesFor(size), size);
   }
   const start = await collectStart(reader.take(uploadSizes.wholeStream));
   if (await reader.isAtEnd())
     return putWhole(given, { length: start.length, ...toByteSource(start.drain()) });
   const all = createByteReader(concatenate(start.drain(), reader), given.signal);
   // The length is unknown, so choose parts for the largest possible object.
-  return uploadParts(given, all, partBytesFor(limits.objectBytes));
+  return uploadParts({ ...given, engine }, all, partBytesFor(limits.objectBytes));
+}
+
+function hasUploads(engine: ObjectStore): engine is ObjectStore & UploadOperations {
+  return engine.createUpload !== undefined;
 }
 
 async function* countBytes({ chunks, onBytes }: Upload): AsyncGenerator<Uint8Array> {
@@ -74,7 +83,7 @@ async function putWhole({ engine, to, options }: Upload, bytes: ByteStream): Pro
 
 /** Exported for tests, which choose small parts. */
 export async function uploadParts(
-  { engine, to, options, signal }: Upload,
+  { engine, to, options, signal }: Omit<Upload, "engine"> & { readonly engine: UploadOperations },
   reader: ByteReader,
   partBytes: number,
   size?: number,
@@ -102,7 +111,11 @@ async function isDone(reader: ByteReader, done: number, size: number | undefined
   return size === undefined ? reader.isAtEnd() : done >= size;
 }
 
-async function abort(engine: Engine, bucket: string, name: { key: string; id: string }): Promise<void> {
+async function abort(
+  engine: UploadOperations,
+  bucket: string,
+  name: { key: string; id: string },
+): Promise<void> {
   try {
     await engine.abortUpload(bucket, name);
   } catch {

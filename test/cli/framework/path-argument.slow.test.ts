@@ -36,11 +36,11 @@ test("a URL is refused where a folder, a file or a bucket is expected, and nothi
     folder(["init", "https://host/x"], "store init", "https:"),
     [["import", "gs://bucket/x", "photos"], '"gs:" is not a folder, an S3 service'],
     [["import", "miniflare:s3://x", "photos"], "miniflare: takes a folder"],
-    [["import", ".", "s3://photos/x"], "Write a bucket of this store as its name", "Write: photos/x"],
-    [["sync", ".", "s3://photos/x"], "Write a bucket of this store as its name", "Write: photos/x"],
-    [["sync", `https://k:${secret}@host/b`, "./x"], 'not as a URL with "https:"', "For example: photos/2026"],
-    [["object", "put", "s3://photos/x", "-"], "Write a bucket of this store as its name", "Write: photos/x"],
-    [["object", "list", "s3://photos"], "Write a bucket of this store as its name", "Write: photos"],
+    [["import", ".", "gs://photos/x"], 'not as a URL with "gs:"', "For example: photos/2026"],
+    [["sync", ".", "gs://photos/x"], 'A URL that starts with "gs:"', "s3://photos/cat.jpg"],
+    [["sync", `https://k:${secret}@host/b`, "./x"], 'A URL that starts with "https:"', "store profile add"],
+    [["object", "put", "gs://photos/x", "-"], 'not as a URL with "gs:"', "For example: photos/2026"],
+    [["object", "list", `s3://k:${secret}@photos`], 'not as a URL with "s3:"', "For example: photos/2026"],
     [["object", "get", "photos/cat", "s3://other/cat"], "store object get takes a file or -"],
   ]);
   const byVariable = await shell.run(["bucket", "list"], {

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readFile, realpath, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { parseSyncEndpoints } from "../../../src/cli/commands/sync-arguments.ts";
 import { nameProblem } from "../../../src/cli/transfer/sync/folder-names.ts";
 import { walkFolder } from "../../../src/cli/transfer/sync/folder-walk.ts";
 import { createFolderWriter } from "../../../src/cli/transfer/sync/folder-writer.ts";
@@ -282,20 +281,6 @@ test("sync walks a folder in the order of object keys", async (t) => {
   for await (const { key } of walkFolder({ folder, prefix: "p/", except: undefined })) keys.push(key);
   assert.equal(keys.length, 9);
   assert.deepEqual(keys, [...keys].sort(compareKeys));
-});
-
-test("the sync argument that starts with . or / is the folder", () => {
-  assert.deepEqual(parseSyncEndpoints(["./a", "photos/2026"]), {
-    ...{ to: "bucket", folder: "./a", bucket: "photos", prefix: "2026/" },
-  });
-  assert.deepEqual(parseSyncEndpoints(["photos", "/a"]), {
-    to: "folder",
-    folder: "/a",
-    bucket: "photos",
-    prefix: "",
-  });
-  assert.throws(() => parseSyncEndpoints(["cat", "photos"]), /Neither "cat" nor "photos" is a folder/);
-  assert.throws(() => parseSyncEndpoints(["./cat", "."]), /Both sides are folders/);
 });
 
 test("sync prints each transfer and refuses a folder inside the data directory", async (t) => {

@@ -1,10 +1,10 @@
 // `store bucket …`: creates and lists buckets, and the commands of other files.
-import { checkBucketName } from "../../../model/bucket.ts";
+import { type BucketRecord, checkBucketName } from "../../../model/bucket.ts";
 import { checkStorageClass } from "../../../model/object.ts";
 import { listPublicBuckets } from "../../../public/publications.ts";
 import type { Command, CommandGroup } from "../../framework/command.ts";
 import { withCommandErrors } from "../../framework/failures.ts";
-import { withData } from "../../store/open-store.ts";
+import { withStore } from "../../store/with-store.ts";
 import { deleteCommand } from "./delete.ts";
 import { bucketQuotaCommand, corsCommand, lifecycleCommand } from "./documents.ts";
 import { bucketEncryptionCommand } from "./encryption.ts";
@@ -38,7 +38,7 @@ const createCommand: Command = {
       checkBucketName(bucket);
       checkStorageClass(storageClass);
     });
-    const record = await withData(invocation, { absent: "create", subject: { bucket } }, async (data) => {
+    const record = await withStore(invocation, { absent: "create", subject: { bucket } }, async (data) => {
       const made = await data.engine.createBucket(bucket, { storageClass });
       await data.recordAudit("create bucket", bucket);
       return made;
@@ -56,22 +56,27 @@ const listCommand: Command = {
   examples: ["store bucket list", "store bucket list --json"],
   async run(invocation) {
     const { output } = invocation;
-    const { buckets, published } = await withData(invocation, { absent: "refuse" }, async (data) => ({
-      buckets: await data.engine.listBuckets(),
-      published: new Set((await listPublicBuckets(data.documents)).map(({ bucket }) => bucket)),
+    const { buckets, published } = await withStore(invocation, { absent: "refuse" }, async (store) => ({
+      buckets: await store.engine.listBuckets(),
+      published:
+        store.documents && new Set((await listPublicBuckets(store.documents)).map(({ bucket }) => bucket)),
     }));
-    if (output.isJson)
-      return output.json(
-        buckets.map((bucket) => ({ ...bucketJson(bucket), public: published.has(bucket.name) })),
-      );
+    const access = ({ name }: BucketRecord) => (published?.has(name) ? "public" : "private");
+    if (output.isJson) {
+      const rows = buckets.map((bucket) => ({
+        ...bucketJson(bucket),
+        ...(published === undefined ? {} : { public: published.has(bucket.name) }),
+      }));
+      return output.json(rows);
+    }
     if (buckets.length === 0) output.note("There are no buckets yet. Create one: store bucket create <name>");
     await output.table(
-      [{ name: "NAME" }, { name: "CREATED" }, { name: "STORAGE CLASS" }, { name: "ACCESS" }],
-      buckets.map(({ name, created, storageClass }) => [
+      ["NAME", "CREATED", "STORAGE CLASS", ...(published === undefined ? [] : ["ACCESS"])].map((name) => ({
         name,
-        output.time(created),
-        storageClass,
-        published.has(name) ? "public" : "private",
+      })),
+      buckets.map((bucket) => [
+        ...[bucket.name, output.time(bucket.created), bucket.storageClass],
+        ...(published === undefined ? [] : [access(bucket)]),
       ]),
     );
   },

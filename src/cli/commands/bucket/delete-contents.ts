@@ -1,5 +1,4 @@
 // Removes everything in a bucket, including all versions, and then the bucket.
-import type { Engine } from "../../../engine/engine.ts";
 import type { BypassOptions } from "../../../engine/versions/versions.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Key } from "../../../model/key.ts";
@@ -9,6 +8,7 @@ import { describeLock, findLock } from "../../../model/lock.ts";
 import { isDeleteMarker } from "../../../model/version.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { escapeControls } from "../../framework/output.ts";
+import type { ObjectStore } from "../../store/object-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 
 export interface RemovedContents {
@@ -22,14 +22,15 @@ export interface RemovedContents {
 const maxRounds = 10;
 
 export async function deleteWithContents(
-  engine: Engine,
+  engine: ObjectStore,
   bucket: string,
   options: BypassOptions,
 ): Promise<RemovedContents> {
   await refuseLocks(engine, bucket, options);
   const removed: RemovedContents = { objects: 0, versions: 0 };
   for (let round = 1; ; round++) {
-    const { versioning, lockRules } = (await requireBucket(engine, bucket)).settings;
+    const { versioning, lockRules } = (await requireBucket(engine, bucket, ["versioning", "lockRules"]))
+      .settings;
     if ((versioning ?? lockRules) === undefined) await deleteObjects(engine, bucket, removed);
     else await deleteAllVersions(engine, bucket, options, removed);
     try {
@@ -48,11 +49,12 @@ export async function deleteWithContents(
 
 /** Throws before anything is deleted if a version is locked: the bucket could not be deleted then. */
 async function refuseLocks(
-  engine: Engine,
+  engine: ObjectStore,
   bucket: string,
   { bypassGovernance = false }: BypassOptions,
 ): Promise<void> {
-  const { lockRules, objectLock } = (await requireBucket(engine, bucket)).settings;
+  const { lockRules, objectLock } = (await requireBucket(engine, bucket, ["lockRules", "objectLock"]))
+    .settings;
   if (lockRules === undefined && objectLock === undefined) return;
   const locked = createLockedVersions();
   let after: VersionPosition | undefined;
@@ -68,7 +70,7 @@ async function refuseLocks(
   locked.throwIfAny(bucket, "nothing was deleted");
 }
 
-async function deleteObjects(engine: Engine, bucket: string, removed: RemovedContents): Promise<void> {
+async function deleteObjects(engine: ObjectStore, bucket: string, removed: RemovedContents): Promise<void> {
   for (;;) {
     const { objects } = await engine.list(bucket, { limit: limits.deleteKeys });
     if (objects.length === 0) return;
@@ -81,7 +83,7 @@ async function deleteObjects(engine: Engine, bucket: string, removed: RemovedCon
 }
 
 async function deleteAllVersions(
-  engine: Engine,
+  engine: ObjectStore,
   bucket: string,
   options: BypassOptions,
   removed: RemovedContents,

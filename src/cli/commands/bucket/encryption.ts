@@ -3,8 +3,8 @@ import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
 import { encryptionSetting } from "../../settings/s3-settings.ts";
 import { checkWordCount, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
-import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const bucketEncryptionCommand: Command = {
   name: "encryption",
@@ -28,13 +28,13 @@ export const bucketEncryptionCommand: Command = {
     if (word !== undefined && word !== "on" && word !== "off")
       throw usageError(`Write on or off, not "${word}".`);
     const options = { absent: "refuse", subject: { bucket } } as const;
-    const state = await withData(invocation, options, async (data) => {
+    const state = await withStore(invocation, options, async (data) => {
       const { engine, recordAudit } = data;
-      const { settings } = await requireBucket(engine, bucket);
+      const { settings } = await requireBucket(engine, bucket, ["encryption"]);
       const isOn = settings.encryption !== undefined;
       if (word === undefined || isOn === (word === "on")) return isOn ? "on" : "off";
       // Fails here, not at the first write, if the secret key is missing.
-      if (word === "on") data.secretKey();
+      if (word === "on") data.secretKey?.();
       await engine.changeSettings(bucket, {
         encryption: word === "on" ? { algorithm: "AES256" } : undefined,
       });

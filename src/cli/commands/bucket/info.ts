@@ -6,8 +6,9 @@ import type { Bucket, BucketRecord } from "../../../model/bucket.ts";
 import type { Quota } from "../../../model/settings/quota.ts";
 import type { Command } from "../../framework/command.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
-import { type Data, withData } from "../../store/open-store.ts";
+import type { OpenStore } from "../../store/object-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
+import { withStore } from "../../store/with-store.ts";
 import { describeObjectLock } from "./object-lock.ts";
 import { publicationText } from "./public.ts";
 
@@ -20,14 +21,14 @@ export const infoCommand: Command = {
   async run(invocation) {
     const { parameters, output } = invocation;
     const [name = ""] = parameters;
-    await withData(invocation, { absent: "refuse", subject: { bucket: name } }, async (data) => {
-      const bucket = await requireBucket(data.engine, name);
-      const totals = await data.engine.totals(name);
-      if (output.isJson) await output.json(infoJson(bucket, totals, data));
+    await withStore(invocation, { absent: "refuse", subject: { bucket: name } }, async (store) => {
+      const bucket = await requireBucket(store.engine, name);
+      const totals = await store.engine.totals(name);
+      if (output.isJson) await output.json(infoJson(bucket, totals, store));
       else
         await output.fields([
           ...infoFields(bucket, totals, output),
-          ...accessFields(bucket, data, output),
+          ...accessFields(bucket, store, output),
           ...settingFields(bucket),
         ]);
     });
@@ -38,7 +39,7 @@ export function bucketJson({ name, created, storageClass }: BucketRecord) {
   return { name, created: new Date(created).toISOString(), storageClass };
 }
 
-function infoJson(bucket: Bucket, totals: Totals, data: Data) {
+function infoJson(bucket: Bucket, totals: Totals, store: OpenStore) {
   const { objects, bytes, noncurrentVersions, noncurrentBytes } = totals;
   const { versioning = "off", objectLock, lockRules = [], tags = [], ...others } = bucket.settings;
   const { publication, quota, cors = [], lifecycle = [], notifications = [] } = others;
@@ -49,10 +50,9 @@ function infoJson(bucket: Bucket, totals: Totals, data: Data) {
     versioning,
     noncurrentVersions,
     noncurrentBytes,
-    public: publication ?? null,
+    ...(isService(store) ? {} : { public: publication ?? null, quota: quota ?? null }),
     policy: policyState(bucket) ?? null,
-    encryption: encryptionState(bucket, data),
-    quota: quota ?? null,
+    encryption: encryptionState(bucket, store),
     objectLock: objectLock !== undefined,
     lockRules: lockRules.length,
     corsRules: cors.length,
@@ -81,13 +81,22 @@ function infoFields(bucket: Bucket, totals: Totals, output: Output): Field[] {
   ];
 }
 
+/** A service does not say whether a bucket is published, or which quota it has. */
+function isService({ documents }: OpenStore): boolean {
+  return documents === undefined;
+}
+
 /** Always shown: an absent line must not leave open whether a bucket is public. */
-function accessFields(bucket: Bucket, data: Data, output: Output): Field[] {
+function accessFields(bucket: Bucket, store: OpenStore, output: Output): Field[] {
   const { publication, quota } = bucket.settings;
+  const both: Field[] = [
+    ["policy", policyTexts[policyState(bucket) ?? "none"]],
+    ["encryption", encryptionState(bucket, store)],
+  ];
+  if (isService(store)) return both;
   return [
     ["public", publication === undefined ? "no" : publicationText(publication)],
-    ["policy", policyTexts[policyState(bucket) ?? "none"]],
-    ["encryption", encryptionState(bucket, data)],
+    ...both,
     ["quota", quota === undefined ? "none" : quotaText(quota, output)],
   ];
 }
@@ -106,7 +115,7 @@ function policyState({ name, settings }: Bucket): "public" | "not public" | "inv
   return isPublicPolicy(policy) ? "public" : "not public";
 }
 
-function encryptionState({ settings }: Bucket, { encryption }: Data): "on" | "off" {
+function encryptionState({ settings }: Bucket, { encryption }: OpenStore): "on" | "off" {
   return settings.encryption !== undefined || encryption === "always" ? "on" : "off";
 }
 

@@ -1,5 +1,4 @@
 // `store bucket object-lock`: shows or enables Object Lock, and sets the default retention.
-import type { Engine } from "../../../engine/engine.ts";
 import type { BucketSettings } from "../../../model/bucket.ts";
 import type { ObjectLockSetting } from "../../../model/lock.ts";
 import type { Command, Invocation, ParsedOptions } from "../../framework/command.ts";
@@ -7,9 +6,10 @@ import { CommandError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
 import { objectLockSetting } from "../../settings/s3-settings.ts";
 import { checkWordCount, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
-import { withData } from "../../store/open-store.ts";
+import type { ObjectStore } from "../../store/object-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 import { parseDays, parseMode } from "../../store/retention-options.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const objectLockCommand: Command = {
   name: "object-lock",
@@ -44,8 +44,9 @@ export const objectLockCommand: Command = {
     const [bucket = ""] = parameters;
     const change = parseChange(invocation);
     const options = { absent: "refuse", subject: { bucket } } as const;
-    const setting = await withData(invocation, options, async ({ engine, recordAudit }) => {
-      if (change === undefined) return (await requireBucket(engine, bucket)).settings.objectLock;
+    const setting = await withStore(invocation, options, async ({ engine, recordAudit }) => {
+      if (change === undefined)
+        return (await requireBucket(engine, bucket, ["objectLock", "versioning"])).settings.objectLock;
       const changed = await changeObjectLock(engine, bucket, change);
       await recordAudit("change object lock", bucket);
       return changed;
@@ -81,9 +82,13 @@ function parseRetention(options: ParsedOptions): ObjectLockSetting["defaultReten
   return { mode: parseMode(mode), days: parseDays(days) };
 }
 
-async function changeObjectLock(engine: Engine, bucket: string, change: Change): Promise<ObjectLockSetting> {
+async function changeObjectLock(
+  engine: ObjectStore,
+  bucket: string,
+  change: Change,
+): Promise<ObjectLockSetting> {
   for (;;) {
-    const { settings } = await requireBucket(engine, bucket);
+    const { settings } = await requireBucket(engine, bucket, ["objectLock", "versioning"]);
     const { objectLock, versioning } = settings;
     if (change.kind === "enable" && objectLock !== undefined) return objectLock;
     if (change.kind === "default" && objectLock === undefined) {

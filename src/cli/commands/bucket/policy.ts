@@ -8,6 +8,7 @@ import { CommandError, usageError } from "../../framework/command-error.ts";
 import { pathArgument } from "../../framework/path-argument.ts";
 import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
+import { withStore } from "../../store/with-store.ts";
 import { fileInput, standardInput } from "../../terminal/input.ts";
 import { checkAccess, parseCheck } from "./policy-check.ts";
 
@@ -53,7 +54,9 @@ const verbs = { get, set: put, put, delete: remove, check };
 async function get(invocation: Invocation, bucket: string): Promise<void> {
   const { output } = invocation;
   const options = { absent: "refuse", subject: { bucket } } as const;
-  const { settings } = await withData(invocation, options, ({ engine }) => requireBucket(engine, bucket));
+  const { settings } = await withStore(invocation, options, ({ engine }) =>
+    requireBucket(engine, bucket, ["policy"]),
+  );
   const { policy } = settings;
   if (output.isJson) return output.json({ bucket, policy: policy ?? null });
   if (policy === undefined) output.note(`The bucket ${bucket} has no policy.`);
@@ -67,8 +70,8 @@ async function put(invocation: Invocation, bucket: string, file: string): Promis
   const text = await readPolicy(path);
   const policy = parseGiven(text, bucket);
   const options = { absent: "refuse", subject: { bucket } } as const;
-  const before = await withData(invocation, options, async ({ engine, recordAudit }) => {
-    const { settings } = await requireBucket(engine, bucket);
+  const before = await withStore(invocation, options, async ({ engine, recordAudit }) => {
+    const { settings } = await requireBucket(engine, bucket, ["publicAccessBlock", "policy"]);
     if (settings.publicAccessBlock?.blockPublicPolicy === true && isPublicPolicy(policy)) {
       throw new CommandError("The public access block of the bucket refuses public policies.");
     }
@@ -116,8 +119,8 @@ function parseGiven(text: string, bucket: string) {
 async function remove(invocation: Invocation, bucket: string): Promise<void> {
   const { output } = invocation;
   const options = { absent: "refuse", subject: { bucket } } as const;
-  await withData(invocation, options, async ({ engine, recordAudit }) => {
-    await requireBucket(engine, bucket);
+  await withStore(invocation, options, async ({ engine, recordAudit }) => {
+    await requireBucket(engine, bucket, []);
     await engine.changeSettings(bucket, { policy: undefined });
     await recordAudit("change policy", bucket);
   });

@@ -1,8 +1,8 @@
 // `store bucket tags`: shows or replaces the tags of a bucket.
 import type { Command } from "../../framework/command.ts";
-import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
 import { parseTagChange, printTags } from "../../store/tags.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const tagsCommand: Command = {
   name: "tags",
@@ -16,8 +16,8 @@ export const tagsCommand: Command = {
     const [bucket = "", ...words] = parameters;
     const change = parseTagChange(words, options.flag("clear"));
     const dataOptions = { absent: "refuse", subject: { bucket } } as const;
-    const tags = await withData(invocation, dataOptions, async ({ engine, recordAudit }) => {
-      const { settings } = await requireBucket(engine, bucket);
+    const tags = await withStore(invocation, dataOptions, async ({ engine, recordAudit }) => {
+      const { settings } = await requireBucket(engine, bucket, ["tags"]);
       if (change === undefined) return new Map(settings.tags);
       await engine.changeSettings(bucket, { tags: change.size === 0 ? undefined : [...change] });
       await recordAudit("change tags", bucket);

@@ -5,8 +5,8 @@ import { usageError } from "../../framework/command-error.ts";
 import type { Output } from "../../framework/output.ts";
 import { versioningSetting } from "../../settings/s3-settings.ts";
 import { checkWordCount, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
-import { withData } from "../../store/open-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const versioningCommand: Command = {
   name: "versioning",
@@ -29,8 +29,8 @@ export const versioningCommand: Command = {
     const [bucket = "", word] = parameters;
     const change = word === undefined ? undefined : parseState(word);
     const options = { absent: "refuse", subject: { bucket } } as const;
-    const state = await withData(invocation, options, async ({ engine, recordAudit }) => {
-      const { settings } = await requireBucket(engine, bucket);
+    const state = await withStore(invocation, options, async ({ engine, recordAudit }) => {
+      const { settings } = await requireBucket(engine, bucket, ["versioning"]);
       if (change === undefined) return settings.versioning;
       await engine.changeSettings(bucket, { versioning: change });
       if (settings.versioning !== change) await recordAudit("change versioning", bucket);

@@ -2,9 +2,9 @@
 import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
 import { withData } from "../../store/open-store.ts";
+import { openCredentials } from "./key-store.ts";
 import { readSecret, requireOneSource } from "./secret-input.ts";
 import { formatGrants, keyJson, keySettingOptions, parseKeySettings, throwUsageError } from "./settings.ts";
-import { openCredentials } from "./state.ts";
 
 export const importCommand: Command = {
   name: "import",

@@ -2,17 +2,10 @@
 
 import type { ListedCredential } from "../../../access/keys/credentials.ts";
 import type { Command, CommandGroup } from "../../framework/command.ts";
-import { withData } from "../../store/open-store.ts";
 import { importCommand } from "./import.ts";
-import {
-  formatGrants,
-  keyJson,
-  keySettingOptions,
-  limitFields,
-  parseKeySettings,
-  throwUsageError,
-} from "./settings.ts";
-import { disableCommand, enableCommand, noSuchKey, openCredentials, rotateCommand } from "./state.ts";
+import { withKeys } from "./key-store.ts";
+import { formatGrants, keyJson, keySettingOptions, limitFields } from "./settings.ts";
+import { disableCommand, enableCommand, noSuchKey, rotateCommand } from "./state.ts";
 import { tempCommand } from "./temp.ts";
 
 const createCommand: Command = {
@@ -31,14 +24,7 @@ const createCommand: Command = {
   ],
   async run(invocation) {
     const { output } = invocation;
-    const readSettings = parseKeySettings(invocation);
-    const credential = await withData(invocation, { absent: "create" }, async (data) => {
-      const made = await openCredentials(data)
-        .create(await readSettings(data))
-        .catch(throwUsageError);
-      await data.recordAudit("create key", made.accessKeyId);
-      return made;
-    });
+    const credential = await withKeys(invocation, "create", (keys) => keys.create());
     const { accessKeyId, secretAccessKey } = credential;
     if (output.isJson) return output.json({ ...keyJson(credential), secretAccessKey });
     await output.fields([
@@ -62,7 +48,7 @@ const listCommand: Command = {
   examples: ["store key list"],
   async run(invocation) {
     const { output } = invocation;
-    const keys = await withData(invocation, { absent: "refuse" }, (data) => openCredentials(data).list());
+    const keys = await withKeys(invocation, "refuse", (found) => found.list());
     if (output.isJson) return output.json(keys.map(listedJson));
     if (keys.length === 0) output.note("There are no access keys yet. Create one: store key create");
     const names = ["ACCESS KEY ID", "NAME", "ACCOUNT", "STATE", "CREATED", "EXPIRES", "LAST USED", "GRANTS"];
@@ -91,11 +77,7 @@ const deleteCommand: Command = {
   async run(invocation) {
     const { parameters, output } = invocation;
     const [accessKeyId = ""] = parameters;
-    const isDeleted = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const isDone = await openCredentials(data).delete(accessKeyId);
-      if (isDone) await data.recordAudit("delete key", accessKeyId);
-      return isDone;
-    });
+    const isDeleted = await withKeys(invocation, "refuse", (keys) => keys.change(accessKeyId, "delete"));
     if (!isDeleted) throw noSuchKey(accessKeyId);
     if (output.isJson) await output.json({ accessKeyId, deleted: true });
     else await output.line(`Deleted access key ${output.name(accessKeyId)}.`);

@@ -2,10 +2,9 @@
 // their next request.
 
 import { parseDuration } from "../../../access/grants.ts";
-import { createCredentials } from "../../../access/keys/credentials.ts";
 import type { Command } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError } from "../../framework/command-error.ts";
-import { type Data, withData } from "../../store/open-store.ts";
+import { withKeys } from "./key-store.ts";
 
 export const rotateCommand: Command = {
   name: "rotate",
@@ -25,11 +24,9 @@ export const rotateCommand: Command = {
     const [accessKeyId = ""] = parameters;
     const keep = options.text("keep");
     const milliseconds = keep === undefined ? 0 : parseOrUsageError(() => parseDuration(keep));
-    const rotated = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const key = await openCredentials(data).rotate(accessKeyId, milliseconds);
-      if (key !== undefined) await data.recordAudit("rotate key", accessKeyId);
-      return key;
-    });
+    const rotated = await withKeys(invocation, "refuse", (keys) =>
+      keys.rotate(accessKeyId, { text: keep, milliseconds }),
+    );
     if (rotated === undefined) throw noSuchKey(accessKeyId);
     const { secretAccessKey, previousUntil } = rotated;
     const until = previousUntil === undefined ? null : new Date(previousUntil).toISOString();
@@ -59,21 +56,13 @@ function stateCommand(name: "disable" | "enable", summary: string): Command {
     async run(invocation) {
       const { parameters, output } = invocation;
       const [accessKeyId = ""] = parameters;
-      const isFound = await withData(invocation, { absent: "refuse" }, async (data) => {
-        const isDone = await openCredentials(data)[name](accessKeyId);
-        if (isDone) await data.recordAudit(`${name} key`, accessKeyId);
-        return isDone;
-      });
+      const isFound = await withKeys(invocation, "refuse", (keys) => keys.change(accessKeyId, name));
       if (!isFound) throw noSuchKey(accessKeyId);
       const state = `${name}d`;
       if (output.isJson) await output.json({ accessKeyId, [state]: true });
       else await output.line(`Access key ${output.name(accessKeyId)} is ${state}.`);
     },
   };
-}
-
-export function openCredentials({ documents, secretKey }: Data) {
-  return createCredentials(documents, secretKey(), Date.now);
 }
 
 export function noSuchKey(accessKeyId: string): CommandError {

@@ -11,9 +11,10 @@ import {
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { withData } from "../../store/open-store.ts";
+import { openCredentials } from "./key-store.ts";
 import { readSecret } from "./secret-input.ts";
 import { bindToBuckets, grantOption, parseGrants } from "./settings.ts";
-import { noSuchKey, openCredentials } from "./state.ts";
+import { noSuchKey } from "./state.ts";
 
 export const tempCommand: Command = {
   name: "temp",

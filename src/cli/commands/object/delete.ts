@@ -5,8 +5,8 @@ import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { escapeControls } from "../../framework/output.ts";
 import { type ObjectAddress, objectAddress } from "../../store/object-address.ts";
-import { withData } from "../../store/open-store.ts";
 import { addressText, requireObject, versionsCommand } from "../../store/version-options.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const deleteCommand: Command = {
   name: "delete",
@@ -40,7 +40,7 @@ export const deleteCommand: Command = {
 async function deleteObject(invocation: Invocation, address: ObjectAddress): Promise<void> {
   const { output } = invocation;
   const { bucket, key } = address;
-  const [marker] = await withData(invocation, { absent: "refuse", subject: address }, async (data) => {
+  const [marker] = await withStore(invocation, { absent: "refuse", subject: address }, async (data) => {
     // The engine deletes a missing key without an error, but a user should notice a typo.
     await requireObject(data.engine, address, {});
     const markers = await data.engine.delete(bucket, [key]);
@@ -60,7 +60,7 @@ async function deleteVersion(invocation: Invocation, address: ObjectAddress, id:
   const { options, output } = invocation;
   const { bucket, key } = address;
   const subject = { ...address, version: id };
-  const removed = await withData(invocation, { absent: "refuse", subject }, async (data) => {
+  const removed = await withStore(invocation, { absent: "refuse", subject }, async (data) => {
     const { engine, tidy } = data;
     const bypassGovernance = options.flag("bypass-governance");
     const targets = [{ key, version: id }];

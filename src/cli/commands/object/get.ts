@@ -8,8 +8,8 @@ import { escapeControls, type Output } from "../../framework/output.ts";
 import { refuseUrl } from "../../framework/path-argument.ts";
 import { objectAddress } from "../../store/object-address.ts";
 import { objectJson } from "../../store/object-output.ts";
-import { withData } from "../../store/open-store.ts";
 import { missingObjectError, parseVersionOptions, versionReadOptions } from "../../store/version-options.ts";
+import { withStore } from "../../store/with-store.ts";
 import { printBytes } from "../../terminal/print-bytes.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { checkTarget, writeFileWhole } from "../../transfer/download.ts";
@@ -41,7 +41,7 @@ export const getCommand: Command = {
     if (!isStdout) refuseUrl({ label: "store object get", text: file, expected: "a file or -" });
     const target = isStdout ? undefined : await checkTarget(file);
     const subject = { ...from, version: versionOptions.version };
-    await withData(invocation, { absent: "refuse", subject }, async ({ engine }) => {
+    await withStore(invocation, { absent: "refuse", subject }, async ({ engine }) => {
       const result = await engine.get(from.bucket, from.key, versionOptions);
       if (result.outcome === "refused") throw new StoreError("PreconditionFailed");
       if (result.outcome === "missing") throw missingObjectError(from, versionOptions, result.marker);

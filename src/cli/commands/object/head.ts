@@ -2,8 +2,8 @@
 import type { Command } from "../../framework/command.ts";
 import { objectAddress } from "../../store/object-address.ts";
 import { objectFields, objectJson } from "../../store/object-output.ts";
-import { withData } from "../../store/open-store.ts";
 import { parseVersionOptions, requireObject, versionReadOptions } from "../../store/version-options.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const headCommand: Command = {
   name: "head",
@@ -20,7 +20,7 @@ export const headCommand: Command = {
     const address = objectAddress(parameters[0]!);
     const versionOptions = parseVersionOptions(options);
     const subject = { ...address, version: versionOptions.version };
-    const record = await withData(invocation, { absent: "refuse", subject }, ({ engine }) =>
+    const record = await withStore(invocation, { absent: "refuse", subject }, ({ engine }) =>
       requireObject(engine, address, versionOptions),
     );
     if (output.isJson) await output.json(objectJson(record));

@@ -1,5 +1,5 @@
 // `store object list`: prints the objects below a prefix, with one page in memory at a time.
-import type { Engine, Listing } from "../../../engine/engine.ts";
+import type { Listing } from "../../../engine/engine.ts";
 import { compareKeys } from "../../../model/key.ts";
 import { limits } from "../../../model/limits.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
@@ -9,8 +9,9 @@ import type { Column, Output } from "../../framework/output.ts";
 import { parsePastTime, pastTimeRule } from "../../framework/time-argument.ts";
 import { prefixAddress } from "../../store/object-address.ts";
 import { objectJson } from "../../store/object-output.ts";
-import { withData } from "../../store/open-store.ts";
+import type { ObjectStore } from "../../store/object-store.ts";
 import { requireBucket } from "../../store/require-bucket.ts";
+import { withStore } from "../../store/with-store.ts";
 import { createJsonArray } from "./json-array.ts";
 
 export const listCommand: Command = {
@@ -38,7 +39,7 @@ export const listCommand: Command = {
     let left = parseLimit(options.text("limit"));
     const at = options.text("at");
     const time = at === undefined ? undefined : parsePastTime("--at", at);
-    await withData(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
+    await withStore(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
       if (time !== undefined) await noteMissingHistory(engine, bucket, output);
       const printer = output.isJson ? jsonPrinter(output) : linePrinter(output);
       let cursor: string | undefined;
@@ -62,8 +63,8 @@ export const listCommand: Command = {
   },
 };
 
-async function noteMissingHistory(engine: Engine, bucket: string, output: Output): Promise<void> {
-  const { settings } = await requireBucket(engine, bucket);
+async function noteMissingHistory(engine: ObjectStore, bucket: string, output: Output): Promise<void> {
+  const { settings } = await requireBucket(engine, bucket, ["versioning"]);
   if (settings.versioning !== undefined) return;
   output.note(
     `The bucket ${bucket} has no versions: objects that were replaced or deleted since are not listed.`,

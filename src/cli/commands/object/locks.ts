@@ -1,7 +1,6 @@
 // `store object retention` and `store object legal-hold`: show or change the lock of an object.
 
 import type { AuditAction } from "../../../audit/audit-log.ts";
-import type { Engine } from "../../../engine/engine.ts";
 import type { Retention } from "../../../model/lock.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import type { Command, Invocation, ParsedOptions } from "../../framework/command.ts";
@@ -9,9 +8,10 @@ import { usageError } from "../../framework/command-error.ts";
 import { parseFutureTime } from "../../framework/time-argument.ts";
 import { type ObjectAddress, objectAddress } from "../../store/object-address.ts";
 import { lockJson } from "../../store/object-output.ts";
-import { withData } from "../../store/open-store.ts";
+import type { ObjectStore } from "../../store/object-store.ts";
 import { parseMode } from "../../store/retention-options.ts";
 import { requireObject, versionOption } from "../../store/version-options.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const retentionCommand: Command = {
   name: "retention",
@@ -85,7 +85,7 @@ export const legalHoldCommand: Command = {
 };
 
 type ChangeLock = (
-  engine: Engine,
+  engine: ObjectStore,
   address: ObjectAddress,
   version: string | undefined,
 ) => Promise<ObjectRecord> | undefined;
@@ -100,7 +100,7 @@ async function withObject(
   const address = objectAddress(name);
   const version = invocation.options.text("version");
   const options = { absent: "refuse", subject: { ...address, version } } as const;
-  const record = await withData(invocation, options, async ({ engine, recordAudit }) => {
+  const record = await withStore(invocation, options, async ({ engine, recordAudit }) => {
     const changed = await change(engine, address, version);
     if (changed === undefined) return requireObject(engine, address, { version });
     await recordAudit(action, address.bucket, address.key);

@@ -12,8 +12,9 @@ import { runInterruptible } from "../../framework/interrupt.ts";
 import { escapeControls, type Output } from "../../framework/output.ts";
 import { type ObjectAddress, objectAddress } from "../../store/object-address.ts";
 import { objectJson } from "../../store/object-output.ts";
-import { type Data, withData } from "../../store/open-store.ts";
+import type { OpenStore } from "../../store/object-store.ts";
 import { parseTags } from "../../store/tags.ts";
+import { withStore } from "../../store/with-store.ts";
 import { fileInput, type Input, standardInput } from "../../terminal/input.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { upload } from "../../transfer/upload.ts";
@@ -51,7 +52,7 @@ export const putCommand: Command = {
     const write = writeOptions(options, to, file);
     const input = file === "-" ? standardInput() : await fileInput(file);
     try {
-      const record = await withData(invocation, { absent: "refuse", subject: to }, (data) =>
+      const record = await withStore(invocation, { absent: "refuse", subject: to }, (data) =>
         runInterruptible((signal) => putWithProgress(data, { to, input, write, output, signal })),
       );
       if (output.isJson) return await output.json(objectJson(record));
@@ -70,9 +71,9 @@ interface Put {
   readonly signal: AbortSignal;
 }
 
-async function putWithProgress({ engine, tidy }: Data, { to, input, write, output, signal }: Put) {
+async function putWithProgress({ engine, tidy }: OpenStore, { to, input, write, output, signal }: Put) {
   // Check the bucket before reading stdin: a user may be about to type the object.
-  if ((await engine.bucket(to.bucket)) === undefined) throw new StoreError("NoSuchBucket");
+  if ((await engine.bucket(to.bucket, [])) === undefined) throw new StoreError("NoSuchBucket");
   let leavesGarbage = (await engine.head(to.bucket, to.key)) !== undefined;
   const label = escapeControls(`${to.bucket}/${to.key}`);
   const progress = startProgress(output, { label, total: input.size });

@@ -1,9 +1,9 @@
 // `store object tags`: shows or replaces the tags of an object.
 import type { Command } from "../../framework/command.ts";
 import { objectAddress } from "../../store/object-address.ts";
-import { withData } from "../../store/open-store.ts";
 import { parseTagChange, printTags } from "../../store/tags.ts";
 import { requireObject, versionOption } from "../../store/version-options.ts";
+import { withStore } from "../../store/with-store.ts";
 
 export const tagsCommand: Command = {
   name: "tags",
@@ -23,9 +23,9 @@ export const tagsCommand: Command = {
     const change = parseTagChange(words, options.flag("clear"));
     const version = options.text("version");
     const subject = { ...address, version };
-    const { tags } = await withData(invocation, { absent: "refuse", subject }, ({ engine }) =>
+    const { tags } = await withStore(invocation, { absent: "refuse", subject }, ({ engine }) =>
       change === undefined
-        ? requireObject(engine, address, { version })
+        ? requireObject(engine, address, { version, withTags: true })
         : engine.setTags(address.bucket, address.key, change, { version }),
     );
     await printTags(output, name, tags ?? new Map());

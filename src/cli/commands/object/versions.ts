@@ -7,7 +7,7 @@ import type { Command } from "../../framework/command.ts";
 import type { Column, Output } from "../../framework/output.ts";
 import { prefixAddress } from "../../store/object-address.ts";
 import { objectJson } from "../../store/object-output.ts";
-import { withData } from "../../store/open-store.ts";
+import { withStore } from "../../store/with-store.ts";
 import { createJsonArray } from "./json-array.ts";
 import { parseLimit } from "./list.ts";
 
@@ -24,7 +24,7 @@ export const versionsCommand: Command = {
     const { parameters, options, output } = invocation;
     const { bucket, prefix } = prefixAddress(parameters[0]!);
     let left = parseLimit(options.text("limit"));
-    await withData(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
+    await withStore(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
       const printer = output.isJson ? jsonPrinter(output) : linePrinter(output);
       let after: VersionPosition | undefined;
       do {

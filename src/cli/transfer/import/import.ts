@@ -1,7 +1,7 @@
 // Imports objects with their metadata, etag and parts. The source's checksums are verified before
 // an object is stored. Unchanged objects are skipped, so an interrupted import can be resumed.
 import { forEachLimit } from "../../../async/for-each-limit.ts";
-import type { WriteOptions } from "../../../engine/engine.ts";
+import type { Engine, WriteOptions } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Key } from "../../../model/key.ts";
 import { limits } from "../../../model/limits.ts";
@@ -19,6 +19,7 @@ import {
 } from "./source.ts";
 
 export interface ImportOptions extends TransferOptions {
+  readonly engine: Engine;
   readonly source: ImportSource;
 }
 

@@ -16,8 +16,15 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
 
   /** One object that a lock rule keeps would refuse a whole batch: then delete one by one. */
   async function findBatchSize(): Promise<number> {
-    const { lockRules, versioning } = (await engine.bucket(bucket))?.settings ?? {};
+    const { lockRules, versioning } =
+      (await engine.bucket(bucket, ["lockRules", "versioning"]))?.settings ?? {};
     return lockRules === undefined || versioning === "on" ? limits.deleteKeys : 1;
+  }
+
+  /** The listing of a service has no metadata: read what the new object keeps. */
+  async function completeRecord(key: Key, record: ObjectRecord | undefined) {
+    if (record === undefined || engine.service === undefined) return record;
+    return engine.head(bucket, key, { withTags: true });
   }
 
   async function deleteAll(): Promise<void> {
@@ -33,7 +40,8 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
         if (record !== undefined && (await hasSameBytes({ engine, bucket, record, file, sizeOnly })))
           return undefined;
         if (!isDryRun) {
-          const given = { chunks: file.chunks(), size: file.size, options: writeOptions(key, record) };
+          const kept = await completeRecord(key, record);
+          const given = { chunks: file.chunks(), size: file.size, options: writeOptions(key, kept) };
           const stored = await upload({ engine, to: { bucket, key }, ...given, signal, onBytes });
           const isRight =
             !verifies || (await hasSameBytes({ engine, bucket, record: stored, file, sizeOnly: false }));

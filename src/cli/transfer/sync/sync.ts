@@ -2,12 +2,13 @@
 // use does not depend on their size. A failed key is reported, and the sync continues.
 import { forEachLimit } from "../../../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../../../async/merge-join.ts";
-import type { Engine } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { compareKeys, type Key } from "../../../model/key.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { systemCode } from "../../framework/failures.ts";
+import type { NameFilter } from "../../store/glob.ts";
+import type { ObjectStore } from "../../store/object-store.ts";
 import { createBucketTarget } from "./bucket-target.ts";
 import { isFolderMark, nameProblem } from "./folder-names.ts";
 import { createFolderTarget } from "./folder-target.ts";
@@ -16,7 +17,7 @@ import { FolderInTheWay } from "./folder-writer.ts";
 
 /** Options of a sync and of an import. */
 export interface TransferOptions {
-  readonly engine: Engine;
+  readonly engine: ObjectStore;
   readonly bucket: string;
   readonly prefix: string;
   readonly isDryRun: boolean;
@@ -35,6 +36,8 @@ export interface SyncOptions extends TransferOptions {
   readonly deletes: boolean;
   /** Whether files and objects of the same size count as equal. */
   readonly sizeOnly: boolean;
+  /** Chooses names below the folder and the prefix; others are neither copied nor deleted. */
+  readonly filter?: NameFilter | undefined;
   /** Whether each file is read again after its upload and compared with the stored object. */
   readonly verifies?: boolean;
 }
@@ -158,6 +161,7 @@ async function* selectPairs(
     await options.onEvent(event);
   }
   for await (const { key, folder, bucket } of joinSides(options)) {
+    if (options.filter?.(key.slice(options.prefix.length)) === false) continue;
     if (folder !== undefined && folder.kind !== "file") {
       protectedKeys.add(key);
       const isInTheWay = folder.kind === "passed" && options.to === "folder" && bucket !== undefined;

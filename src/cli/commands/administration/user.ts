@@ -1,11 +1,15 @@
 // `store user …`: manages users of the console and their roles. Users sign in with tokens of their own.
-import { formatPermissions } from "../../console/auth/roles.ts";
-import { createTokens } from "../../console/auth/tokens.ts";
-import { type ConsoleUser, checkUserName, createUsers } from "../../console/auth/users.ts";
-import type { Command, CommandGroup } from "../framework/command.ts";
-import { CommandError, parseOrUsageError, usageError } from "../framework/command-error.ts";
-import { type Data, withData } from "../store/open-store.ts";
-import { changePermissions, permissionsJson, readPermissions, roleOptions } from "../store/role-options.ts";
+import { formatPermissions } from "../../../console/auth/roles.ts";
+import { type ConsoleUser, type ConsoleUsers, checkUserName } from "../../../console/auth/users.ts";
+import type { Command, CommandGroup } from "../../framework/command.ts";
+import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
+import {
+  changePermissions,
+  permissionsJson,
+  readPermissions,
+  roleOptions,
+} from "../../store/role-options.ts";
+import { withUsers } from "./user-store.ts";
 
 const createCommand: Command = {
   name: "create",
@@ -22,14 +26,12 @@ const createCommand: Command = {
     parseOrUsageError(() => checkUserName(name));
     const permissions = readPermissions(invocation);
     if (permissions === undefined) throw usageError("Specify a role: --role ROLE or --bucket BUCKET:ROLE.");
-    const user = await withData(invocation, { absent: "create" }, async (data) => {
-      const users = openUsers(data);
+    const user = await withUsers(invocation, "create", async (users) => {
       if (!(await users.create(name, permissions)))
         throw new CommandError(`User "${name}" already exists; nothing was changed.`, {
           hint: `Change the roles: store user change ${name} --role ROLE`,
         });
-      await data.recordAudit("create user", name);
-      return requireUser(data, name);
+      return requireUser(users, name);
     });
     if (output.isJson) return output.json(userJson(user));
     await output.line(`Created user ${output.name(name)}: ${formatPermissions(user.permissions)}.`);
@@ -45,7 +47,7 @@ const listCommand: Command = {
   examples: ["store user list"],
   async run(invocation) {
     const { output } = invocation;
-    const users = await withData(invocation, { absent: "refuse" }, (data) => openUsers(data).list());
+    const users = await withUsers(invocation, "refuse", (found) => found.list());
     if (output.isJson) return output.json(users.map(userJson));
     if (users.length === 0) output.note("There are no users yet. Create one: store user create");
     await output.table(
@@ -68,9 +70,9 @@ const showCommand: Command = {
   async run(invocation) {
     const { parameters, output } = invocation;
     const [name = ""] = parameters;
-    const { user, tokens } = await withData(invocation, { absent: "refuse" }, async (data) => ({
-      user: await requireUser(data, name),
-      tokens: (await openTokens(data).list()).filter((token) => token.user === name),
+    const { user, tokens } = await withUsers(invocation, "refuse", async (users) => ({
+      user: await requireUser(users, name),
+      tokens: (await users.tokens()).filter((token) => token.user === name),
     }));
     if (output.isJson)
       return output.json({
@@ -102,11 +104,10 @@ const changeCommand: Command = {
     const [name = ""] = parameters;
     if (options.text("role") === undefined && options.texts("bucket").length === 0)
       throw usageError("Specify what to change: --role ROLE or --bucket BUCKET:ROLE.");
-    const user = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const { permissions } = await requireUser(data, name);
-      await openUsers(data).change(name, changePermissions(invocation, permissions));
-      await data.recordAudit("change user", name);
-      return requireUser(data, name);
+    const user = await withUsers(invocation, "refuse", async (users) => {
+      const { permissions } = await requireUser(users, name);
+      await users.change(name, changePermissions(invocation, permissions));
+      return requireUser(users, name);
     });
     if (output.isJson) await output.json(userJson(user));
     else await output.line(`User ${output.name(name)} is now: ${formatPermissions(user.permissions)}.`);
@@ -122,12 +123,9 @@ const deleteCommand: Command = {
   async run(invocation) {
     const { parameters, output } = invocation;
     const [name = ""] = parameters;
-    await withData(invocation, { absent: "refuse" }, async (data) => {
-      await requireUser(data, name);
-      // The tokens go first: after an interruption, the command can be repeated.
-      await openTokens(data).revokeOf(name);
-      await openUsers(data).delete(name);
-      await data.recordAudit("delete user", name);
+    await withUsers(invocation, "refuse", async (users) => {
+      await requireUser(users, name);
+      await users.delete(name);
     });
     if (output.isJson) await output.json({ name, deleted: true });
     else await output.line(`Deleted user ${output.name(name)}.`);
@@ -140,16 +138,8 @@ export const userCommands: CommandGroup = {
   commands: [createCommand, listCommand, showCommand, changeCommand, deleteCommand],
 };
 
-function openUsers({ documents }: Data) {
-  return createUsers(documents, Date.now);
-}
-
-function openTokens({ documents }: Data) {
-  return createTokens(documents, Date.now);
-}
-
-export async function requireUser(data: Data, name: string): Promise<ConsoleUser> {
-  const user = await openUsers(data).find(name);
+export async function requireUser(users: Pick<ConsoleUsers, "find">, name: string): Promise<ConsoleUser> {
+  const user = await users.find(name);
   if (user !== undefined) return user;
   throw new CommandError(`There is no user "${name}".`, { hint: "List users: store user list" });
 }

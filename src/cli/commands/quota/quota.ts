@@ -1,21 +1,11 @@
 // `store quota …`: limits what a bucket or all buckets of an account may contain.
-import { checkAccount } from "../../access/keys/new-credential.ts";
-import type { Engine } from "../../engine/engine.ts";
-import type { Quota, Usage } from "../../model/settings/quota.ts";
-import type { Command, CommandGroup, Invocation } from "../framework/command.ts";
-import { CommandError, usageError } from "../framework/command-error.ts";
-import type { Output } from "../framework/output.ts";
-import { parseSize, parseWholeNumber } from "../framework/size-argument.ts";
-import { withData } from "../store/open-store.ts";
-import { requireBucket } from "../store/require-bucket.ts";
-
-type Target = { readonly bucket: string } | { readonly account: string };
-
-interface QuotaState {
-  readonly target: Target;
-  readonly quota: Quota | undefined;
-  readonly usage: Usage;
-}
+import { checkAccount } from "../../../access/keys/new-credential.ts";
+import type { Quota } from "../../../model/settings/quota.ts";
+import type { Command, CommandGroup, Invocation } from "../../framework/command.ts";
+import { CommandError, usageError } from "../../framework/command-error.ts";
+import type { Output } from "../../framework/output.ts";
+import { parseSize, parseWholeNumber } from "../../framework/size-argument.ts";
+import { type QuotaState, type Target, withQuotas } from "./quota-store.ts";
 
 const accountOption = {
   account: { value: "NAME", summary: "the account, instead of a bucket" },
@@ -77,7 +67,7 @@ const listCommand: Command = {
   examples: ["store quota list"],
   async run(invocation) {
     const { output } = invocation;
-    const states = await withData(invocation, { absent: "refuse" }, ({ engine }) => listStates(engine));
+    const states = await withQuotas(invocation, undefined, (quotas) => quotas.list());
     if (output.isJson) return output.json(states.map(toJson));
     if (states.length === 0)
       output.note("There are no quotas. Set one: store quota set <bucket> --bytes SIZE");
@@ -125,41 +115,17 @@ function readQuota({ options }: Invocation): Quota {
 }
 
 async function changeQuota(invocation: Invocation, target: Target, quota: Quota | undefined): Promise<void> {
-  const subject = "bucket" in target ? target : {};
-  await withData(invocation, { absent: "refuse", subject }, async ({ engine, recordAudit }) => {
-    const previous = await readState(engine, target);
+  await withQuotas(invocation, target, async (quotas) => {
+    const previous = await quotas.read(target);
     if (quota === undefined && previous.quota === undefined)
       throw new CommandError("There is no quota to remove; nothing was changed.");
-    if ("bucket" in target) await engine.changeSettings(target.bucket, { quota });
-    else await engine.quotas.setAccountQuota(target.account, quota);
-    await recordAudit("change quota", "bucket" in target ? target.bucket : `account ${target.account}`);
+    await quotas.change(target, quota);
   });
-}
-
-async function readState(engine: Engine, target: Target): Promise<QuotaState> {
-  if ("bucket" in target) {
-    const { quota } = (await requireBucket(engine, target.bucket)).settings;
-    return { target, quota, usage: await engine.quotas.bucketUsage(target.bucket) };
-  }
-  const quota = await engine.quotas.accountQuota(target.account);
-  return { target, quota, usage: await engine.quotas.accountUsage(target.account) };
-}
-
-async function listStates(engine: Engine): Promise<QuotaState[]> {
-  const states: QuotaState[] = [];
-  for (const { account } of await engine.quotas.accountQuotas())
-    states.push(await readState(engine, { account }));
-  for (const { name: bucket } of await engine.listBuckets()) {
-    const { quota } = (await engine.bucket(bucket))?.settings ?? {};
-    if (quota !== undefined) states.push(await readState(engine, { bucket }));
-  }
-  return states;
 }
 
 async function printState(invocation: Invocation, target: Target): Promise<void> {
   const { output } = invocation;
-  const options = { absent: "refuse", subject: "bucket" in target ? target : {} } as const;
-  const state = await withData(invocation, options, ({ engine }) => readState(engine, target));
+  const state = await withQuotas(invocation, target, (quotas) => quotas.read(target));
   if (output.isJson) return output.json(toJson(state));
   const { quota, usage } = state;
   await output.fields([

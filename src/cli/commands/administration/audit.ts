@@ -1,15 +1,19 @@
 // `store audit`: prints and verifies the audit log of sign-ins, denied requests and changes to keys,
 // buckets, rules and secrets.
 import { setTimeout as pause } from "node:timers/promises";
-import { type AuditEntry, type AuditLog, auditActions, minLogBytes } from "../../audit/audit-log.ts";
-import type { ChainReport } from "../../audit/chain-report.ts";
-import type { Command, Invocation } from "../framework/command.ts";
-import { usageError } from "../framework/command-error.ts";
-import { formatCount, type Output } from "../framework/output.ts";
-import { parsePastTime, pastTimeRule } from "../framework/time-argument.ts";
-import { type Data, withData } from "../store/open-store.ts";
+import { type AuditEntry, type AuditLog, auditActions, minLogBytes } from "../../../audit/audit-log.ts";
+import type { ChainReport } from "../../../audit/chain-report.ts";
+import type { Command, Invocation } from "../../framework/command.ts";
+import { usageError } from "../../framework/command-error.ts";
+import { formatCount, type Output } from "../../framework/output.ts";
+import { parsePastTime, pastTimeRule } from "../../framework/time-argument.ts";
+import { type Data, withData } from "../../store/open-store.ts";
+import { type ConsoleClient, withConsole } from "../../store/remote/console.ts";
+import { chosenService } from "../../store/remote/service.ts";
+import { readConsoleAudit } from "./console-audit.ts";
 
 const pollMilliseconds = 500;
+const remotePollMilliseconds = 2000;
 
 export const auditCommand: Command = {
   name: "audit",
@@ -48,6 +52,10 @@ export const auditCommand: Command = {
     if (limit !== undefined) return changeLimit(invocation, limit);
     if (options.flag("verify")) return verify(invocation);
     const matches = parseFilter(invocation);
+    const service = await chosenService(invocation);
+    if (service !== undefined) {
+      return withConsole(invocation, service, (client) => printRemote(invocation, client, matches));
+    }
     return withData(invocation, { absent: "refuse" }, ({ auditLog }) => print(invocation, auditLog, matches));
   },
 };
@@ -87,6 +95,27 @@ async function print(
     }
     if (!options.flag("follow")) return;
     await pause(pollMilliseconds);
+  }
+}
+
+/** Asks for entries since the last one again and again; their numbers show which were printed. */
+async function printRemote(
+  { output, options }: Invocation,
+  client: ConsoleClient,
+  matches: (entry: AuditEntry) => boolean,
+): Promise<void> {
+  const given = options.text("since");
+  let since = given === undefined ? undefined : parsePastTime("--since", given);
+  let lastSeq = -1;
+  for (let isFirst = true; ; isFirst = false) {
+    for (const { entry, seq } of await readConsoleAudit(client, since)) {
+      if (seq === undefined ? !isFirst : seq <= lastSeq) continue;
+      lastSeq = seq ?? lastSeq;
+      since = Date.parse(entry.time);
+      if (matches(entry)) await output.line(output.isJson ? JSON.stringify(entry) : formatEntry(entry));
+    }
+    if (!options.flag("follow")) return;
+    await pause(remotePollMilliseconds);
   }
 }
 
