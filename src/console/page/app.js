@@ -1,8 +1,8 @@
 // Entry point of the page: signs in with the token or provider's answer in the URL, if there is one,
 // then shows the sign-in or the console.
-import { ask, whenSignedOut } from "./api.js";
-import { showShell } from "./shell.js";
-import { showSignIn } from "./sign-in.js";
+import { ask, whenSignedOut } from "./client/api.js";
+import { showShell } from "./frame/shell.js";
+import { showSignIn } from "./frame/sign-in.js";
 
 /** Returns the token of the URL and removes it there, so that it does not stay in the history. */
 function takeToken() {

@@ -1,7 +1,7 @@
 // A line chart over time, as SVG with HTML labels. For accessibility it has a text summary and a
 // table.
-import { h } from "../dom.js";
-import { time } from "../format.js";
+import { h } from "../elements/dom.js";
+import { time } from "../elements/format.js";
 import { drawLines } from "./lines.js";
 
 /**

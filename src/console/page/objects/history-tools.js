@@ -1,10 +1,10 @@
 // Tools of a versioned bucket's object list: show deleted objects, or the bucket as of a time.
-import { openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { time } from "../format.js";
-import { icons } from "../icons.js";
-import { may } from "../permissions.js";
-import { go, pageHref } from "../router.js";
+import { may } from "../client/permissions.js";
+import { go, pageHref } from "../client/router.js";
+import { openForm } from "../elements/dialog.js";
+import { h, icon } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
 import { restoreFolder } from "./restoring.js";
 
 /** @typedef {Record<string, string | undefined>} RouteParams */

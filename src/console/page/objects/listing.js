@@ -1,5 +1,5 @@
 // The loaded objects of a bucket. Pages are loaded on demand; the selection is stored by name.
-import { ask } from "../api.js";
+import { ask } from "../client/api.js";
 
 /** @import { DeletedObjectsDocument, DeletedRow, ObjectRow, ObjectsDocument, VersioningState } from "../../wire-types.ts" */
 

@@ -1,9 +1,9 @@
 // Shows an object's content without running it: media in media elements, text as text, a PDF in a
 // frame of another origin. The server sends all content with a sandbox policy.
-import { address, ask, toApiError } from "../api.js";
-import { h } from "../dom.js";
-import { bytes } from "../format.js";
-import { failure, isAbort } from "../notices.js";
+import { address, ask, toApiError } from "../client/api.js";
+import { h } from "../elements/dom.js";
+import { bytes } from "../elements/format.js";
+import { failure, isAbort } from "../elements/notices.js";
 
 /** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
 

@@ -1,8 +1,8 @@
 // A row of the object list: a folder or an object.
-import { h, icon } from "../dom.js";
-import { bytes, time } from "../format.js";
-import { icons } from "../icons.js";
-import { pageHref } from "../router.js";
+import { pageHref } from "../client/router.js";
+import { h, icon } from "../elements/dom.js";
+import { bytes, time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
 import { lockBadge } from "./lock-badge.js";
 
 /** @import { Entry } from "./listing.js" */

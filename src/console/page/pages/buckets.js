@@ -1,17 +1,17 @@
 // Page of buckets with their totals; creates, empties and deletes buckets.
-import { ask } from "../api.js";
-import { openConfirmation, openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { bytes, number, time } from "../format.js";
-import { icons } from "../icons.js";
-import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
+import { ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { pageHref } from "../client/router.js";
+import { openConfirmation, openForm } from "../elements/dialog.js";
+import { h, icon } from "../elements/dom.js";
+import { bytes, number, time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { emptyCard, isAbort, note, noteFailure } from "../elements/notices.js";
+import { addShortcuts } from "../frame/shortcuts.js";
 import { emptyBucket } from "../objects/deletion.js";
-import { may } from "../permissions.js";
-import { pageHref } from "../router.js";
-import { addShortcuts } from "../shortcuts.js";
 
 /** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ signal }) {

@@ -1,10 +1,10 @@
 // Dialogs for access keys: create, rotate, and show the secret once.
-import { ask } from "../api.js";
-import { openDialog, openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { time } from "../format.js";
-import { icons } from "../icons.js";
-import { note } from "../notices.js";
+import { ask } from "../client/api.js";
+import { openDialog, openForm } from "../elements/dialog.js";
+import { h, icon } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { note } from "../elements/notices.js";
 
 /** @import { KeySecretDocument } from "../../wire-types.ts" */
 

@@ -1,15 +1,15 @@
 // Page of access keys with permissions and last use; creates, rotates, disables and deletes keys.
-import { ask } from "../api.js";
-import { openConfirmation } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { time } from "../format.js";
-import { icons } from "../icons.js";
-import { emptyCard, note, noteFailure } from "../notices.js";
-import { addShortcuts } from "../shortcuts.js";
+import { ask } from "../client/api.js";
+import { openConfirmation } from "../elements/dialog.js";
+import { h, icon } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { emptyCard, note, noteFailure } from "../elements/notices.js";
+import { addShortcuts } from "../frame/shortcuts.js";
 import { openCreation, openRotation } from "./key-dialogs.js";
 
 /** @import { BucketsDocument, KeyDocument, KeysDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ signal }) {

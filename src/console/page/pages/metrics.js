@@ -1,13 +1,13 @@
 // Page of metrics: requests, latency, bytes, errors, stored data, and the scrub.
-import { ask } from "../api.js";
 import { chart } from "../charts/chart.js";
-import { h } from "../dom.js";
-import { bytes, duration, number, time } from "../format.js";
-import { isAbort, noteFailure } from "../notices.js";
-import { go } from "../router.js";
+import { ask } from "../client/api.js";
+import { go } from "../client/router.js";
+import { h } from "../elements/dom.js";
+import { bytes, duration, number, time } from "../elements/format.js";
+import { isAbort, noteFailure } from "../elements/notices.js";
 
 /** @import { MetricsDocument, MetricsPoint } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 const refreshMilliseconds = 10_000;
 const spans = { hour: "Last hour", day: "Last day", week: "Last week" };

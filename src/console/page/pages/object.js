@@ -1,12 +1,15 @@
 // Page of one object: preview, metadata, tags, versions and actions; also of a deleted object, and
 // of an object as of an earlier time.
-import { ApiError, address, ask } from "../api.js";
-import { copyText } from "../copy.js";
-import { openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { bytes, number, time } from "../format.js";
-import { icons } from "../icons.js";
-import { noteFailure } from "../notices.js";
+import { ApiError, address, ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { go, pageHref } from "../client/router.js";
+import { copyText } from "../elements/copy.js";
+import { openForm } from "../elements/dialog.js";
+import { h, icon } from "../elements/dom.js";
+import { bytes, number, time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { noteFailure } from "../elements/notices.js";
+import { addShortcuts } from "../frame/shortcuts.js";
 import { breadcrumbs } from "../objects/breadcrumbs.js";
 import { openDeletion } from "../objects/deletion.js";
 import { parseAt } from "../objects/history-tools.js";
@@ -16,12 +19,9 @@ import { preview } from "../objects/preview.js";
 import { maskControls } from "../objects/row.js";
 import { openTagsForm } from "../objects/tags-form.js";
 import { versionsSection } from "../objects/versions.js";
-import { may } from "../permissions.js";
-import { go, pageHref } from "../router.js";
-import { addShortcuts } from "../shortcuts.js";
 
 /** @import { LinkDocument, ObjectDocument, VersionsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ params, signal, setTitle }) {

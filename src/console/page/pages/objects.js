@@ -1,25 +1,25 @@
 // Page of a bucket's objects, by folder or flat: search by prefix, delete many, upload; also those
 // that are deleted, and those of an earlier time.
-import { h, icon } from "../dom.js";
-import { number } from "../format.js";
-import { icons } from "../icons.js";
-import { empty, isAbort, noteFailure } from "../notices.js";
+import { may } from "../client/permissions.js";
+import { go, pageHref } from "../client/router.js";
+import { h, icon } from "../elements/dom.js";
+import { number } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { empty, isAbort, noteFailure } from "../elements/notices.js";
+import { virtualList } from "../elements/virtual-list.js";
+import { addShortcuts } from "../frame/shortcuts.js";
 import { breadcrumbs } from "../objects/breadcrumbs.js";
 import { openDeletion } from "../objects/deletion.js";
 import { historyNotice, historyTools, parseAt } from "../objects/history-tools.js";
 import { createListing } from "../objects/listing.js";
 import { restoreDeleted } from "../objects/restoring.js";
 import { entryHref, maskControls, objectRow } from "../objects/row.js";
-import { may } from "../permissions.js";
-import { go, pageHref } from "../router.js";
-import { addShortcuts } from "../shortcuts.js";
 import { acceptDrops, uploadButtons } from "../upload/file-inputs.js";
 import { onStored } from "../upload/queue.js";
 import { unfinishedNotice } from "../upload/unfinished.js";
-import { virtualList } from "../virtual-list.js";
 
 /** @import { Entry } from "../objects/listing.js" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ params, signal, setTitle }) {

@@ -1,9 +1,9 @@
 // Page of a bucket's settings: versioning, locks, lifecycle and CORS rules, quota and tags.
-import { ask } from "../api.js";
-import { h } from "../dom.js";
-import { emptyCard } from "../notices.js";
-import { may } from "../permissions.js";
-import { go, pageHref } from "../router.js";
+import { ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { go, pageHref } from "../client/router.js";
+import { h } from "../elements/dom.js";
+import { emptyCard } from "../elements/notices.js";
 import { bucketTagsForm } from "../settings/bucket-tags.js";
 import { protectionForms } from "../settings/protection.js";
 import { quotaForm } from "../settings/quota.js";
@@ -11,7 +11,7 @@ import { openEditor } from "./rule-editor.js";
 import { corsFields, lifecycleFields, lockFields } from "./rule-fields.js";
 
 /** @import { BucketsDocument, RulesDocument, SettingsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ params, signal, setTitle }) {

@@ -1,8 +1,8 @@
 // Live log of scripts, with a filter. Uses long polling: the server responds once there are lines.
-import { ask } from "../api.js";
-import { h } from "../dom.js";
-import { time } from "../format.js";
-import { isAbort } from "../notices.js";
+import { ask } from "../client/api.js";
+import { h } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { isAbort } from "../elements/notices.js";
 
 /** @import { LogDocument } from "../../wire-types.ts" */
 

@@ -1,14 +1,14 @@
 // Page of scripts: routes, bindings, recent errors, live log and restart.
-import { ask } from "../api.js";
-import { h, icon } from "../dom.js";
-import { time } from "../format.js";
-import { icons } from "../icons.js";
-import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
-import { may } from "../permissions.js";
+import { ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { h, icon } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { emptyCard, isAbort, note, noteFailure } from "../elements/notices.js";
 import { openLog } from "./script-log.js";
 
 /** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ signal }) {

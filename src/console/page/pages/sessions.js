@@ -1,13 +1,13 @@
 // Page of sessions: who is signed in, since when and from where; ends sessions.
-import { ask } from "../api.js";
-import { openForm } from "../dialog.js";
-import { h } from "../dom.js";
-import { time } from "../format.js";
-import { note } from "../notices.js";
-import { describeRoles, may } from "../permissions.js";
+import { ask } from "../client/api.js";
+import { describeRoles, may } from "../client/permissions.js";
+import { openForm } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { note } from "../elements/notices.js";
 
 /** @import { SessionRow, SessionsDocument } from "../../wire-session.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ signal }) {

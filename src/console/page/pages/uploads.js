@@ -1,16 +1,16 @@
 // Page of incomplete multipart uploads in all buckets. Their parts use space, but no object listing
 // shows them.
-import { ask } from "../api.js";
-import { openForm } from "../dialog.js";
-import { h } from "../dom.js";
-import { bytes, counted, duration, number, time } from "../format.js";
-import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { pageHref } from "../client/router.js";
+import { openForm } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { bytes, counted, duration, number, time } from "../elements/format.js";
+import { empty, isAbort, note, noteFailure } from "../elements/notices.js";
 import { maskControls } from "../objects/row.js";
-import { may } from "../permissions.js";
-import { pageHref } from "../router.js";
 
 /** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ signal }) {

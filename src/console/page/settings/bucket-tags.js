@@ -1,5 +1,5 @@
 // Form for the tags of a bucket.
-import { createPairs } from "../pairs.js";
+import { createPairs } from "../elements/pairs.js";
 import { settingForm } from "./setting-form.js";
 
 /** @import { SettingsDocument } from "../../wire-types.ts" */

@@ -1,6 +1,6 @@
 // Form for the quota of a bucket, with what is used of it.
-import { h } from "../dom.js";
-import { bytes, counted } from "../format.js";
+import { h } from "../elements/dom.js";
+import { bytes, counted } from "../elements/format.js";
 import { settingForm } from "./setting-form.js";
 
 /** @import { SettingsDocument } from "../../wire-types.ts" */

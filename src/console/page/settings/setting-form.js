@@ -1,7 +1,7 @@
 // Form for one setting of a bucket, as a card with a Save button.
-import { ask } from "../api.js";
-import { h } from "../dom.js";
-import { note, noteFailure } from "../notices.js";
+import { ask } from "../client/api.js";
+import { h } from "../elements/dom.js";
+import { note, noteFailure } from "../elements/notices.js";
 
 /** @import { ChangedDocument } from "../../wire-types.ts" */
 

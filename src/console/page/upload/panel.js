@@ -1,7 +1,7 @@
 // Panel with the uploads of this tab and their progress.
-import { h, icon } from "../dom.js";
-import { bytes, number } from "../format.js";
-import { icons } from "../icons.js";
+import { h, icon } from "../elements/dom.js";
+import { bytes, number } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
 import { allTasks, cancel, clearFinished, retry, watchTasks } from "./queue.js";
 
 /** @import { Task } from "./queue.js" */

@@ -1,6 +1,6 @@
 // The upload queue of this tab. It continues when another page is opened, runs a few uploads at a
 // time, and notifies listeners of every change.
-import { errorMessages, isAbort, noteFailure } from "../notices.js";
+import { errorMessages, isAbort, noteFailure } from "../elements/notices.js";
 import { discard, transfer } from "./transfer.js";
 
 /**

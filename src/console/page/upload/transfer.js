@@ -1,5 +1,5 @@
 // Uploads one file: a small file with one put, a large file as a concurrent multipart upload.
-import { ask } from "../api.js";
+import { ask } from "../client/api.js";
 import { deleteFileNote, findNote, saveNote } from "./notes.js";
 import { send, withRetries } from "./send.js";
 

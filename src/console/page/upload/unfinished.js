@@ -1,7 +1,7 @@
 // Offers to resume uploads that were interrupted when the page was closed.
-import { ask } from "../api.js";
-import { h } from "../dom.js";
-import { note, noteFailure } from "../notices.js";
+import { ask } from "../client/api.js";
+import { h } from "../elements/dom.js";
+import { note, noteFailure } from "../elements/notices.js";
 import { deleteNote, findFileNote, listNotes } from "./notes.js";
 import { addFiles, allTasks } from "./queue.js";
 

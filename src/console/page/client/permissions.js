@@ -1,7 +1,7 @@
 // What the signed-in user may do. The server checks every request; the page only hides and disables.
 
-/** @import { Right, Role } from "../auth/roles.ts" */
-/** @import { SessionDocument } from "../wire-session.ts" */
+/** @import { Right, Role } from "../../auth/roles.ts" */
+/** @import { SessionDocument } from "../../wire-session.ts" */
 
 /** @type {Readonly<Record<Role, readonly Right[]>>} */
 const rights = {

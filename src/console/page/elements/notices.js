@@ -1,5 +1,5 @@
 // Toasts, and the empty and error states of a whole page. Each text says what to do next.
-import { ApiError } from "./api.js";
+import { ApiError } from "../client/api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
 

@@ -1,7 +1,7 @@
 // All pages of the console. A page is a file in pages/ and a row here; it is loaded on demand.
-import { may } from "./permissions.js";
+import { may } from "../client/permissions.js";
 
-/** @import { Right } from "../auth/roles.ts" */
+/** @import { Right } from "../../auth/roles.ts" */
 
 /**
  * @typedef {object} View Argument of a page's render function.
@@ -14,7 +14,7 @@ import { may } from "./permissions.js";
  * @typedef {object} Page
  * @property {string} id the page's name in the URL
  * @property {string} title
- * @property {keyof typeof import("./icons.js").icons} [icon] missing: not in the navigation
+ * @property {keyof typeof import("../elements/icons.js").icons} [icon] missing: not in the navigation
  * @property {Right} [needs] right on the whole store without which the page is not offered
  * @property {string} [under] id of the page that the navigation marks as current
  * @property {() => Promise<{ render: (view: View) => Promise<Node> }>} load
@@ -22,24 +22,24 @@ import { may } from "./permissions.js";
 
 /** @type {readonly Page[]} */
 export const pages = [
-  { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("./pages/buckets.js") },
-  { id: "objects", title: "Objects", under: "buckets", load: () => import("./pages/objects.js") },
-  { id: "object", title: "Object", under: "buckets", load: () => import("./pages/object.js") },
-  { id: "uploads", title: "Uploads", icon: "uploads", load: () => import("./pages/uploads.js") },
+  { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("../pages/buckets.js") },
+  { id: "objects", title: "Objects", under: "buckets", load: () => import("../pages/objects.js") },
+  { id: "object", title: "Object", under: "buckets", load: () => import("../pages/object.js") },
+  { id: "uploads", title: "Uploads", icon: "uploads", load: () => import("../pages/uploads.js") },
   {
     ...{ id: "keys", title: "Keys", icon: "keys", needs: "administer" },
-    load: () => import("./pages/keys.js"),
+    load: () => import("../pages/keys.js"),
   },
-  { id: "rules", title: "Settings", icon: "rules", load: () => import("./pages/rules.js") },
+  { id: "rules", title: "Settings", icon: "rules", load: () => import("../pages/rules.js") },
   {
     ...{ id: "metrics", title: "Metrics", icon: "metrics", needs: "view" },
-    load: () => import("./pages/metrics.js"),
+    load: () => import("../pages/metrics.js"),
   },
   {
     ...{ id: "scripts", title: "Scripts", icon: "scripts", needs: "view" },
-    load: () => import("./pages/scripts.js"),
+    load: () => import("../pages/scripts.js"),
   },
-  { id: "sessions", title: "Sessions", icon: "sessions", load: () => import("./pages/sessions.js") },
+  { id: "sessions", title: "Sessions", icon: "sessions", load: () => import("../pages/sessions.js") },
 ];
 
 /** Returns the pages of the navigation that the user may open. */

@@ -1,8 +1,8 @@
 // Keyboard shortcuts, global and of the current page, and the dialog that lists them.
-import { openDialog } from "./dialog.js";
-import { h } from "./dom.js";
+import { go } from "../client/router.js";
+import { openDialog } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
 import { offeredPages } from "./pages.js";
-import { go } from "./router.js";
 
 /**
  * @typedef {object} Shortcut

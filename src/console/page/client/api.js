@@ -1,7 +1,7 @@
 // Sends requests to the console's API. An error response becomes an ApiError with the server's
 // message; if the session has ended, the sign-in opens.
 
-/** @import { ErrorDocument } from "../wire-types.ts" */
+/** @import { ErrorDocument } from "../../wire-types.ts" */
 
 export class ApiError extends Error {
   /**

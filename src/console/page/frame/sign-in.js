@@ -1,8 +1,8 @@
 // The sign-in: exchanges a token, or the answer of an OpenID provider, for a session.
-import { ApiError, ask } from "./api.js";
-import { h } from "./dom.js";
+import { ApiError, ask } from "../client/api.js";
+import { h } from "../elements/dom.js";
 
-/** @import { ProvidersDocument, SessionDocument, StartedDocument } from "../wire-session.ts" */
+/** @import { ProvidersDocument, SessionDocument, StartedDocument } from "../../wire-session.ts" */
 
 /**
  * @typedef {object} SignInOptions

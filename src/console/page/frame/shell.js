@@ -1,17 +1,17 @@
 // The frame around every page: navigation, theme switch, sign-out, and the content area.
-import { ask } from "./api.js";
-import { h, icon } from "./dom.js";
-import { icons } from "./icons.js";
-import { failure } from "./notices.js";
+import { ask } from "../client/api.js";
+import { describeRoles, setPermissions } from "../client/permissions.js";
+import { currentRoute, pageHref } from "../client/router.js";
+import { h, icon } from "../elements/dom.js";
+import { icons } from "../elements/icons.js";
+import { failure } from "../elements/notices.js";
+import { uploadPanel } from "../upload/panel.js";
 import { offeredPages, pages } from "./pages.js";
-import { describeRoles, setPermissions } from "./permissions.js";
-import { currentRoute, pageHref } from "./router.js";
 import { listenForShortcuts, showHelp } from "./shortcuts.js";
 import { showSignIn } from "./sign-in.js";
 import { switchTheme } from "./theme-switch.js";
-import { uploadPanel } from "./upload/panel.js";
 
-/** @import { SessionDocument } from "../wire-session.ts" */
+/** @import { SessionDocument } from "../../wire-session.ts" */
 /** @import { Page } from "./pages.js" */
 
 /** @type {AbortController} */
