@@ -27,6 +27,8 @@ export const auditActions = [
   "change tags",
   "expire objects",
   "encrypt objects",
+  "create share link",
+  "revoke share link",
   "create key",
   "import key",
   "change key",

@@ -1,6 +1,15 @@
 // All routes of the console that need a session. Tests derive every route × every role from here.
 import type { Engine } from "../engine/engine.ts";
+import type { Documents } from "../engine/records.ts";
 import type { S3Access } from "../http/sigv4.ts";
+import { archiveRoutes } from "./api/bucket/archives.ts";
+import type { ConsoleBuckets } from "./api/bucket/console-buckets.ts";
+import { copyRoutes } from "./api/bucket/copies.ts";
+import { detailsRoutes, publicUrl } from "./api/bucket/details.ts";
+import { emptyingRoutes } from "./api/bucket/emptying.ts";
+import { notificationRoutes } from "./api/bucket/notifications.ts";
+import { searchRoutes } from "./api/bucket/search.ts";
+import { shareRoutes } from "./api/bucket/shares.ts";
 import { bucketRoutes } from "./api/buckets.ts";
 import { contentRoutes } from "./api/content.ts";
 import { historyRoutes } from "./api/history.ts";
@@ -17,34 +26,56 @@ import { settingRoutes } from "./api/settings.ts";
 import { uploadRoutes } from "./api/uploads.ts";
 import { versionRoutes } from "./api/versions.ts";
 import type { Sessions } from "./auth/sessions.ts";
+import { createShareLinks } from "./auth/share-links.ts";
+import { createTokens } from "./auth/tokens.ts";
+import { createUsers } from "./auth/users.ts";
 import type { Route } from "./route.ts";
 
 export interface RoutesOptions {
   readonly engine: Engine;
+  readonly documents: Documents;
   readonly sessions: Sessions;
+  readonly buckets: ConsoleBuckets;
   readonly keys: ConsoleKeys;
   readonly metrics: ConsoleMetrics;
   readonly scripts: ConsoleScripts;
   readonly s3: S3Access;
+  /** Public URL of the console, if it differs from the listening address. */
+  readonly url: string | undefined;
   readonly now: () => number;
 }
 
 export function createRoutes(options: RoutesOptions): readonly Route[] {
-  const { engine, sessions, keys, metrics, scripts, s3, now } = options;
+  const { engine, documents, sessions, buckets, keys, metrics, scripts, s3, url, now } = options;
+  const links = createShareLinks(documents, now);
+  const users = createUsers(documents, now);
+  const tokens = createTokens(documents, now);
   return [
     ...sessionRoutes(sessions),
     ...sessionListRoutes(sessions),
-    ...bucketRoutes(engine, keys),
+    ...bucketRoutes(engine, keys, buckets),
+    ...emptyingRoutes(engine, now),
+    ...detailsRoutes({ engine, buckets, keys, users, tokens, links, url }),
     ...objectRoutes(engine, now),
+    ...searchRoutes(engine, now),
+    ...copyRoutes(engine, now),
+    ...archiveRoutes(engine, documents, now),
+    ...shareRoutes({ engine, links, url, now }),
     ...historyRoutes(engine),
     ...versionRoutes(engine, now),
-    ...singleObjectRoutes(engine, createLinks(s3, now), now),
+    ...singleObjectRoutes(
+      engine,
+      createLinks(s3, now),
+      (bucket, request) => publicUrl(bucket, request, { buckets, url }),
+      now,
+    ),
     ...contentRoutes(engine),
     ...uploadRoutes(engine),
     ...keyRoutes(keys),
     ...metricsRoutes(metrics),
     ...ruleRoutes(engine),
-    ...settingRoutes(engine),
+    ...settingRoutes(engine, buckets),
+    ...notificationRoutes(buckets),
     ...scriptRoutes(scripts),
   ];
 }

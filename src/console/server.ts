@@ -8,6 +8,8 @@ import { listenInSupervisor, type PortOptions } from "../http/port-options.ts";
 import type { PortAddress } from "../http/server/shared-listener.ts";
 import type { S3Access } from "../http/sigv4.ts";
 import type { Exchange } from "../metrics/exchange.ts";
+import type { ConsoleBuckets } from "./api/bucket/console-buckets.ts";
+import { createSharedDownloads } from "./api/bucket/shares.ts";
 import type { ConsoleKeys } from "./api/keys.ts";
 import type { ConsoleMetrics } from "./api/metrics.ts";
 import { maxSignIns, oidcRoutes } from "./api/oidc.ts";
@@ -16,6 +18,7 @@ import { signInRoute } from "./api/session.ts";
 import { createProviders, type ProviderOptions } from "./auth/providers.ts";
 import { allows } from "./auth/roles.ts";
 import { createSessions } from "./auth/sessions.ts";
+import { createShareLinks } from "./auth/share-links.ts";
 import { createAttempts } from "./auth/sign-in-throttle.ts";
 import { createTokens } from "./auth/tokens.ts";
 import { createUsers } from "./auth/users.ts";
@@ -29,6 +32,7 @@ export interface ConsoleOptions extends PortAddress, PortOptions {
   readonly engine: Engine;
   readonly documents: Documents;
   readonly keys: ConsoleKeys;
+  readonly buckets: ConsoleBuckets;
   readonly scripts: ConsoleScripts;
   /** Public URL, if it differs from the listening address. */
   readonly url: string | undefined;
@@ -77,6 +81,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     monitoring: createMonitoring(options.monitoring, async (token) =>
       allows((await sessions.findPermissions(token)) ?? {}, "view"),
     ),
+    shared: createSharedDownloads(options.engine, createShareLinks(documents, now)),
     onExchange: options.onExchange,
     recordAudit: options.recordAudit,
     denials,

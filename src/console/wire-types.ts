@@ -1,5 +1,6 @@
 // Types of the JSON that the console's server and page exchange; both are checked against them.
 import type { Point } from "../metrics/history.ts";
+import type { PublicAccessBlockDocument, PublicationDocument } from "./wire-bucket.ts";
 
 export interface ErrorDocument {
   readonly error: {
@@ -19,7 +20,7 @@ export interface BucketDocument {
 }
 
 export interface BucketsDocument {
-  readonly buckets: readonly BucketDocument[];
+  readonly buckets: readonly (BucketDocument & { readonly isPublic: boolean })[];
 }
 
 export interface GrantDocument {
@@ -59,6 +60,9 @@ export interface KeySecretDocument {
 export interface TotalsDocument {
   readonly objects: number;
   readonly bytes: number;
+  /** Versions that are not current, and delete markers. */
+  readonly noncurrentVersions: number;
+  readonly noncurrentBytes: number;
 }
 
 /** A lock that keeps a version from being removed now. */
@@ -150,11 +154,13 @@ export interface ObjectDocument extends ObjectRow {
   readonly encryptionKeyMd5?: string | undefined;
   /** URL of the object in the S3 API, without a signature. */
   readonly url: string;
+  /** URL that anyone can open, if the bucket is public. */
+  readonly publicUrl: string | null;
   readonly preview: Preview;
 }
 
 /** How the page can show the object; "none": it can only be downloaded. */
-export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "none";
+export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "csv" | "markdown" | "none";
 
 export interface LinkDocument {
   readonly url: string;
@@ -205,6 +211,10 @@ export interface RetentionDocument {
   readonly days: number;
 }
 
+export type SettingKind =
+  | ("versioning" | "objectLock" | "tags" | "quota")
+  | ("policy" | "publication" | "publicAccessBlock" | "encryption");
+
 export interface SettingsDocument {
   readonly versioning: VersioningState;
   readonly objectLock: { readonly isEnabled: boolean; readonly defaultRetention: RetentionDocument | null };
@@ -212,8 +222,13 @@ export interface SettingsDocument {
   readonly quota: { readonly bytes?: number | undefined; readonly objects?: number | undefined } | null;
   /** What counts for the quota: all versions. Null without a quota. */
   readonly usage: { readonly bytes: number; readonly objects: number } | null;
+  /** The JSON text as it was put. */
+  readonly policy: string | null;
+  readonly publication: PublicationDocument | null;
+  readonly publicAccessBlock: PublicAccessBlockDocument | null;
+  readonly isEncrypted: boolean;
   /** Like `seen` of the rules. */
-  readonly seen: Readonly<Record<"versioning" | "objectLock" | "tags" | "quota", string>>;
+  readonly seen: Readonly<Record<SettingKind, string>>;
 }
 
 /** The mark of a setting after a change. */

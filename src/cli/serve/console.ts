@@ -10,6 +10,7 @@ import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { packageRoot } from "../framework/package-root.ts";
 import type { Data } from "../store/open-store.ts";
+import { consoleBuckets } from "./console/buckets.ts";
 import { consoleKeys } from "./console-keys.ts";
 import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
 import { providerOption, providerSettings } from "./oidc/providers.ts";
@@ -47,11 +48,13 @@ export interface ServeConsoleOptions
   readonly mode: Mode;
   readonly commonPortOptions: PortOptions;
   readonly s3: RunningS3;
+  /** Port of public buckets; undefined while it is closed. */
+  readonly publicPort: () => number | undefined;
 }
 
 export async function serveConsole(
   { host, port, whenTaken, url, providers }: ConsoleSettings,
-  { data, mode, s3, commonPortOptions, ...given }: ServeConsoleOptions,
+  { data, mode, s3, publicPort, commonPortOptions, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
@@ -68,6 +71,7 @@ export async function serveConsole(
     },
     recordAudit: createAuditRecorder(data.auditLog, Date.now, given.log),
     keys: consoleKeys(data, s3.uses),
+    buckets: consoleBuckets(data, publicPort),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
     s3: s3.presign,

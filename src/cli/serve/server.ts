@@ -116,6 +116,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
         commonPortOptions,
         s3,
         scripts,
+        publicPort: () => publicServer?.port(),
       }),
     );
     publicServer = track(await servePublic(plan.public, { data, log, onExchange, commonPortOptions }));

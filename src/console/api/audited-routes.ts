@@ -4,11 +4,13 @@ import type { AuditAction, AuditEntry } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
+import type { ShareDocument } from "../wire-bucket.ts";
 import type { SessionDocument } from "../wire-session.ts";
 
 export interface AuditedAction {
   readonly action: AuditAction;
   readonly subject?: string | undefined;
+  readonly detail?: string | undefined;
   readonly count?: number;
   /** Name of the user, if it is not the name of the session. */
   readonly name?: string | undefined;
@@ -35,10 +37,18 @@ const settingActions: ReadonlyMap<string, AuditAction> = new Map([
   ["encryption", "change encryption"],
 ]);
 
-const onBucketSetting: ReadAction = ({ query }) => {
-  const action = settingActions.get(query.text("kind"));
-  return action && { action, subject: query.text("bucket") };
+const onBucketSetting: ReadAction = async ({ query, fields }) => {
+  const kind = query.text("kind");
+  const action = settingActions.get(kind);
+  const isPublication = kind === "publication";
+  const detail = isPublication && ((await fields()).object(kind) === undefined ? "private" : "public");
+  return action && { action, subject: query.text("bucket"), detail: detail || undefined };
 };
+
+const onNotification: ReadAction = async ({ query, fields, request }) => ({
+  action: "change notifications",
+  subject: request.method === "DELETE" ? query.text("bucket") : (await fields()).text("bucket"),
+});
 
 const onKey =
   (action: AuditAction): ReadAction =>
@@ -58,6 +68,16 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     if (given.flag("isDryRun") || given.optionalText("cursor") !== undefined) return undefined;
     return { action: "restore bucket", subject: given.text("bucket") };
   },
+  "POST /api/shares": async ({ fields }, { body }) => ({
+    action: "create share link",
+    subject: (await fields()).text("bucket"),
+    detail: shareDetail(JSON.parse(String(body)) as ShareDocument),
+  }),
+  "DELETE /api/shares": ({ query }) => ({
+    ...{ action: "revoke share link", subject: query.text("bucket"), detail: query.text("id") },
+  }),
+  "POST /api/notifications": onNotification,
+  "DELETE /api/notifications": onNotification,
   // The id of a new key is only in the response.
   "POST /api/keys": (_, { body }) => ({
     action: "create key",
@@ -79,6 +99,11 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "DELETE /api/session": () => ({ action: "sign out" }),
   "DELETE /api/sessions": ({ query }) => ({ action: "end session", subject: query.text("id") }),
 };
+
+/** The id, not the secret in the URL. */
+function shareDetail({ id, key }: ShareDocument): string {
+  return `${id} ${key}`;
+}
 
 /** Call after the request has succeeded. Undefined if the request is not audited. */
 export async function findAuditedAction(

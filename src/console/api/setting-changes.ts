@@ -29,9 +29,13 @@ export async function changeSetting(
     seen,
   }: { readonly name: SettingName; readonly changes: BucketSettings; readonly seen: string },
 ): Promise<ChangedDocument> {
-  if (markSetting(settings[name]) !== seen) throw changedError();
+  requireUnchanged({ settings }, name, seen);
   if ((await engine.changeSettings(bucket, changes, settings)) === "conflict") throw changedError();
   return { seen: markSetting(changes[name]) };
+}
+
+export function requireUnchanged({ settings }: Pick<Bucket, "settings">, name: SettingName, seen: string): void {
+  if (markSetting(settings[name]) !== seen) throw changedError();
 }
 
 function changedError(): ConsoleError {
