@@ -1,5 +1,6 @@
 // Sends requests to the console's API. An error response becomes an ApiError with the server's
 // message; if the session has ended, the sign-in opens.
+import { noteOffline, noteOnline } from "./connection.js";
 
 /** @import { ErrorDocument } from "../../wire-types.ts" */
 
@@ -51,8 +52,10 @@ export async function ask(path, { method = "GET", query = {}, json, signal } = {
     response = await fetch(address(path, query), init);
   } catch (error) {
     if (signal?.aborted) throw error;
+    noteOffline();
     throw unreachableError();
   }
+  noteOnline();
   if (response.status === 204) return /** @type {T} */ (undefined);
   if (response.ok) return await response.json();
   throw await toApiError(response.status, () => response.json());
@@ -93,6 +96,6 @@ export function unreachableError() {
   return new ApiError(0, {
     code: "Unreachable",
     message: "The server cannot be reached.",
-    hint: "Check that store dev or store serve is running, then try again.",
+    hint: "Check that store dev or store serve is running. This page tries again by itself.",
   });
 }

@@ -45,3 +45,31 @@ export function duration(milliseconds) {
   if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
   return `${Math.floor(seconds / 86_400)} days`;
 }
+
+/**
+ * How long ago, for lists: "5 min ago".
+ *
+ * @param {number} time
+ */
+export function ago(time) {
+  const milliseconds = Date.now() - time;
+  return milliseconds < 10_000 ? "just now" : `${duration(milliseconds)} ago`;
+}
+
+/** @param {number} value per second */
+export function rate(value) {
+  if (value === 0) return "0";
+  if (value < 0.01) return "<0.01";
+  return value < 10 ? value.toFixed(2) : number(Math.round(value));
+}
+
+/** @param {number} value */
+export function seconds(value) {
+  return value < 1 ? `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)} ms` : `${value.toFixed(1)} s`;
+}
+
+/** @param {number} share from 0 to 1 */
+export function percent(share) {
+  const value = share * 100;
+  return `${value === 0 || value >= 10 ? value.toFixed(0) : value.toFixed(1)} %`;
+}

@@ -67,6 +67,30 @@ export function emptyCard(title, ...rest) {
 }
 
 /**
+ * Creates an empty state that teaches: what the thing is for, and the first step.
+ *
+ * @param {object} options
+ * @param {keyof typeof icons} options.icon
+ * @param {string} options.title
+ * @param {(Node | string)[]} options.text
+ * @param {(Node | undefined)[]} [options.actions]
+ */
+export function firstStep({ icon: name, title, text, actions = [] }) {
+  return h(
+    "div",
+    { class: "card" },
+    h(
+      "div",
+      { class: "state" },
+      icon(icons[name]),
+      h("h2", {}, title),
+      h("p", {}, ...text),
+      actions.length === 0 ? undefined : h("div", { class: "actions" }, ...actions),
+    ),
+  );
+}
+
+/**
  * @param {unknown} error
  * @returns {string[]}
  */

@@ -22,24 +22,30 @@ import { may } from "../client/permissions.js";
 
 /** @type {readonly Page[]} */
 export const pages = [
+  { id: "overview", title: "Overview", icon: "overview", load: () => import("../pages/overview.js") },
   { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("../pages/buckets.js") },
   { id: "objects", title: "Objects", under: "buckets", load: () => import("../pages/objects.js") },
   { id: "object", title: "Object", under: "buckets", load: () => import("../pages/object.js") },
   { id: "uploads", title: "Uploads", icon: "uploads", load: () => import("../pages/uploads.js") },
+  { id: "rules", title: "Bucket settings", icon: "rules", load: () => import("../pages/rules.js") },
   {
     ...{ id: "keys", title: "Keys", icon: "keys", needs: "administer" },
     load: () => import("../pages/keys.js"),
   },
-  { id: "rules", title: "Settings", icon: "rules", load: () => import("../pages/rules.js") },
   {
-    ...{ id: "metrics", title: "Metrics", icon: "metrics", needs: "view" },
-    load: () => import("../pages/metrics.js"),
+    ...{ id: "users", title: "Users", icon: "users", needs: "administer" },
+    load: () => import("../pages/users.js"),
   },
   {
     ...{ id: "scripts", title: "Scripts", icon: "scripts", needs: "view" },
     load: () => import("../pages/scripts.js"),
   },
-  { id: "sessions", title: "Sessions", icon: "sessions", load: () => import("../pages/sessions.js") },
+  {
+    ...{ id: "audit", title: "Audit", icon: "audit", needs: "administer" },
+    load: () => import("../pages/audit.js"),
+  },
+  { id: "settings", title: "Settings", icon: "settings", load: () => import("../pages/settings.js") },
+  { id: "sessions", title: "Sessions", under: "settings", load: () => import("../pages/sessions.js") },
 ];
 
 /** Returns the pages of the navigation that the user may open. */

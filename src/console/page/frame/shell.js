@@ -1,12 +1,15 @@
-// The frame around every page: navigation, theme switch, sign-out, and the content area.
+// The frame around every page: sidebar, top bar with search and account, and the content area.
 import { ask } from "../client/api.js";
+import { watchConnection } from "../client/connection.js";
 import { describeRoles, setPermissions } from "../client/permissions.js";
-import { currentRoute, pageHref } from "../client/router.js";
+import { pageHref } from "../client/router.js";
 import { h, icon } from "../elements/dom.js";
 import { icons } from "../elements/icons.js";
-import { failure } from "../elements/notices.js";
+import { menuButton } from "../elements/menu.js";
 import { uploadPanel } from "../upload/panel.js";
-import { offeredPages, pages } from "./pages.js";
+import { createContent } from "./content.js";
+import { offeredPages } from "./pages.js";
+import { openPalette } from "./palette.js";
 import { listenForShortcuts, showHelp } from "./shortcuts.js";
 import { showSignIn } from "./sign-in.js";
 import { switchTheme } from "./theme-switch.js";
@@ -14,93 +17,125 @@ import { switchTheme } from "./theme-switch.js";
 /** @import { SessionDocument } from "../../wire-session.ts" */
 /** @import { Page } from "./pages.js" */
 
-/** @type {AbortController} */
-let pageController = new AbortController();
-
 /** Created once per tab, so that uploads continue while the user signs in again. */
 const uploads = uploadPanel();
 
+let shellController = new AbortController();
+
 /** @param {SessionDocument} session */
 export function showShell(session) {
-  const { name, role, buckets } = session;
   setPermissions(session);
+  shellController.abort();
+  shellController = new AbortController();
+  const { signal } = shellController;
   const main = h("main", { id: "main", tabindex: -1 });
   const links = offeredPages().map(linkTo);
-  const nav = h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link))));
+  const palette = () => openPalette({ signOut });
+  const shell = h("div", { class: "shell" });
+  const setOpen = createDrawer(shell, signal);
+  shell.append(sidebar(links), topBar({ session, palette, signal, openDrawer: () => setOpen(true) }), main);
   document.body.replaceChildren(
     h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to content"),
-    h(
-      "header",
-      { class: "bar" },
-      h("a", { class: "brand", href: pageHref("buckets") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
-      nav,
-      h(
-        "div",
-        { class: "tools" },
-        toolButton("Keyboard shortcuts", icons.help, showHelp),
-        toolButton("Switch theme", icons.theme, switchTheme),
-        toolButton(`Sign out (${name}, ${describeRoles(role, buckets)})`, icons.signOut, signOut),
-      ),
-    ),
-    main,
+    shell,
     uploads,
     h("div", { id: "toasts", role: "status", "aria-live": "polite" }),
   );
-  const show = () => void showPage(main, links);
-  pageController.abort();
-  removeEventListener("hashchange", hashListener);
-  hashListener = show;
-  addEventListener("hashchange", show);
-  listenForShortcuts();
-  show();
+  listenForShortcuts(palette);
+  createContent(main, { links, signal, onShow: () => setOpen(false) });
 }
 
-/** @type {() => void} */
-let hashListener = () => {};
+/** @param {readonly HTMLAnchorElement[]} links */
+function sidebar(links) {
+  return h(
+    "div",
+    { class: "side", id: "side" },
+    h("a", { class: "brand", href: pageHref("overview") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
+    h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link)))),
+  );
+}
 
 /**
- * @param {HTMLElement} main
- * @param {readonly HTMLAnchorElement[]} links
+ * @param {object} options
+ * @param {SessionDocument} options.session
+ * @param {() => void} options.palette
+ * @param {() => void} options.openDrawer
+ * @param {AbortSignal} options.signal
  */
-async function showPage(main, links) {
-  const hash = location.hash;
-  const { page: id, params } = currentRoute();
-  if (id.startsWith("token=")) return;
-  const page = pages.find((one) => one.id === id) ?? pages[0];
-  if (page === undefined) return;
-  const isFirst = !main.hasChildNodes();
-  pageController.abort();
-  pageController = new AbortController();
-  const { signal } = pageController;
-  for (const link of links) {
-    const isHere = link.dataset.page === (page.under ?? page.id);
-    if (isHere) {
-      link.setAttribute("aria-current", "page");
-      // On small screens not all links fit.
-      link.scrollIntoView({ block: "nearest", inline: "nearest" });
-    } else link.removeAttribute("aria-current");
+function topBar({ session: { name, role, buckets }, palette, openDrawer, signal }) {
+  const mac = /Mac|iPhone|iPad/.test(navigator.platform);
+  const find = h(
+    "button",
+    { class: "find", type: "button", onclick: palette, "aria-keyshortcuts": "Control+K Meta+K" },
+    icon(icons.search),
+    h("span", {}, "Search"),
+    h("kbd", { "aria-hidden": "true" }, mac ? "⌘ K" : "Ctrl K"),
+  );
+  const drawer = toolButton("Pages", icons.menu, openDrawer);
+  drawer.classList.add("only-narrow");
+  drawer.setAttribute("aria-controls", "side");
+  const account = menuButton({
+    label: `Account of ${name}`,
+    buttonClass: "bare account",
+    content: [icon(icons.sessions), h("span", {}, name), icon(icons.chevron)],
+    head: h("div", { class: "who" }, h("strong", {}, name), h("p", { class: "quiet small-text" }, describeRoles(role, buckets))),
+    items: [
+      { label: "Sessions", icon: "sessions", href: pageHref("sessions") },
+      { label: "Sign out", icon: "signOut", run: () => void signOut() },
+    ],
+  });
+  return h(
+    "header",
+    { class: "bar" },
+    drawer,
+    find,
+    h(
+      "div",
+      { class: "tools" },
+      offlineNotice(signal),
+      toolButton("Keyboard shortcuts", icons.help, showHelp, "wide-only"),
+      toolButton("Switch theme", icons.theme, switchTheme),
+      account,
+    ),
+  );
+}
+
+/** @param {AbortSignal} signal */
+function offlineNotice(signal) {
+  const notice = h("p", { class: "offline", role: "status" });
+  notice.hidden = true;
+  watchConnection((state) => {
+    notice.hidden = state === "online";
+    notice.replaceChildren(state === "online" ? "" : "Server unreachable, retrying…");
+  }, signal);
+  return notice;
+}
+
+/**
+ * On small screens the sidebar is a drawer, which Escape and a click beside it close.
+ *
+ * @param {HTMLElement} shell
+ * @param {AbortSignal} signal
+ */
+function createDrawer(shell, signal) {
+  /** @param {boolean} isOpen */
+  function setOpen(isOpen) {
+    const wasOpen = shell.classList.contains("open");
+    shell.classList.toggle("open", isOpen);
+    if (isOpen) /** @type {HTMLElement | null} */ (shell.querySelector(".side nav a"))?.focus();
+    else if (wasOpen) /** @type {HTMLElement | null} */ (shell.querySelector(".only-narrow"))?.focus();
   }
-  /** @param {string} title */
-  const setTitle = (title) => {
-    document.title = `${title} · Store console`;
-  };
-  setTitle(page.title);
-  main.setAttribute("aria-busy", "true");
-  /** @type {Node} */
-  let content;
-  try {
-    const { render } = await page.load();
-    content = await render({ params, signal, setTitle });
-  } catch (error) {
-    if (signal.aborted) return;
-    content = failure(error, () => void showPage(main, links));
-  }
-  if (signal.aborted) return;
-  main.replaceChildren(content);
-  main.removeAttribute("aria-busy");
-  // Tests wait for this attribute, to know that the page is complete.
-  main.dataset.page = hash;
-  if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key === "Escape" && shell.classList.contains("open")) setOpen(false);
+    },
+    { signal },
+  );
+  shell.addEventListener("click", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (shell.classList.contains("open") && target === shell) setOpen(false);
+  });
+  return setOpen;
 }
 
 /** @param {Page} page */
@@ -113,26 +148,30 @@ function linkTo({ id, title, icon: name }) {
  * @param {string} label
  * @param {string} path
  * @param {() => void} onclick
+ * @param {string} [more] class
  */
-function toolButton(label, path, onclick) {
+function toolButton(label, path, onclick, more = "") {
   return h(
     "button",
-    { class: "tool", type: "button", "aria-label": label, title: label, onclick },
+    { class: `tool ${more}`.trim(), type: "button", "aria-label": label, title: label, onclick },
     icon(path),
   );
 }
 
-/** @param {HTMLElement} main */
+/**
+ * Goes to the list of the page if it has one, otherwise to its beginning.
+ *
+ * @param {HTMLElement} main
+ */
 function skipTo(main) {
   return (/** @type {Event} */ event) => {
     event.preventDefault();
-    main.focus();
+    /** @type {HTMLElement} */ (main.querySelector('[role="grid"][tabindex="0"]') ?? main).focus();
   };
 }
 
 async function signOut() {
   await ask("/api/session", { method: "DELETE" });
-  pageController.abort();
-  removeEventListener("hashchange", hashListener);
+  shellController.abort();
   showSignIn({ message: "You are signed out.", onSignedIn: showShell });
 }

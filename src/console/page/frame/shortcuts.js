@@ -30,7 +30,10 @@ export function addShortcuts(signal, shortcuts) {
 /** Number keys open the pages of the navigation. */
 function globalShortcuts() {
   /** @type {Shortcut[]} */
-  const all = [{ key: "?", does: "Show these shortcuts", run: showHelp }];
+  const all = [
+    { key: "?", does: "Show these shortcuts", run: showHelp },
+    { key: "Ctrl K", does: "Search pages, buckets and actions" },
+  ];
   for (const [i, { id, title }] of offeredPages().entries()) {
     all.push({ key: String(i + 1), does: `Go to ${title}`, run: () => go(id) });
   }
@@ -38,11 +41,21 @@ function globalShortcuts() {
 }
 
 let isListening = false;
+/** @type {() => void} */
+let openPalette = () => {};
 
-export function listenForShortcuts() {
+/** @param {() => void} palette opens the command palette */
+export function listenForShortcuts(palette) {
+  openPalette = palette;
   if (isListening) return;
   isListening = true;
   addEventListener("keydown", (event) => {
+    const isPalette = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
+    if (isPalette && document.querySelector(".sign-in, dialog[open]") === null) {
+      event.preventDefault();
+      openPalette();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest("input, textarea, select, dialog, .sign-in") !== null) return;
