@@ -78,6 +78,8 @@ export interface ObjectRow {
   readonly uploaded: number;
   readonly etag: string;
   readonly storageClass: string;
+  /** How the page can show the object. */
+  readonly preview: Preview;
   readonly lock?: LockDocument | undefined;
 }
 
@@ -156,7 +158,6 @@ export interface ObjectDocument extends ObjectRow {
   readonly url: string;
   /** URL that anyone can open, if the bucket is public. */
   readonly publicUrl: string | null;
-  readonly preview: Preview;
 }
 
 /** How the page can show the object; "none": it can only be downloaded. */

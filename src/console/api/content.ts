@@ -32,8 +32,16 @@ const textEnds: ReadonlyMap<string, Preview> = new Map([
   ...["txt", "log", "js", "mjs", "ts", "tsx", "jsx", "css", "html", "xml", "py", "sh", "sql", "go", "rs"].map(
     (end) => [end, "text"] as const,
   ),
-  ...["yaml", "yml", "toml", "ini", "conf", "c", "h", "java", "rb", "php"].map((end) => [end, "text"] as const),
-  ...([["json", "json"], ["csv", "csv"], ["tsv", "csv"], ["md", "markdown"], ["markdown", "markdown"]] as const),
+  ...["yaml", "yml", "toml", "ini", "conf", "c", "h", "java", "rb", "php"].map(
+    (end) => [end, "text"] as const,
+  ),
+  ...([
+    ["json", "json"],
+    ["csv", "csv"],
+    ["tsv", "csv"],
+    ["md", "markdown"],
+    ["markdown", "markdown"],
+  ] as const),
 ]);
 
 export function previewKind({ key, httpMetadata, encryption }: ObjectRecord): Preview {

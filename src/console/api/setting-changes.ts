@@ -34,7 +34,11 @@ export async function changeSetting(
   return { seen: markSetting(changes[name]) };
 }
 
-export function requireUnchanged({ settings }: Pick<Bucket, "settings">, name: SettingName, seen: string): void {
+export function requireUnchanged(
+  { settings }: Pick<Bucket, "settings">,
+  name: SettingName,
+  seen: string,
+): void {
   if (markSetting(settings[name]) !== seen) throw changedError();
 }
 

@@ -50,8 +50,16 @@ export function settingRoutes(engine: Engine, buckets: ConsoleBuckets): readonly
 }
 
 function toSettingsDocument(bucket: Bucket, usage: Usage | null): SettingsDocument {
-  const { versioning, objectLock, tags = [], quota, policy, publication, publicAccessBlock, encryption } =
-    bucket.settings;
+  const {
+    versioning,
+    objectLock,
+    tags = [],
+    quota,
+    policy,
+    publication,
+    publicAccessBlock,
+    encryption,
+  } = bucket.settings;
   const retention = objectLock?.defaultRetention;
   return {
     versioning: versioningState(bucket),

@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AuditEntry } from "../../../src/audit/audit-log.ts";
+import { consoleBuckets } from "../../../src/cli/serve/console/buckets.ts";
+import type { Data } from "../../../src/cli/store/open-store.ts";
+import { createSharedDownloads } from "../../../src/console/api/bucket/shares.ts";
 import type { ConsoleKeys } from "../../../src/console/api/keys.ts";
 import { maxSignIns, oidcRoutes } from "../../../src/console/api/oidc.ts";
 import type { ConsoleScripts } from "../../../src/console/api/scripts.ts";
@@ -9,6 +12,7 @@ import { signInRoute } from "../../../src/console/api/session.ts";
 import { createProviders, type ProviderOptions } from "../../../src/console/auth/providers.ts";
 import type { Permissions } from "../../../src/console/auth/roles.ts";
 import { createSessions } from "../../../src/console/auth/sessions.ts";
+import { createShareLinks } from "../../../src/console/auth/share-links.ts";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
 import { createTokens, newToken } from "../../../src/console/auth/tokens.ts";
 import { createUsers } from "../../../src/console/auth/users.ts";
@@ -44,8 +48,10 @@ export interface ApiScene {
   readonly documents: Documents;
   readonly routes: readonly Route[];
   /** Returns a client that is signed in with a new token of these permissions. */
-  signIn(permissions: Permissions): Promise<Pick<ApiScene, "ask" | "get" | "refused">>;
+  signIn(permissions: Permissions): Promise<Pick<ApiScene, "ask" | "get" | "refused" | "bytes">>;
   ask(name: string, question?: Question): Promise<Answer>;
+  /** Returns the bytes of a path with its query. */
+  bytes(path: string): Promise<Uint8Array>;
   /** Asserts that the request succeeds, and returns its JSON. */
   get<T>(name: string, question?: Question): Promise<T>;
   /** Asserts that the request fails with the status, and returns the message. */
@@ -75,7 +81,15 @@ export async function apiScene(
   const audited: string[] = [];
   const logged: string[] = [];
   const signIns: string[] = [];
-  const routes = createRoutes({ engine, sessions, keys, metrics: undefined, scripts, s3, now });
+  // The real implementation, of which only some fields of the opened store are needed.
+  const buckets = consoleBuckets(
+    { engine, documents, secretKey: () => Buffer.alloc(32) } as unknown as Data,
+    () => 9002,
+  );
+  const routes = createRoutes({
+    ...{ engine, documents, sessions, keys, metrics: undefined, scripts, s3, now },
+    ...{ buckets, url: undefined },
+  });
   const handler = createHandler({
     files: () => undefined,
     sessions,
@@ -91,6 +105,7 @@ export async function apiScene(
     hostNames: [],
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
+    shared: createSharedDownloads(engine, createShareLinks(documents, now)),
     recordAudit: async ({ act, subject, by }: Omit<AuditEntry, "time">) => {
       if (/sign/.test(act)) signIns.push(`${act} ${by.name ?? ""}`.trim());
       if (subject !== undefined) audited.push(`${act} ${subject}`);
@@ -138,7 +153,7 @@ const scripts: ConsoleScripts = {
 function createClient(
   url: string,
   headers: Readonly<Record<string, string>>,
-): Pick<ApiScene, "ask" | "get" | "refused"> {
+): Pick<ApiScene, "ask" | "get" | "refused" | "bytes"> {
   async function ask(name: string, { query = {}, json }: Question = {}): Promise<Answer> {
     const [method, path] = name.split(" ") as [string, string];
     const search = new URLSearchParams(
@@ -153,6 +168,11 @@ function createClient(
   }
   return {
     ask,
+    async bytes(path) {
+      const response = await fetch(url + path, { headers });
+      assert.equal(response.status, 200);
+      return new Uint8Array(await response.arrayBuffer());
+    },
     async get<T>(name: string, question?: Question) {
       const { status, text } = await ask(name, question);
       assert.ok(status < 300, `${name}: ${status} ${text}`);

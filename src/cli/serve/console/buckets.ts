@@ -6,7 +6,12 @@ import { isPublicPolicy } from "../../../access/policy/public-status.ts";
 import type { ConsoleBuckets, NewNotification } from "../../../console/api/bucket/console-buckets.ts";
 import { ConsoleError } from "../../../console/response.ts";
 import type { NotificationDocument, StatementDocument } from "../../../console/wire-bucket.ts";
-import { createNotificationRules, type ListedRule, NotificationError, openSecret } from "../../../events/rules.ts";
+import {
+  createNotificationRules,
+  type ListedRule,
+  NotificationError,
+  openSecret,
+} from "../../../events/rules.ts";
 import { createWebhook } from "../../../events/webhook.ts";
 import { errorMessage, StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
@@ -70,7 +75,12 @@ async function testRule({ engine, secretKey }: Data, bucket: string, id: string)
       hint: "Upload an object to the bucket, and read the log of the script.",
     });
   const secret = openSecret(secretKey(), bucket, rule);
-  const webhook = createWebhook({ url: rule.target.url, secret, sender: { bucket, rule: id }, now: Date.now });
+  const webhook = createWebhook({
+    url: rule.target.url,
+    secret,
+    sender: { bucket, rule: id },
+    now: Date.now,
+  });
   try {
     await webhook.test();
   } catch (error) {
@@ -98,7 +108,14 @@ function toNotification({ rule, waiting, progress }: ListedRule): NotificationDo
   };
 }
 
-function toStatement({ sid, effect, principals, actions, resources, conditions }: Statement): StatementDocument {
+function toStatement({
+  sid,
+  effect,
+  principals,
+  actions,
+  resources,
+  conditions,
+}: Statement): StatementDocument {
   const texts = ({ patterns, isInverted }: Statement["actions"]) =>
     patterns.map((pattern) => (isInverted ? `all except ${pattern}` : pattern));
   return {

@@ -37,7 +37,11 @@ export function parseAccessChange(
 }
 
 /** An empty text removes the policy. */
-function parsePolicyText(given: Fields, { name, settings }: Bucket, buckets: ConsoleBuckets): string | undefined {
+function parsePolicyText(
+  given: Fields,
+  { name, settings }: Bucket,
+  buckets: ConsoleBuckets,
+): string | undefined {
   const text = given.text("policy").trim();
   if (text === "") return undefined;
   const { isPublic } = buckets.parsePolicy(text, name);
@@ -48,7 +52,12 @@ function parsePolicyText(given: Fields, { name, settings }: Bucket, buckets: Con
   return text;
 }
 
-const switches = ["blockPublicAcls", "ignorePublicAcls", "blockPublicPolicy", "restrictPublicBuckets"] as const;
+const switches = [
+  "blockPublicAcls",
+  "ignorePublicAcls",
+  "blockPublicPolicy",
+  "restrictPublicBuckets",
+] as const;
 
 function parseBlock(given: Fields): PublicAccessBlock | undefined {
   const block = given.object("publicAccessBlock");
@@ -78,4 +87,3 @@ function parsePublication(given: Fields): Publication | undefined {
     ...(names.length === 0 ? {} : { domains: [...new Set(names)] }),
   };
 }
-

@@ -52,7 +52,11 @@ export function archiveRoutes(engine: Engine, documents: Documents, now: () => n
         if (selection?.bucket !== query.text("bucket") || selection.expires <= now())
           throw new ConsoleError(404, "This download has expired.", { hint: "Select the objects again." });
         const chunks = zipStream(files(engine, selection));
-        const body = { length: undefined, chunks: () => chunks, cancel: async () => void (await chunks.return()) };
+        const body = {
+          length: undefined,
+          chunks: () => chunks,
+          cancel: async () => void (await chunks.return()),
+        };
         return createResponse(200, body, [
           ["content-type", "application/zip"],
           ["content-disposition", `attachment; ${fileNameParameter(archiveName(selection))}`],
@@ -120,7 +124,8 @@ async function* files(engine: Engine, selection: Selection): AsyncIterable<ZipFi
   const missing: string[] = [];
   async function* all(): AsyncIterable<string> {
     yield* keys;
-    for (const prefix of prefixes) for await (const { key } of recordsUnder(engine, bucket, prefix)) yield key;
+    for (const prefix of prefixes)
+      for await (const { key } of recordsUnder(engine, bucket, prefix)) yield key;
   }
   for await (const key of all()) {
     const record = await engine.head(bucket, key);
@@ -129,7 +134,8 @@ async function* files(engine: Engine, selection: Selection): AsyncIterable<ZipFi
     if (found?.outcome === "found") {
       const { uploaded: modified, size } = found.record;
       yield { name: key.startsWith(base) ? key.slice(base.length) : key, modified, size, bytes: found.bytes };
-    } else missing.push(`${key}: ${record === undefined ? "deleted meanwhile" : "encrypted by a customer's key"}`);
+    } else
+      missing.push(`${key}: ${record === undefined ? "deleted meanwhile" : "encrypted by a customer's key"}`);
   }
   if (missing.length === 0) return;
   const bytes = Buffer.from(`These objects are not in the archive:\n${missing.join("\n")}\n`);

@@ -40,7 +40,8 @@ export async function copyOne(engine: Engine, names: CopyNames, options: CopyOpt
     throw new ConsoleError(409, "It is encrypted with a customer-provided key: copy it with an S3 client.");
   if (isMove) refuseLocked(record, options);
   const condition: Condition | undefined = isReplaced ? undefined : { etagDoesNotMatch: "*" };
-  if (record.size > limits.singleWriteBytes) await copyInParts(engine, record, names, { ...options, condition });
+  if (record.size > limits.singleWriteBytes)
+    await copyInParts(engine, record, names, { ...options, condition });
   else await copyInOnePut(engine, record, names, { ...options, condition });
   if (isMove) {
     const etagMatches = [{ value: record.etag, weak: false }];
@@ -59,7 +60,12 @@ function refuseLocked(record: ObjectRecord, { source, now }: CopyOptions): void 
 
 type Conditional = CopyOptions & { readonly condition: Condition | undefined };
 
-async function copyInOnePut(engine: Engine, record: ObjectRecord, { from, to }: CopyNames, options: Conditional) {
+async function copyInOnePut(
+  engine: Engine,
+  record: ObjectRecord,
+  { from, to }: CopyNames,
+  options: Conditional,
+) {
   const { source, target, condition } = options;
   const etagMatches = [{ value: record.etag, weak: false }];
   const found = await engine.get(source.name, from, { condition: { etagMatches } });
@@ -71,7 +77,12 @@ async function copyInOnePut(engine: Engine, record: ObjectRecord, { from, to }: 
   if (outcome.outcome === "refused") throw existsError();
 }
 
-async function copyInParts(engine: Engine, record: ObjectRecord, { from, to }: CopyNames, options: Conditional) {
+async function copyInParts(
+  engine: Engine,
+  record: ObjectRecord,
+  { from, to }: CopyNames,
+  options: Conditional,
+) {
   const { source, target, condition } = options;
   const { id } = await engine.createUpload(target, to, writeOptions(record));
   const upload = { key: to, id };
@@ -95,7 +106,13 @@ async function copyInParts(engine: Engine, record: ObjectRecord, { from, to }: C
 }
 
 /** Locks are not copied: the target gets the default retention of its bucket. */
-function writeOptions({ httpMetadata, customMetadata, storageClass, tags, encryption }: ObjectRecord): WriteOptions {
+function writeOptions({
+  httpMetadata,
+  customMetadata,
+  storageClass,
+  tags,
+  encryption,
+}: ObjectRecord): WriteOptions {
   const shared = { httpMetadata, customMetadata, storageClass, tags };
   return encryption === undefined ? shared : { ...shared, encryption: "store" };
 }

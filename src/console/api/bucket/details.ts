@@ -9,7 +9,12 @@ import type { ConsoleTokens } from "../../auth/tokens.ts";
 import type { ConsoleUsers } from "../../auth/users.ts";
 import { json } from "../../response.ts";
 import type { Call, Route } from "../../route.ts";
-import type { AccessDocument, AccessKeyRow, AccessUserRow, BucketDetailsDocument } from "../../wire-bucket.ts";
+import type {
+  AccessDocument,
+  AccessKeyRow,
+  AccessUserRow,
+  BucketDetailsDocument,
+} from "../../wire-bucket.ts";
 import type { KeyDocument } from "../../wire-types.ts";
 import type { ConsoleKeys } from "../keys.ts";
 import { requireBucket, versioningState } from "../setting-changes.ts";

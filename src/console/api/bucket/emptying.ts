@@ -55,7 +55,11 @@ async function deleteObjects(engine: Engine, { name }: Bucket): Promise<EmptiedD
   return toDocument(keys.length, [], cursor);
 }
 
-async function deletePage(engine: Engine, { name }: Bucket, cursor: string | undefined): Promise<EmptiedDocument> {
+async function deletePage(
+  engine: Engine,
+  { name }: Bucket,
+  cursor: string | undefined,
+): Promise<EmptiedDocument> {
   const after = parseVersionCursor(cursor);
   const page = await engine.listVersions(name, { after, limit: limits.deleteKeys });
   const targets = page.versions.map(({ version: { key, version } }) => ({ key, version }));

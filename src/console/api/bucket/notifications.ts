@@ -55,7 +55,11 @@ export function noSuchRule(): ConsoleError {
 
 function parseRule(given: Fields): NewNotification {
   const target = given.object("target");
-  if (!isFields(target) || (target.kind !== "webhook" && target.kind !== "script") || typeof target.name !== "string")
+  if (
+    !isFields(target) ||
+    (target.kind !== "webhook" && target.kind !== "script") ||
+    typeof target.name !== "string"
+  )
     throw new ConsoleError(400, '"target" must have the kind webhook or script, and a name.');
   const events = given.list("events") ?? [];
   if (!events.every((event) => typeof event === "string"))

@@ -34,7 +34,9 @@ export function shareRoutes(options: ShareOptions): readonly Route[] {
       needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const bucket = await requireBucket(engine, query.text("bucket"));
-        const shares = (await links.list(bucket.name)).filter((link) => link.bucketCreated === bucket.created);
+        const shares = (await links.list(bucket.name)).filter(
+          (link) => link.bucketCreated === bucket.created,
+        );
         return json({ shares: shares.map(toShareDocument) } satisfies SharesDocument);
       },
     },
@@ -76,7 +78,10 @@ async function requireReadable(engine: Engine, bucket: string, key: string): Pro
   const record = await engine.head(bucket, key);
   if (record === undefined) throw new StoreError("NoSuchKey");
   if (record.encryption?.keyMd5 !== undefined)
-    throw new ConsoleError(409, "This object is encrypted with a customer-provided key and cannot be shared.");
+    throw new ConsoleError(
+      409,
+      "This object is encrypted with a customer-provided key and cannot be shared.",
+    );
 }
 
 /** The name of the file is for people; only the secret counts. */
@@ -94,7 +99,11 @@ export function isSharePath(requestPath: string): boolean {
 }
 
 /** Undefined if the request is not a download by a link. */
-export type SharedDownloads = (request: HttpRequest, path: string, search: string) => Promise<HttpResponse | undefined>;
+export type SharedDownloads = (
+  request: HttpRequest,
+  path: string,
+  search: string,
+) => Promise<HttpResponse | undefined>;
 
 export function createSharedDownloads(engine: Engine, links: ShareLinks): SharedDownloads {
   return async (request, requestPath, search) => {

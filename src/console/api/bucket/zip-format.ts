@@ -85,7 +85,12 @@ export function directoryEnd(count: number, size: number, offset: number): Buffe
   large.writeBigUInt64LE(44n, 4);
   large.writeUInt16LE(versionNeeded, 12);
   large.writeUInt16LE(versionNeeded, 14);
-  for (const [at, value] of [[24, count], [32, count], [40, size], [48, offset]] as const)
+  for (const [at, value] of [
+    [24, count],
+    [32, count],
+    [40, size],
+    [48, offset],
+  ] as const)
     large.writeBigUInt64LE(BigInt(value), at);
   // The locator of the record above.
   large.writeUInt32LE(0x07064b50, 56);

@@ -56,7 +56,9 @@ function createNames(): (key: string) => string {
     const end = dot > safe.lastIndexOf("/") + 1 ? dot : safe.length;
     let name = safe;
     for (let i = 2; taken.has(name); i++)
-      name = safe.endsWith("/") ? `${safe.slice(0, -1)} (${i})/` : `${safe.slice(0, end)} (${i})${safe.slice(end)}`;
+      name = safe.endsWith("/")
+        ? `${safe.slice(0, -1)} (${i})/`
+        : `${safe.slice(0, end)} (${i})${safe.slice(end)}`;
     taken.add(name);
     return name;
   };

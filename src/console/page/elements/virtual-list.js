@@ -10,17 +10,20 @@ import { h } from "./dom.js";
  * @property {(index: number, range: boolean) => void} onToggle `range`: from the last toggled row
  * @property {() => void} onToggleAll
  * @property {() => void} onNearEnd
+ * @property {() => "rows" | "tiles"} [layout]
  */
 
 /** Rows rendered beyond the visible area, on both sides. */
 const margin = 8;
 const narrow = matchMedia("(max-width: 720px)");
-const rowHeight = () => (narrow.matches ? 54 : 40);
+const tileHeight = 184;
+const minTileWidth = 156;
 
 let lists = 0;
 
 /** @param {ListOptions} options */
-export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onNearEnd }) {
+export function virtualList(options) {
+  const { label, drawRow, onOpen, onToggle, onToggleAll, onNearEnd, layout = () => "rows" } = options;
   const id = `list-${++lists}`;
   let count = 0;
   let active = 0;
@@ -38,18 +41,27 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
     body,
   );
 
+  const isTiles = () => layout() === "tiles";
+  const rowHeight = () => (isTiles() ? tileHeight : narrow.matches ? 54 : 40);
+  const columns = () => (isTiles() ? Math.max(2, Math.floor(body.clientWidth / minTileWidth)) : 1);
+
   function draw() {
     const height = rowHeight();
-    const first = Math.max(0, Math.floor(grid.scrollTop / height) - margin);
-    const last = Math.min(count, Math.ceil((grid.scrollTop + grid.clientHeight) / height) + margin);
-    body.style.height = `${count * height}px`;
+    const perLine = columns();
+    const beyond = isTiles() ? 2 : margin;
+    const firstLine = Math.max(0, Math.floor(grid.scrollTop / height) - beyond);
+    const lastLine = Math.ceil((grid.scrollTop + grid.clientHeight) / height) + beyond;
+    const first = firstLine * perLine;
+    const last = Math.min(count, lastLine * perLine);
+    body.style.height = `${Math.ceil(count / perLine) * height}px`;
     /** @type {HTMLElement[]} */
     const rows = [];
     for (let i = first; i < last; i++) {
       const row = drawRow(i);
       row.id = `${id}-${i}`;
       row.setAttribute("aria-rowindex", String(i + 1));
-      row.style.transform = `translateY(${i * height}px)`;
+      row.style.transform = `translate(${(i % perLine) * 100}%, ${Math.floor(i / perLine) * height}px)`;
+      if (isTiles()) row.style.width = `${100 / perLine}%`;
       if (i === active) row.classList.add("active");
       row.addEventListener("mousedown", () => setActive(i));
       rows.push(row);
@@ -57,7 +69,7 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
     body.replaceChildren(...rows);
     if (active >= first && active < last) grid.setAttribute("aria-activedescendant", `${id}-${active}`);
     else grid.removeAttribute("aria-activedescendant");
-    if (last > count - 2 * margin) onNearEnd();
+    if (last > count - 2 * margin * perLine) onNearEnd();
   }
 
   /** @param {number} index */
@@ -72,18 +84,22 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
   function moveTo(index) {
     active = Math.max(0, Math.min(count - 1, index));
     const height = rowHeight();
-    const top = active * height;
+    const top = Math.floor(active / columns()) * height;
     if (top < grid.scrollTop) grid.scrollTop = top;
     else if (top + height > grid.scrollTop + grid.clientHeight)
       grid.scrollTop = top + height - grid.clientHeight;
     draw();
   }
 
-  const visibleRows = () => Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
+  const visibleRows = () => columns() * Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
   /** @type {Record<string, (event: KeyboardEvent) => void>} */
   const keys = {
-    ArrowDown: (event) => step(1, event.shiftKey),
-    ArrowUp: (event) => step(-1, event.shiftKey),
+    ArrowDown: (event) => step(columns(), event.shiftKey),
+    ArrowUp: (event) => step(-columns(), event.shiftKey),
+    ArrowRight: (event) => isTiles() && step(1, event.shiftKey),
+    ArrowLeft: (event) => isTiles() && step(-1, event.shiftKey),
+    ContextMenu: () => openMenu(),
+    F10: (event) => event.shiftKey && openMenu(),
     PageDown: () => moveTo(active + visibleRows()),
     PageUp: () => moveTo(active - visibleRows()),
     Home: () => moveTo(0),
@@ -91,6 +107,13 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
     Enter: () => onOpen(active),
     " ": (event) => onToggle(active, event.shiftKey),
   };
+
+  /** Opens the menu of the active row. */
+  function openMenu() {
+    /** @type {HTMLElement | null | undefined} */ (
+      document.getElementById(`${id}-${active}`)?.querySelector('[aria-haspopup="menu"]')
+    )?.click();
+  }
 
   /**
    * @param {number} by
@@ -120,6 +143,8 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
   return {
     element: grid,
     redraw: draw,
+    /** Index of the row that the keyboard is at. */
+    active: () => active,
     /**
      * Sets the number of rows.
      *

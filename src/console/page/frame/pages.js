@@ -24,10 +24,11 @@ import { may } from "../client/permissions.js";
 export const pages = [
   { id: "overview", title: "Overview", icon: "overview", load: () => import("../pages/overview.js") },
   { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("../pages/buckets.js") },
-  { id: "objects", title: "Objects", under: "buckets", load: () => import("../pages/objects.js") },
+  { id: "bucket", title: "Bucket", under: "buckets", load: () => import("../pages/bucket.js") },
+  { id: "objects", title: "Objects", under: "buckets", load: () => import("../pages/bucket.js") },
+  { id: "rules", title: "Settings", under: "buckets", load: () => import("../pages/bucket.js") },
   { id: "object", title: "Object", under: "buckets", load: () => import("../pages/object.js") },
-  { id: "uploads", title: "Uploads", icon: "uploads", load: () => import("../pages/uploads.js") },
-  { id: "rules", title: "Bucket settings", icon: "rules", load: () => import("../pages/rules.js") },
+  { id: "uploads", title: "Uploads", under: "buckets", load: () => import("../pages/uploads.js") },
   {
     ...{ id: "keys", title: "Keys", icon: "keys", needs: "administer" },
     load: () => import("../pages/keys.js"),

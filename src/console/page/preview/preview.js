@@ -5,11 +5,23 @@ import { h } from "../elements/dom.js";
 import { bytes } from "../elements/format.js";
 import { failure, isAbort } from "../elements/notices.js";
 
-/** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
+/** @import { LinkDocument, ObjectDocument, Preview } from "../../wire-types.ts" */
 
 const maxTextBytes = 256 * 1024;
 /** Larger images are only shown on request. */
 const maxImageBytes = 25 * 1024 * 1024;
+
+/** @typedef {(text: string, options: { key: string, isWhole: boolean }) => Node} RenderText */
+
+const loadSource = () => import("./source-text.js");
+
+/** @type {Readonly<Partial<Record<Preview, () => Promise<{ render: RenderText }>>>>} */
+const textRenderers = {
+  text: loadSource,
+  json: () => import("./json-tree.js"),
+  csv: () => import("./csv-table.js"),
+  markdown: () => import("./markdown.js"),
+};
 
 /**
  * @param {string} bucket
@@ -58,7 +70,7 @@ function createContent(bucket, { key, version, preview: kind, size }, signal) {
     case "pdf":
       return pdfFrame(bucket, key, { title, signal });
     default:
-      return textPreview(src, { size, kind, title, signal });
+      return textPreview(src, { key, size, kind, title, signal });
   }
 }
 
@@ -87,18 +99,19 @@ function pdfFrame(bucket, key, { title, signal }) {
 
 /**
  * @param {string} src
- * @param {{ size: number, kind: string, title: string, signal: AbortSignal }} options
+ * @param {{ key: string, size: number, kind: Preview, title: string, signal: AbortSignal }} options
  */
-function textPreview(src, { size, kind, title, signal }) {
-  const element = h("pre", { tabindex: 0, role: "region", "aria-label": title }, "…");
+function textPreview(src, { key, size, kind, title, signal }) {
+  const element = h("div", { class: "text-preview", tabindex: 0, role: "region", "aria-label": title }, "…");
+  const isWhole = size <= maxTextBytes;
   async function load() {
     try {
-      const headers = size > maxTextBytes ? { range: `bytes=0-${maxTextBytes - 1}` } : undefined;
+      const headers = isWhole ? undefined : { range: `bytes=0-${maxTextBytes - 1}` };
       const response = await fetch(src, headers === undefined ? { signal } : { headers, signal });
       if (!response.ok) throw await toApiError(response.status, () => response.json());
-      const text = await response.text();
-      element.textContent = kind === "json" && size <= maxTextBytes ? formatJson(text) : text;
-      if (size > maxTextBytes)
+      const { render } = await (textRenderers[kind] ?? loadSource)();
+      element.replaceChildren(render(await response.text(), { key, isWhole }));
+      if (!isWhole)
         element.after(h("p", { class: "quiet" }, `The first ${bytes(maxTextBytes)} of ${bytes(size)}.`));
     } catch (error) {
       if (!isAbort(error)) element.replaceWith(failure(error, load));
@@ -106,13 +119,4 @@ function textPreview(src, { size, kind, title, signal }) {
   }
   void load();
   return element;
-}
-
-/** @param {string} text */
-function formatJson(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
 }
