@@ -79,11 +79,12 @@ export function createHandler(options: HandlerOptions): HttpHandler {
   ): Promise<HttpResponse> {
     const record = async (audited: AuditedAction | undefined) => {
       if (audited === undefined) return;
-      const { action, subject, count } = audited;
+      const { action, subject, detail, count } = audited;
       const who = { name: audited.name ?? call.session?.name, remoteAddress: call.request.address() };
       await options.recordAudit({
         act: action,
         subject,
+        detail,
         count,
         by: { face: "console", ...who, request: id },
       });

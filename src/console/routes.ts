@@ -1,22 +1,31 @@
 // All routes of the console that need a session. Tests derive every route × every role from here.
+import type { AuditLog } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { S3Access } from "../http/sigv4.ts";
+import { auditRoutes } from "./api/administration/audit.ts";
+import { createAuditSearch } from "./api/administration/audit-search.ts";
+import { type ConsoleKeys, keyRoutes } from "./api/administration/keys.ts";
+import { type ConsoleMetrics, metricsRoutes } from "./api/administration/metrics.ts";
+import { type ConsoleScripts, scriptRoutes } from "./api/administration/scripts.ts";
+import { sessionListRoutes } from "./api/administration/sessions.ts";
+import { type ConsoleStatus, statusRoutes } from "./api/administration/status.ts";
+import { tokenRoutes } from "./api/administration/tokens.ts";
+import { userRoutes } from "./api/administration/users.ts";
 import { bucketRoutes } from "./api/buckets.ts";
 import { contentRoutes } from "./api/content.ts";
 import { historyRoutes } from "./api/history.ts";
-import { type ConsoleKeys, keyRoutes } from "./api/keys.ts";
-import { type ConsoleMetrics, metricsRoutes } from "./api/metrics.ts";
 import { singleObjectRoutes } from "./api/object.ts";
 import { objectRoutes } from "./api/objects.ts";
 import { createLinks } from "./api/presigned-links.ts";
 import { ruleRoutes } from "./api/rules.ts";
-import { type ConsoleScripts, scriptRoutes } from "./api/scripts.ts";
 import { sessionRoutes } from "./api/session.ts";
-import { sessionListRoutes } from "./api/sessions.ts";
 import { settingRoutes } from "./api/settings.ts";
 import { uploadRoutes } from "./api/uploads.ts";
 import { versionRoutes } from "./api/versions.ts";
+import type { Providers } from "./auth/providers.ts";
 import type { Sessions } from "./auth/sessions.ts";
+import type { ConsoleTokens } from "./auth/tokens.ts";
+import type { ConsoleUsers } from "./auth/users.ts";
 import type { Route } from "./route.ts";
 
 export interface RoutesOptions {
@@ -25,12 +34,17 @@ export interface RoutesOptions {
   readonly keys: ConsoleKeys;
   readonly metrics: ConsoleMetrics;
   readonly scripts: ConsoleScripts;
+  readonly status: ConsoleStatus;
+  readonly users: ConsoleUsers;
+  readonly tokens: ConsoleTokens;
+  readonly providers: Providers["list"];
+  readonly audit: Pick<AuditLog, "read" | "verify">;
   readonly s3: S3Access;
   readonly now: () => number;
 }
 
 export function createRoutes(options: RoutesOptions): readonly Route[] {
-  const { engine, sessions, keys, metrics, scripts, s3, now } = options;
+  const { engine, sessions, keys, metrics, scripts, s3, users, tokens, audit, now } = options;
   return [
     ...sessionRoutes(sessions),
     ...sessionListRoutes(sessions),
@@ -46,5 +60,9 @@ export function createRoutes(options: RoutesOptions): readonly Route[] {
     ...ruleRoutes(engine),
     ...settingRoutes(engine),
     ...scriptRoutes(scripts),
+    ...userRoutes(users, tokens),
+    ...tokenRoutes(users, tokens, now),
+    ...auditRoutes(createAuditSearch(audit), audit),
+    ...statusRoutes(options.status, options.providers),
   ];
 }

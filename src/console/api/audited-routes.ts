@@ -4,11 +4,14 @@ import type { AuditAction, AuditEntry } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
+import type { NewTokenDocument } from "../wire-administration.ts";
 import type { SessionDocument } from "../wire-session.ts";
+import type { DeletedDocument } from "../wire-types.ts";
 
 export interface AuditedAction {
   readonly action: AuditAction;
   readonly subject?: string | undefined;
+  readonly detail?: string | undefined;
   readonly count?: number;
   /** Name of the user, if it is not the name of the session. */
   readonly name?: string | undefined;
@@ -44,6 +47,14 @@ const onKey =
   (action: AuditAction): ReadAction =>
   ({ query }) => ({ action, subject: query.text("key") });
 
+const onUser =
+  (action: AuditAction): ReadAction =>
+  async ({ fields }) => ({ action, subject: (await fields()).text("name") });
+
+const onSecret =
+  (action: AuditAction): ReadAction =>
+  ({ query }) => ({ action, subject: `${query.text("script")}/${query.text("name")}` });
+
 const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/buckets": async ({ fields }) => ({
     action: "create bucket",
@@ -67,6 +78,28 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/keys/disable": onKey("disable key"),
   "POST /api/keys/enable": onKey("enable key"),
   "DELETE /api/keys": onKey("delete key"),
+  "POST /api/objects/delete": async ({ fields }, { body }) => {
+    const given = await fields();
+    const { deleted } = JSON.parse(String(body)) as DeletedDocument;
+    if (deleted === 0) return undefined;
+    const prefix = given.optionalText("prefix");
+    const detail = prefix === undefined ? (given.list("keys") ?? []).join(", ") : `${prefix}*`;
+    return { action: "delete objects", subject: given.text("bucket"), detail, count: deleted };
+  },
+  "POST /api/versions/delete": async ({ fields }) => {
+    const given = await fields();
+    return { action: "delete objects", subject: given.text("bucket"), detail: given.text("key"), count: 1 };
+  },
+  "POST /api/users": onUser("create user"),
+  "PUT /api/users": onUser("change user"),
+  "DELETE /api/users": ({ query }) => ({ action: "delete user", subject: query.text("name") }),
+  "POST /api/tokens": (_, { body }) => ({
+    action: "create token",
+    subject: (JSON.parse(String(body)) as NewTokenDocument).id,
+  }),
+  "DELETE /api/tokens": ({ query }) => ({ action: "revoke token", subject: query.text("id") }),
+  "PUT /api/scripts/secrets": onSecret("put secret"),
+  "DELETE /api/scripts/secrets": onSecret("delete secret"),
   "POST /api/scripts/restart": ({ query }) => ({ action: "restart script", subject: query.text("script") }),
   "POST /api/session": (_, { body }) => ({
     action: "sign in",

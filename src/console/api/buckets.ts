@@ -4,7 +4,7 @@ import { allows } from "../auth/roles.ts";
 import { json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { BucketDocument, BucketsDocument, TotalsDocument } from "../wire-types.ts";
-import type { ConsoleKeys } from "./keys.ts";
+import type { ConsoleKeys } from "./administration/keys.ts";
 
 export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants">): readonly Route[] {
   return [
