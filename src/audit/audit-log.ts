@@ -25,6 +25,7 @@ export const auditActions = [
   "change legal hold",
   "bypass retention",
   "change tags",
+  "delete objects",
   "expire objects",
   "encrypt objects",
   "create share link",

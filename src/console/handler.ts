@@ -89,7 +89,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
       await options.recordAudit({
         act: action,
         subject,
-        ...(detail === undefined ? {} : { detail }),
+        detail,
         count,
         by: { face: "console", ...who, request: id },
       });

@@ -26,6 +26,10 @@ export interface BucketsDocument {
 export interface GrantDocument {
   /** Bucket name, or `*` for every bucket. */
   readonly bucket: string;
+  /** Limits the grant to keys with this prefix. */
+  readonly prefix?: string | undefined;
+  /** Limits the grant to this key. */
+  readonly object?: string | undefined;
   readonly rights: readonly string[];
 }
 

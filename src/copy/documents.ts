@@ -19,7 +19,7 @@ export const copiedKinds = [
 ] as const;
 /**
  * Kinds that are valid in one store only: maintenance state, sessions, use of keys and tokens, audit
- * entries, and the copy marker.
+ * entries, the history of metrics, and the copy marker.
  */
 export const uncopiedKinds = [
   "housekeeping",
@@ -33,6 +33,7 @@ export const uncopiedKinds = [
   "act",
   "audit",
   "audit head",
+  "metrics history",
 ] as const;
 
 export interface DocumentPair {

@@ -1,11 +1,13 @@
 // `store backup`: copies the data directory consistently, even while servers write to it.
 import { backUpStore } from "../../maintenance.ts";
+import { errorMessage } from "../../model/errors.ts";
 import { findSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
-import type { Command } from "../framework/command.ts";
+import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { formatCount } from "../framework/output.ts";
 import { pathArgument } from "../framework/path-argument.ts";
-import { displayPath, requireData } from "../store/open-store.ts";
+import { writeBackupNote } from "../store/backup-note.ts";
+import { displayPath, requireData, withData } from "../store/open-store.ts";
 import { dataDirectory } from "../store/store-location.ts";
 import { runTransfer } from "../terminal/transfer-progress.ts";
 import { formatTotals } from "../transfer/report.ts";
@@ -48,6 +50,7 @@ export const backupCommand: Command = {
       const progress = { ...line, expect: (total: number) => line.expect("backup", total) };
       return backUpStore(location, path, { companions, elsewhere, secretKey, progress, signal });
     });
+    await noteBackup(invocation);
     if (output.isJson) return output.json({ to: path, ...report });
     const { files, copiedFiles, copiedBytes } = report;
     const copied = `${formatCount(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} already there`;
@@ -58,3 +61,14 @@ export const backupCommand: Command = {
     }
   },
 };
+
+/** The console shows the age of the last backup. The backup is complete without the note. */
+async function noteBackup(invocation: Invocation): Promise<void> {
+  try {
+    await withData(invocation, { absent: "refuse" }, ({ documents }) =>
+      writeBackupNote(documents, Date.now()),
+    );
+  } catch (error) {
+    invocation.output.note(`warning: could not note the time of the backup: ${errorMessage(error)}`);
+  }
+}

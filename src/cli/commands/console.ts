@@ -2,15 +2,13 @@
 
 import { parseDuration } from "../../access/grants.ts";
 import { formatPermissions } from "../../console/auth/roles.ts";
-import { createTokens, type TokenInfo } from "../../console/auth/tokens.ts";
+import { createTokens, isTokenName, type TokenInfo, tokenNameRule } from "../../console/auth/tokens.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { permissionsJson, readPermissions, roleOptions } from "../store/role-options.ts";
 import { sessionsCommand } from "./console-sessions.ts";
 import { requireUser } from "./user.ts";
-
-const maxNameLength = 60;
 
 const tokenCommand: Command = {
   name: "token",
@@ -41,9 +39,7 @@ const tokenCommand: Command = {
       );
     }
     const name = options.text("name") ?? user ?? (permissions === undefined ? "administrator" : "token");
-    if (name.trim() === "" || name.length > maxNameLength || /\p{Cc}/u.test(name)) {
-      throw usageError(`--name must have 1 to ${maxNameLength} characters on one line.`);
-    }
+    if (!isTokenName(name)) throw usageError(`--name must have ${tokenNameRule}.`);
     const lifetime = parseLifetime(options.text("expires"));
     const { info, token } = await withData(invocation, { absent: "create" }, async (data) => {
       const expires = lifetime === undefined ? undefined : Date.now() + lifetime;

@@ -5,7 +5,9 @@ import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
 import type { ShareDocument } from "../wire-bucket.ts";
+import type { NewTokenDocument } from "../wire-administration.ts";
 import type { SessionDocument } from "../wire-session.ts";
+import type { DeletedDocument } from "../wire-types.ts";
 
 export interface AuditedAction {
   readonly action: AuditAction;
@@ -54,6 +56,14 @@ const onKey =
   (action: AuditAction): ReadAction =>
   ({ query }) => ({ action, subject: query.text("key") });
 
+const onUser =
+  (action: AuditAction): ReadAction =>
+  async ({ fields }) => ({ action, subject: (await fields()).text("name") });
+
+const onSecret =
+  (action: AuditAction): ReadAction =>
+  ({ query }) => ({ action, subject: `${query.text("script")}/${query.text("name")}` });
+
 const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/buckets": async ({ fields }) => ({
     action: "create bucket",
@@ -87,6 +97,28 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/keys/disable": onKey("disable key"),
   "POST /api/keys/enable": onKey("enable key"),
   "DELETE /api/keys": onKey("delete key"),
+  "POST /api/objects/delete": async ({ fields }, { body }) => {
+    const given = await fields();
+    const { deleted } = JSON.parse(String(body)) as DeletedDocument;
+    if (deleted === 0) return undefined;
+    const prefix = given.optionalText("prefix");
+    const detail = prefix === undefined ? (given.list("keys") ?? []).join(", ") : `${prefix}*`;
+    return { action: "delete objects", subject: given.text("bucket"), detail, count: deleted };
+  },
+  "POST /api/versions/delete": async ({ fields }) => {
+    const given = await fields();
+    return { action: "delete objects", subject: given.text("bucket"), detail: given.text("key"), count: 1 };
+  },
+  "POST /api/users": onUser("create user"),
+  "PUT /api/users": onUser("change user"),
+  "DELETE /api/users": ({ query }) => ({ action: "delete user", subject: query.text("name") }),
+  "POST /api/tokens": (_, { body }) => ({
+    action: "create token",
+    subject: (JSON.parse(String(body)) as NewTokenDocument).id,
+  }),
+  "DELETE /api/tokens": ({ query }) => ({ action: "revoke token", subject: query.text("id") }),
+  "PUT /api/scripts/secrets": onSecret("put secret"),
+  "DELETE /api/scripts/secrets": onSecret("delete secret"),
   "POST /api/scripts/restart": ({ query }) => ({ action: "restart script", subject: query.text("script") }),
   "POST /api/session": (_, { body }) => ({
     action: "sign in",

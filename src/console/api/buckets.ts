@@ -4,8 +4,8 @@ import { allows } from "../auth/roles.ts";
 import { json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { BucketDocument, BucketsDocument, TotalsDocument } from "../wire-types.ts";
+import type { ConsoleKeys } from "./administration/keys.ts";
 import type { ConsoleBuckets } from "./bucket/console-buckets.ts";
-import type { ConsoleKeys } from "./keys.ts";
 
 export function bucketRoutes(
   engine: Engine,

@@ -66,6 +66,18 @@ const expected: Readonly<Record<string, `${Right} ${"store" | "bucket"}` | "sess
   "GET /api/scripts": "view store",
   "GET /api/scripts/log": "view store",
   "POST /api/scripts/restart": "administer store",
+  "PUT /api/scripts/secrets": "administer store",
+  "DELETE /api/scripts/secrets": "administer store",
+  "GET /api/users": "administer store",
+  "POST /api/users": "administer store",
+  "PUT /api/users": "administer store",
+  "DELETE /api/users": "administer store",
+  "POST /api/tokens": "administer store",
+  "DELETE /api/tokens": "administer store",
+  "GET /api/audit": "administer store",
+  "POST /api/audit/verify": "administer store",
+  "GET /api/health": "view store",
+  "GET /api/about": "administer store",
 };
 
 /** Rights of each role, written out. */

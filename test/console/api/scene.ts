@@ -1,13 +1,14 @@
 // The console's API on a store in memory, with a signed-in client and the recorded audit entries.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { AuditEntry } from "../../../src/audit/audit-log.ts";
 import { consoleBuckets } from "../../../src/cli/serve/console/buckets.ts";
 import type { Data } from "../../../src/cli/store/open-store.ts";
 import { createSharedDownloads } from "../../../src/console/api/bucket/shares.ts";
-import type { ConsoleKeys } from "../../../src/console/api/keys.ts";
+import type { AuditEntry, AuditLog } from "../../../src/audit/audit-log.ts";
+import type { ConsoleKeys } from "../../../src/console/api/administration/keys.ts";
+import type { ConsoleScripts } from "../../../src/console/api/administration/scripts.ts";
+import type { ConsoleStatus } from "../../../src/console/api/administration/status.ts";
 import { maxSignIns, oidcRoutes } from "../../../src/console/api/oidc.ts";
-import type { ConsoleScripts } from "../../../src/console/api/scripts.ts";
 import { signInRoute } from "../../../src/console/api/session.ts";
 import { createProviders, type ProviderOptions } from "../../../src/console/auth/providers.ts";
 import type { Permissions } from "../../../src/console/auth/roles.ts";
@@ -46,6 +47,7 @@ export interface ApiScene {
   /** URL of the console, without a trailing slash. */
   readonly url: string;
   readonly documents: Documents;
+  readonly auditLog: AuditLog;
   readonly routes: readonly Route[];
   /** Returns a client that is signed in with a new token of these permissions. */
   signIn(permissions: Permissions): Promise<Pick<ApiScene, "ask" | "get" | "refused" | "bytes">>;
@@ -68,7 +70,7 @@ export async function apiScene(
   t: TestContext,
   { providers: given = [], trustedProxies = [] }: ApiSceneOptions = {},
 ): Promise<ApiScene> {
-  const { engine, documents } = await openEngine("memory:");
+  const { engine, documents, auditLog } = await openEngine("memory:");
   await engine.createBucket("bucket");
   const now = Date.now;
   const own = newToken();
@@ -87,8 +89,9 @@ export async function apiScene(
     () => 9002,
   );
   const routes = createRoutes({
-    ...{ engine, documents, sessions, keys, metrics: undefined, scripts, s3, now },
-    ...{ buckets, url: undefined },
+    ...{ documents, buckets, url: undefined },
+    ...{ engine, sessions, keys, metrics: undefined, scripts, s3, now, users, tokens, status },
+    ...{ providers: providers.list, audit: auditLog },
   });
   const handler = createHandler({
     files: () => undefined,
@@ -106,7 +109,9 @@ export async function apiScene(
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
     shared: createSharedDownloads(engine, createShareLinks(documents, now)),
-    recordAudit: async ({ act, subject, by }: Omit<AuditEntry, "time">) => {
+    recordAudit: async (entry: Omit<AuditEntry, "time">) => {
+      const { act, subject, by } = entry;
+      await auditLog.record({ time: new Date(now()).toISOString(), ...entry });
       if (/sign/.test(act)) signIns.push(`${act} ${by.name ?? ""}`.trim());
       if (subject !== undefined) audited.push(`${act} ${subject}`);
     },
@@ -127,7 +132,7 @@ export async function apiScene(
     return createClient(url, { ...headers, cookie, connection: "close" });
   };
   return {
-    ...{ url, engine, documents, audited, logged, signIns, routes, ...(await client(own.token)) },
+    ...{ url, engine, documents, auditLog, audited, logged, signIns, routes, ...(await client(own.token)) },
     async signIn(permissions) {
       return client((await tokens.create({ name: "test", permissions })).token);
     },
@@ -148,6 +153,18 @@ const scripts: ConsoleScripts = {
   faults: () => [],
   lines: async () => [],
   restart: async () => false,
+  putSecret: async () => {},
+  deleteSecret: async () => false,
+};
+const status: ConsoleStatus = {
+  health: async () => ({
+    ...{ version: "1.2.3", troubles: [], disk: null, lastBackup: null, scripts: 0, faults: 0 },
+    endpoint: "http://127.0.0.1:9000",
+  }),
+  about: async () => ({
+    ...{ version: "1.2.3", node: "v20.19.0", started: 0, data: ["memory:"], ports: [], quotas: [] },
+    encryption: "by bucket",
+  }),
 };
 
 function createClient(

@@ -16,7 +16,7 @@ import type {
   BucketDetailsDocument,
 } from "../../wire-bucket.ts";
 import type { KeyDocument } from "../../wire-types.ts";
-import type { ConsoleKeys } from "../keys.ts";
+import type { ConsoleKeys } from "../administration/keys.ts";
 import { requireBucket, versioningState } from "../setting-changes.ts";
 import type { ConsoleBuckets, ParsedPolicy } from "./console-buckets.ts";
 

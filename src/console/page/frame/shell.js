@@ -77,7 +77,12 @@ function topBar({ session: { name, role, buckets }, palette, openDrawer, signal 
     label: `Account of ${name}`,
     buttonClass: "bare account",
     content: [icon(icons.sessions), h("span", {}, name), icon(icons.chevron)],
-    head: h("div", { class: "who" }, h("strong", {}, name), h("p", { class: "quiet small-text" }, describeRoles(role, buckets))),
+    head: h(
+      "div",
+      { class: "who" },
+      h("strong", {}, name),
+      h("p", { class: "quiet small-text" }, describeRoles(role, buckets)),
+    ),
     items: [
       { label: "Sessions", icon: "sessions", href: pageHref("sessions") },
       { label: "Sign out", icon: "signOut", run: () => void signOut() },

@@ -1,10 +1,10 @@
 // Routes for the sessions of the console. Administrators see and end all of them, other users their
 // own.
-import { allows } from "../auth/roles.ts";
-import type { Session, Sessions } from "../auth/sessions.ts";
-import { ConsoleError, json, noContent } from "../response.ts";
-import type { Route } from "../route.ts";
-import type { SessionRow, SessionsDocument } from "../wire-session.ts";
+import { allows } from "../../auth/roles.ts";
+import type { Session, Sessions } from "../../auth/sessions.ts";
+import { ConsoleError, json, noContent } from "../../response.ts";
+import type { Route } from "../../route.ts";
+import type { SessionRow, SessionsDocument } from "../../wire-session.ts";
 
 const path = "/api/sessions";
 

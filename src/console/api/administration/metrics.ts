@@ -1,9 +1,9 @@
 // Route for the metrics in the page's charts.
-import { ConsoleError, json } from "../response.ts";
-import type { Route } from "../route.ts";
-import type { MetricsDocument } from "../wire-types.ts";
+import { ConsoleError, json } from "../../response.ts";
+import type { Route } from "../../route.ts";
+import type { MetricsDocument } from "../../wire-types.ts";
 
-const metricSpans = ["hour", "day", "week"] as const;
+const metricSpans = ["hour", "day", "week", "month"] as const;
 const frontEnds = ["s3", "script", "public", "console"] as const;
 
 /** Undefined when metrics are off. */

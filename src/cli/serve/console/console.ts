@@ -1,20 +1,20 @@
 // Starts the console: its options, its port, and the sign-in token of `store dev`.
 import { join } from "node:path";
-import { createAuditRecorder } from "../../audit/audit-log.ts";
-import type { ProviderOptions } from "../../console/auth/providers.ts";
-import { newToken } from "../../console/auth/tokens.ts";
-import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../console/server.ts";
-import type { PortOptions } from "../../http/port-options.ts";
-import type { PortAddress } from "../../http/server/shared-listener.ts";
-import type { Mode } from "../../script/context.ts";
-import type { Invocation, Option } from "../framework/command.ts";
-import { packageRoot } from "../framework/package-root.ts";
-import type { Data } from "../store/open-store.ts";
-import { consoleBuckets } from "./console/buckets.ts";
-import { consoleKeys } from "./console-keys.ts";
-import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
-import { providerOption, providerSettings } from "./oidc/providers.ts";
-import type { RunningS3 } from "./s3.ts";
+import { createAuditRecorder } from "../../../audit/audit-log.ts";
+import type { ProviderOptions } from "../../../console/auth/providers.ts";
+import { newToken } from "../../../console/auth/tokens.ts";
+import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../../console/server.ts";
+import type { PortOptions } from "../../../http/port-options.ts";
+import type { PortAddress } from "../../../http/server/shared-listener.ts";
+import type { Mode } from "../../../script/context.ts";
+import type { Invocation, Option } from "../../framework/command.ts";
+import { packageRoot } from "../../framework/package-root.ts";
+import type { Data } from "../../store/open-store.ts";
+import { endpointOption, listenError, portOption, serverUrl } from "../listen-options.ts";
+import { providerOption, providerSettings } from "../oidc/providers.ts";
+import type { RunningS3 } from "../s3.ts";
+import { consoleBuckets } from "./buckets.ts";
+import { consoleKeys } from "./keys.ts";
 
 export const consoleOptions: Readonly<Record<string, Option>> = {
   "console-port": { value: "PORT", summary: "port of the console; default: 9001; 0 picks a free port" },
@@ -43,7 +43,7 @@ export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSett
 }
 
 export interface ServeConsoleOptions
-  extends Pick<ConsoleOptions, "log" | "monitoring" | "metrics" | "onExchange" | "scripts"> {
+  extends Pick<ConsoleOptions, "log" | "monitoring" | "metrics" | "onExchange" | "scripts" | "status"> {
   readonly data: Data;
   readonly mode: Mode;
   readonly commonPortOptions: PortOptions;
@@ -70,6 +70,7 @@ export async function serveConsole(
       ...commonPortOptions,
     },
     recordAudit: createAuditRecorder(data.auditLog, Date.now, given.log),
+    audit: data.auditLog,
     keys: consoleKeys(data, s3.uses),
     buckets: consoleBuckets(data, publicPort),
     pageFolder: join(packageRoot(), "src/console/page"),

@@ -35,6 +35,13 @@ export function openLog({ scripts, signal, onFault }) {
     ...scripts.map((name) => h("option", { value: name }, name)),
   );
   const errorsOnly = h("input", { id: "log-errors", type: "checkbox" });
+  const followEnd = h("input", {
+    ...{ id: "log-follow", class: "toggle", type: "checkbox", role: "switch", checked: true },
+    onchange: () => followEnd.checked && scrollToEnd(),
+  });
+  const scrollToEnd = () => {
+    lines.scrollTop = lines.scrollHeight;
+  };
   const state = h("p", { class: "quiet", role: "status" }, "Waiting for lines…");
   const lines = h("div", { class: "log", tabindex: 0, role: "log", "aria-label": "Log", "aria-live": "off" });
 
@@ -61,7 +68,6 @@ export function openLog({ scripts, signal, onFault }) {
 
   /** @param {readonly Line[]} fresh */
   function add(fresh) {
-    const isAtEnd = lines.scrollHeight - lines.scrollTop - lines.clientHeight < 40;
     const added = fresh.map((line) => {
       const names = scripts.length > 1 ? [h("span", { class: "quiet" }, `${line.script} `)] : [];
       const when = h("span", { class: "quiet" }, `${time(line.time).slice(11)} `);
@@ -71,7 +77,7 @@ export function openLog({ scripts, signal, onFault }) {
     shown.push(...added);
     lines.append(...added.map(({ element }) => element));
     for (const { element } of shown.splice(0, Math.max(0, shown.length - maxLines))) element.remove();
-    if (isAtEnd) lines.scrollTop = lines.scrollHeight;
+    if (followEnd.checked) scrollToEnd();
     updateCount();
     if (fresh.some(({ stream }) => stream === "stderr")) onFault();
   }
@@ -97,16 +103,20 @@ export function openLog({ scripts, signal, onFault }) {
 
   return h(
     "section",
-    { class: "card editor", "aria-label": "Live log" },
-    h("h2", {}, "Live log"),
+    { class: "card", "aria-label": "Live log" },
+    h("div", { class: "card-head" }, h("h2", {}, "Live log"), state),
     h(
       "div",
-      { class: "filters" },
-      h("div", { class: "field" }, h("label", { for: "log-text" }, "Filter"), text),
-      h("div", { class: "field" }, h("label", { for: "log-script" }, "Script"), script),
-      h("label", { class: "choice" }, errorsOnly, "Errors only"),
+      { class: "card-body" },
+      h(
+        "div",
+        { class: "filters" },
+        h("div", { class: "field" }, h("label", { for: "log-text" }, "Filter"), text),
+        h("div", { class: "field" }, h("label", { for: "log-script" }, "Script"), script),
+        h("label", { class: "choice" }, errorsOnly, "Errors only"),
+        h("label", { class: "choice" }, followEnd, "Follow"),
+      ),
+      lines,
     ),
-    lines,
-    state,
   );
 }

@@ -1,9 +1,9 @@
 // Routes for access keys: list, create, rotate, disable, enable and delete. The caller provides the
 // implementation.
-import type { BucketRecord } from "../../model/bucket.ts";
-import { ConsoleError, json, noContent } from "../response.ts";
-import type { Call, Route } from "../route.ts";
-import type { KeyDocument, KeySecretDocument, KeysDocument } from "../wire-types.ts";
+import type { BucketRecord } from "../../../model/bucket.ts";
+import { ConsoleError, json, noContent } from "../../response.ts";
+import type { Call, Route } from "../../route.ts";
+import type { KeyDocument, KeySecretDocument, KeysDocument } from "../../wire-types.ts";
 
 /** Methods throw ConsoleError for invalid input, and return undefined or false for unknown keys. */
 export interface ConsoleKeys {

@@ -1,14 +1,18 @@
 // Lets the console manage access keys, with the same rules as `store key`.
 
-import { parseDuration, parseGrant, rights } from "../../access/grants.ts";
-import { bindGrants } from "../../access/keys/credential-grants.ts";
-import { type Credential, createCredentials, type ListedCredential } from "../../access/keys/credentials.ts";
-import type { KeyUses } from "../../access/keys/key-usage.ts";
-import { CredentialError } from "../../access/keys/new-credential.ts";
-import type { ConsoleKeys } from "../../console/api/keys.ts";
-import { ConsoleError } from "../../console/response.ts";
-import type { KeyDocument, KeySecretDocument } from "../../console/wire-types.ts";
-import type { Data } from "../store/open-store.ts";
+import { parseDuration, parseGrant, rights } from "../../../access/grants.ts";
+import { bindGrants } from "../../../access/keys/credential-grants.ts";
+import {
+  type Credential,
+  createCredentials,
+  type ListedCredential,
+} from "../../../access/keys/credentials.ts";
+import type { KeyUses } from "../../../access/keys/key-usage.ts";
+import { CredentialError } from "../../../access/keys/new-credential.ts";
+import type { ConsoleKeys } from "../../../console/api/administration/keys.ts";
+import { ConsoleError } from "../../../console/response.ts";
+import type { KeyDocument, KeySecretDocument } from "../../../console/wire-types.ts";
+import type { Data } from "../../store/open-store.ts";
 
 export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUses): ConsoleKeys {
   const credentials = () => createCredentials(documents, secretKey(), Date.now);
