@@ -27,8 +27,8 @@ export function auditFilters(params, onChange) {
       h("option", { value, selected: value === (params.get("kind") ?? "") }, name),
     ),
   );
-  const since = h("input", { id: "audit-since", type: "datetime-local", value: params.get("since") ?? "" });
-  const until = h("input", { id: "audit-until", type: "datetime-local", value: params.get("until") ?? "" });
+  const since = h("input", { id: "audit-since", type: "date", value: params.get("since") ?? "" });
+  const until = h("input", { id: "audit-until", type: "date", value: params.get("until") ?? "" });
   const controls = { text, kind, since, until };
 
   function search() {
@@ -58,7 +58,7 @@ export function auditFilters(params, onChange) {
         },
       },
       field("Who or what", text, "wide search-field"),
-      field("Kind", kind),
+      field("Kind", kind, "whole"),
       field("From", since),
       field("To", until),
     ),
@@ -66,7 +66,7 @@ export function auditFilters(params, onChange) {
     isFiltered: () => search() !== "",
     query: () => ({
       ...{ text: text.value.trim() || undefined, kind: kind.value || undefined },
-      ...{ since: toTime(since.value), until: toTime(until.value) },
+      ...{ since: toTime(since.value, "00:00"), until: toTime(until.value, "23:59:59.999") },
     }),
   };
 }
@@ -80,8 +80,11 @@ function field(label, control, more = "") {
   return h("div", { class: `field ${more}`.trim() }, h("label", { for: control.id }, label), control);
 }
 
-/** @param {string} value */
-function toTime(value) {
-  const time = Date.parse(value);
+/**
+ * @param {string} day
+ * @param {string} clock local time
+ */
+function toTime(day, clock) {
+  const time = Date.parse(`${day}T${clock}`);
   return Number.isNaN(time) ? undefined : time;
 }

@@ -84,10 +84,13 @@ function timeAxis(from, until) {
   return h(
     "div",
     { class: "x-axis", "aria-hidden": "true" },
-    ...timeTicks(from, until).map(({ time: at, label }) => {
+    ...timeTicks(from, until).flatMap(({ time: at, label }) => {
+      const share = (at - from) / span;
+      // A label at an end would be cut.
+      if (share < 0.06 || share > 0.94) return [];
       const tick = h("span", {}, label);
-      tick.style.left = `${((at - from) / span) * 100}%`;
-      return tick;
+      tick.style.left = `${share * 100}%`;
+      return [tick];
     }),
   );
 }

@@ -12,6 +12,16 @@ export function niceTop(maxValue) {
 }
 
 /**
+ * Like `niceTop`, so that half of it is a whole number.
+ *
+ * @param {number} maxValue
+ */
+export function niceCountTop(maxValue) {
+  const tens = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, maxValue))));
+  return [2, 4, 6, 10, 20].map((step) => step * tens).find((step) => step >= maxValue) ?? maxValue;
+}
+
+/**
  * Like `niceTop`, in units of 1024.
  *
  * @param {number} maxValue

@@ -60,7 +60,7 @@ export function ago(time) {
 export function rate(value) {
   if (value === 0) return "0";
   if (value < 0.01) return "<0.01";
-  return value < 10 ? value.toFixed(2) : number(Math.round(value));
+  return value < 10 ? String(Number(value.toFixed(2))) : number(Math.round(value));
 }
 
 /** @param {number} value */

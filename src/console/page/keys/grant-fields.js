@@ -74,23 +74,25 @@ function grantRow(buckets, onRemove) {
       "div",
       { class: "fields" },
       field(bucket, "Bucket"),
-      field(prefix, "Only keys that begin with"),
+      field(prefix, "Key prefix"),
       field(rights, "Rights"),
     ),
     h(
-      "p",
-      { id: `${id}-help`, class: "quiet small-text" },
-      "Leave the prefix empty for all keys of the bucket.",
-    ),
-    h(
-      "button",
-      {
-        class: "small bare own-width",
-        type: "button",
-        onclick: onRemove,
-        "aria-label": "Remove this permission",
-      },
-      "Remove",
+      "div",
+      { class: "grant-foot" },
+      h(
+        "p",
+        { id: `${id}-help`, class: "quiet small-text" },
+        "Only keys that begin with the prefix, such as 2026/. Empty: all keys.",
+      ),
+      h(
+        "button",
+        {
+          ...{ class: "small bare", type: "button", onclick: onRemove },
+          "aria-label": "Remove this permission",
+        },
+        "Remove",
+      ),
     ),
   );
   return {

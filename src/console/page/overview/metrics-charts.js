@@ -1,6 +1,6 @@
 // The charts of the overview: requests, errors, latency, bytes and stored data.
 import { chart } from "../charts/chart.js";
-import { niceBytesTop } from "../charts/scale.js";
+import { niceBytesTop, niceCountTop } from "../charts/scale.js";
 import { bytes, number, rate, seconds } from "../elements/format.js";
 
 /** @import { MetricsDocument, MetricsPoint } from "../../wire-types.ts" */
@@ -32,7 +32,12 @@ export function createCharts({ points }, milliseconds) {
       lines: [{ name: "Bytes", values: series((point) => point.stored) }],
     }),
     chart({
-      ...{ ...range, title: "Stored objects", format: (value) => number(Math.round(value)) },
+      ...{
+        ...range,
+        title: "Stored objects",
+        format: (value) => number(Math.round(value)),
+        top: niceCountTop,
+      },
       lines: [{ name: "Objects", values: series((point) => point.objects) }],
     }),
     chart({

@@ -94,8 +94,12 @@ export async function render({ signal }) {
     "div",
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Scripts")),
-    list,
-    ...(scripts.length === 0 ? [] : [log, h("h2", { class: "section" }, "Recent errors"), faults]),
+    h(
+      "div",
+      { class: "stack" },
+      list,
+      ...(scripts.length === 0 ? [] : [log, h("h2", {}, "Recent errors"), faults]),
+    ),
   );
 }
 

@@ -72,7 +72,7 @@ function openPut(script, secret, refresh) {
       h(
         "p",
         { class: "quiet small-text" },
-        "It is stored encrypted and never shown again. Restart the script to use it.",
+        "It is stored encrypted and never shown again. A running script gets it when it is reloaded.",
       ),
     ],
     async run() {

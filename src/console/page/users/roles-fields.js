@@ -36,6 +36,7 @@ export function createRolesFields({ buckets, role, own }) {
       ...names.map((name) => h("option", { value: name, selected: name === bucket }, name)),
     );
     const select = roleSelect(given);
+    for (const option of select.options) option.textContent = option.value;
     select.setAttribute("aria-label", "Role on the bucket");
     const remove = h(
       "button",
