@@ -10,6 +10,7 @@ const place = "/usr/bin/chromium";
 export const topics = [
   "Signing in",
   "Buckets",
+  "A bucket",
   "Objects",
   "Uploading",
   "An object",

@@ -33,7 +33,7 @@ export async function renderTab({ bucket, signal }) {
     { class: "stack" },
     h(
       "div",
-      { class: "figures" },
+      { class: "stats" },
       figure("Objects", number(totals.objects), average).element,
       figure("Size of objects", bytes(totals.bytes), `${number(totals.bytes)} B`).element,
       figure("Older versions", number(totals.noncurrentVersions), "with delete markers").element,
@@ -57,7 +57,7 @@ function figure(name, text, about) {
   return {
     value,
     more,
-    element: h("div", { class: "card figure" }, h("span", { class: "name" }, name), value, more),
+    element: h("div", { class: "card stat" }, h("span", { class: "name" }, name), value, more),
   };
 }
 

@@ -127,6 +127,7 @@ function versionRow(row, canRestore, options) {
           h(
             "button",
             {
+              class: "danger-plain",
               type: "button",
               "aria-label": `Delete version of ${written}`,
               onclick: () => openVersionDeletion(row, options),

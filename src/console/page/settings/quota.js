@@ -34,7 +34,7 @@ export function quotaForm(bucket, { quota, usage, seen }, signal) {
         "div",
         { class: "field short" },
         h("label", { for: "quota-bytes" }, "Maximum size"),
-        h("div", { class: "actions" }, size, unit),
+        h("div", { class: "with-button" }, size, unit),
       ),
       h(
         "div",
