@@ -18,7 +18,8 @@ export const topics = [
   "Keys",
   "Rules",
   "Scripts",
-  "Metrics",
+  "Overview",
+  "Administration",
   "Roles",
 ] as const;
 export type Topic = (typeof topics)[number];

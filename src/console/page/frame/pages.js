@@ -22,7 +22,10 @@ import { may } from "../client/permissions.js";
 
 /** @type {readonly Page[]} */
 export const pages = [
-  { id: "overview", title: "Overview", icon: "overview", load: () => import("../pages/overview.js") },
+  {
+    ...{ id: "overview", title: "Overview", icon: "overview", needs: "view" },
+    load: () => import("../pages/overview.js"),
+  },
   { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("../pages/buckets.js") },
   { id: "objects", title: "Objects", under: "buckets", load: () => import("../pages/objects.js") },
   { id: "object", title: "Object", under: "buckets", load: () => import("../pages/object.js") },
