@@ -21,6 +21,7 @@ inBrowser("Overview", async (t, browser) => {
     await client.send(new PutObjectCommand({ Bucket: "bucket", Key: `${i}`, Body: "1234567890" }));
   }
   await (await fetch(scene.server.announced.url)).text();
+  await scene.engine.createBucket("photos-2026");
 
   await t.test("the overview shows charts with a text summary, health and recent changes", async () => {
     const page = await scene.open("#/overview?span=hour");
@@ -75,13 +76,13 @@ inBrowser("Overview", async (t, browser) => {
       await press("Enter");
       assert.equal(await page.evaluate("document.activeElement.id"), "main");
       await press("Control+k");
-      await page.getByRole("option", { name: /bucket Bucket/ }).waitFor();
+      await page.getByRole("option", { name: "bucket, Bucket", exact: true }).waitFor();
       await looksRight(page, "palette");
       await type("no such thing");
       await page.getByText("Nothing found.").waitFor();
       await press("Control+a");
       await type("buc");
-      await page.getByRole("option", { name: "bucket Bucket", exact: true }).waitFor();
+      await page.getByRole("option", { name: "bucket, Bucket", exact: true }).waitFor();
       await press("ArrowDown", "Enter");
       await page.waitForURL(/#\/objects\?bucket=bucket/);
       await press("Control+k");
@@ -92,9 +93,9 @@ inBrowser("Overview", async (t, browser) => {
   );
 
   await t.test("on a phone the pages are in a drawer", async () => {
-    const page = await scene.open("#/buckets", { viewport: { width: 1280, height: 800 } });
+    const page = await scene.open("#/buckets");
     await page.setViewportSize({ width: 360, height: 740 });
-    assert.equal(await page.getByRole("link", { name: "Scripts" }).isVisible(), false);
+    await page.getByRole("link", { name: "Scripts" }).waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "Pages" }).click();
     await page.getByRole("link", { name: "Scripts" }).waitFor();
     await isAccessible(page, "drawer");
