@@ -33,6 +33,12 @@ export interface GrantDocument {
   readonly rights: readonly string[];
 }
 
+/** Limits of a key's rates; missing for no limit. */
+export interface KeyLimitsDocument {
+  readonly requestsPerSecond?: number | undefined;
+  readonly bytesPerSecond?: number | undefined;
+}
+
 export interface KeyDocument {
   readonly accessKeyId: string;
   /** What the key is for. */
@@ -46,6 +52,7 @@ export interface KeyDocument {
   readonly state: "active" | "disabled" | "expired";
   /** Until when the previous secret stays valid after a rotation. */
   readonly previousUntil: number | null;
+  readonly limits: KeyLimitsDocument | null;
 }
 
 export interface KeysDocument {

@@ -19,7 +19,8 @@ export const topics = [
   "Keys",
   "Rules",
   "Scripts",
-  "Metrics",
+  "Overview",
+  "Administration",
   "Roles",
 ] as const;
 export type Topic = (typeof topics)[number];

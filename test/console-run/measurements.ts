@@ -26,7 +26,7 @@ export async function measureBars({ objects, uploadBytes }: Bars): Promise<void>
     try {
       const page = await (await browser.newContext()).newPage();
       await page.goto(`${url}/#token=${token}`);
-      await page.getByRole("link", { name: "large", exact: true }).waitFor();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
       await tell("first page, until it can be used", () => opening(page, url));
       await tell(`a bucket of ${objects.toLocaleString("en-US")} objects, until it can be used`, () =>
         bucket(page, url),

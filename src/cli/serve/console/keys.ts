@@ -21,7 +21,7 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
     async list() {
       return (await credentials().list()).map((key) => toKeyDocument(key, uses.lastUse(key.accessKeyId)));
     },
-    async create({ name, account, grants, expires }) {
+    async create({ name, account, grants, expires, limits }) {
       return withConsoleErrors(async () => {
         const given = grants?.map(parseGrant);
         if (given?.length === 0) throw new CredentialError("A key needs at least one permission.");
@@ -32,7 +32,7 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
         const end = expires === undefined ? undefined : Date.now() + parseDuration(expires);
         const bound = given && (await bindGrants(given, (bucket) => engine.bucket(bucket)));
         return toKeySecretDocument(
-          await credentials().create({ name, account, grants: bound, expires: end }),
+          await credentials().create({ name, account, grants: bound, expires: end, limits }),
         );
       });
     },
@@ -62,13 +62,15 @@ async function withConsoleErrors<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function toKeyDocument(key: ListedCredential, lastSeen: number | undefined): KeyDocument {
-  const { accessKeyId, name, account, grants, created, expires, state, previousUntil, lastUsed } = key;
+  const { accessKeyId, name, account, grants, created, expires, state, previousUntil, lastUsed, limits } =
+    key;
   return {
     ...{ accessKeyId, name: name ?? null, account, created, state },
     grants: grants?.map(({ identity: _, ...grant }) => grant) ?? null,
     expires: expires ?? null,
     previousUntil: previousUntil ?? null,
     lastUsed: lastSeen ?? lastUsed ?? null,
+    limits: limits ?? null,
   };
 }
 

@@ -1,9 +1,10 @@
 // Routes for access keys: list, create, rotate, disable, enable and delete. The caller provides the
 // implementation.
 import type { BucketRecord } from "../../../model/bucket.ts";
+import { isCount } from "../../../model/shape.ts";
 import { ConsoleError, json, noContent } from "../../response.ts";
-import type { Call, Route } from "../../route.ts";
-import type { KeyDocument, KeySecretDocument, KeysDocument } from "../../wire-types.ts";
+import type { Call, Fields, Route } from "../../route.ts";
+import type { KeyDocument, KeyLimitsDocument, KeySecretDocument, KeysDocument } from "../../wire-types.ts";
 
 /** Methods throw ConsoleError for invalid input, and return undefined or false for unknown keys. */
 export interface ConsoleKeys {
@@ -25,6 +26,8 @@ export interface NewKey {
   readonly grants: readonly string[] | undefined;
   /** Lifetime such as 30d; undefined if the key does not expire. */
   readonly expires: string | undefined;
+  /** Rates in whole numbers; undefined for no limit. */
+  readonly limits: KeyLimitsDocument | undefined;
 }
 
 const path = "/api/keys";
@@ -56,6 +59,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
           account: given.optionalText("account"),
           grants: grants as readonly string[] | undefined,
           expires: given.optionalText("expires"),
+          limits: parseLimits(given),
         });
         return json(made, 201);
       },
@@ -81,6 +85,15 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
       return noContent();
     };
   }
+}
+
+function parseLimits(given: Fields): KeyLimitsDocument | undefined {
+  const limits = given.object("limits");
+  if (limits === undefined) return undefined;
+  const { requestsPerSecond, bytesPerSecond } = limits;
+  if ([requestsPerSecond, bytesPerSecond].some((one) => one !== undefined && !isCount(one)))
+    throw new ConsoleError(400, "Limits must be whole numbers.");
+  return { requestsPerSecond, bytesPerSecond } as KeyLimitsDocument;
 }
 
 function noSuchKey(): ConsoleError {

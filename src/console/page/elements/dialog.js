@@ -1,5 +1,6 @@
 // Dialogs, built on the browser's <dialog>, which traps the focus and closes on Escape.
 import { h } from "./dom.js";
+import { focusAgain } from "./focus.js";
 import { errorMessages } from "./notices.js";
 
 /**
@@ -49,7 +50,7 @@ export function openDialog(content) {
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, content);
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (previousFocus instanceof HTMLElement) previousFocus.focus();
+    focusAgain(previousFocus);
   });
   document.body.append(dialog);
   dialog.showModal();

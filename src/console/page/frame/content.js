@@ -5,7 +5,7 @@ import { noteOffline, watchConnection } from "../client/connection.js";
 import { currentRoute } from "../client/router.js";
 import { failure } from "../elements/notices.js";
 import { skeletonMilliseconds, skeletonPage } from "../elements/skeleton.js";
-import { pages } from "./pages.js";
+import { offeredPages, pages } from "./pages.js";
 
 /** @import { Page } from "./pages.js" */
 
@@ -30,7 +30,7 @@ export function createContent(main, { links, signal: whole, onShow }) {
     const hash = location.hash;
     const { page: id, params } = currentRoute();
     if (id.startsWith("token=")) return;
-    const page = pages.find((one) => one.id === id) ?? pages[0];
+    const page = pages.find((one) => one.id === id) ?? offeredPages()[0];
     if (page === undefined) return;
     controller.abort();
     controller = new AbortController();

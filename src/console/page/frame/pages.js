@@ -22,7 +22,10 @@ import { may } from "../client/permissions.js";
 
 /** @type {readonly Page[]} */
 export const pages = [
-  { id: "overview", title: "Overview", icon: "overview", load: () => import("../pages/overview.js") },
+  {
+    ...{ id: "overview", title: "Overview", icon: "overview", needs: "view" },
+    load: () => import("../pages/overview.js"),
+  },
   { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("../pages/buckets.js") },
   { id: "bucket", title: "Bucket", under: "buckets", load: () => import("../pages/bucket.js") },
   { id: "objects", title: "Objects", under: "buckets", load: () => import("../pages/bucket.js") },

@@ -54,6 +54,7 @@ export function openPalette({ signOut }) {
           "li",
           {
             ...{ id: `palette-${i}`, role: "option", "aria-selected": String(i === active) },
+            "aria-label": `${entry.label}, ${entry.kind}`,
             onclick: () => choose(i),
           },
           icon(icons[entry.icon]),

@@ -49,7 +49,7 @@ function sidebar(links) {
   return h(
     "div",
     { class: "side", id: "side" },
-    h("a", { class: "brand", href: pageHref("overview") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
+    h("a", { class: "brand", href: pageHref("") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
     h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link)))),
   );
 }

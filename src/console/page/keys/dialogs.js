@@ -30,6 +30,8 @@ export function openCreation({ buckets, refresh }) {
     ...{ id: "key-expires", autocomplete: "off", placeholder: "never" },
     "aria-describedby": "key-expires-help",
   });
+  const requests = limitInput("key-requests");
+  const megabytes = limitInput("key-megabytes");
   const show = () => {
     grants.element.hidden = !some.checked;
   };
@@ -62,6 +64,8 @@ export function openCreation({ buckets, refresh }) {
           ),
         ),
         field(account, "Account"),
+        field(requests, "Requests per second, at most"),
+        field(megabytes, "MiB per second, at most"),
       ),
     ],
     async run() {
@@ -73,6 +77,7 @@ export function openCreation({ buckets, refresh }) {
           grants: some.checked ? grants.texts() : undefined,
           expires: expires.value.trim() || undefined,
           account: account.value.trim() || undefined,
+          limits: readLimits(requests, megabytes),
         },
       });
       await refresh();
@@ -81,6 +86,23 @@ export function openCreation({ buckets, refresh }) {
   });
   opened.dialog.classList.add("wide");
   name.focus();
+}
+
+/** @param {string} id */
+function limitInput(id) {
+  return h("input", { id, type: "number", min: 1, step: 1, placeholder: "no limit" });
+}
+
+/**
+ * @param {HTMLInputElement} requests
+ * @param {HTMLInputElement} megabytes
+ */
+function readLimits(requests, megabytes) {
+  if (requests.value === "" && megabytes.value === "") return undefined;
+  return {
+    requestsPerSecond: requests.value === "" ? undefined : Number(requests.value),
+    bytesPerSecond: megabytes.value === "" ? undefined : Number(megabytes.value) * 1024 * 1024,
+  };
 }
 
 /**

