@@ -4,8 +4,8 @@ import type { AuditAction, AuditEntry } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
-import type { ShareDocument } from "../wire-bucket.ts";
 import type { NewTokenDocument } from "../wire-administration.ts";
+import type { ShareDocument } from "../wire-bucket.ts";
 import type { SessionDocument } from "../wire-session.ts";
 import type { DeletedDocument } from "../wire-types.ts";
 

@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket, BucketSettings, SettingName } from "../../model/bucket.ts";
 import { ConsoleError } from "../response.ts";
-import type { ChangedDocument, VersioningState } from "../wire-types.ts";
+import type { ChangedDocument } from "../wire-settings.ts";
+import type { VersioningState } from "../wire-types.ts";
 
 export function markSetting(value: unknown): string {
   return createHash("sha256")

@@ -6,7 +6,7 @@ import { parseQuota, type Quota, type Usage } from "../../model/settings/quota.t
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Call, Fields, Route } from "../route.ts";
-import type { ChangedDocument, SettingsDocument } from "../wire-types.ts";
+import type { ChangedDocument, SettingsDocument } from "../wire-settings.ts";
 import { parseAccessChange, type SettingChange } from "./bucket/access-settings.ts";
 import type { ConsoleBuckets } from "./bucket/console-buckets.ts";
 import { isPair } from "./rule-shapes.ts";

@@ -1,13 +1,13 @@
 // The console's API on a store in memory, with a signed-in client and the recorded audit entries.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import type { AuditEntry, AuditLog } from "../../../src/audit/audit-log.ts";
 import { consoleBuckets } from "../../../src/cli/serve/console/buckets.ts";
 import type { Data } from "../../../src/cli/store/open-store.ts";
-import { createSharedDownloads } from "../../../src/console/api/bucket/shares.ts";
-import type { AuditEntry, AuditLog } from "../../../src/audit/audit-log.ts";
 import type { ConsoleKeys } from "../../../src/console/api/administration/keys.ts";
 import type { ConsoleScripts } from "../../../src/console/api/administration/scripts.ts";
 import type { ConsoleStatus } from "../../../src/console/api/administration/status.ts";
+import { createSharedDownloads } from "../../../src/console/api/bucket/shares.ts";
 import { maxSignIns, oidcRoutes } from "../../../src/console/api/oidc.ts";
 import { signInRoute } from "../../../src/console/api/session.ts";
 import { createProviders, type ProviderOptions } from "../../../src/console/auth/providers.ts";

@@ -4,7 +4,8 @@ import { h } from "../elements/dom.js";
 import { bytes, number, percent } from "../elements/format.js";
 import { isAbort, noteFailure } from "../elements/notices.js";
 
-/** @import { SettingsDocument, TotalsDocument, UploadsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
+/** @import { TotalsDocument, UploadsDocument } from "../../wire-types.ts" */
 /** @import { TabContent, TabView } from "../pages/bucket.js" */
 
 /**
@@ -18,8 +19,8 @@ export async function renderTab({ bucket, signal }) {
     /** @type {Promise<SettingsDocument>} */ (ask("/api/settings", { query, signal })),
   ]);
   const all = totals.bytes + totals.noncurrentBytes;
-  const uploads = figure("Unfinished uploads", "…", "");
-  void uploadFigures(bucket, signal).then(
+  const uploads = stat("Unfinished uploads", "…", "");
+  void uploadStat(bucket, signal).then(
     ({ count, size }) => {
       uploads.value.textContent = count;
       uploads.more.textContent = size;
@@ -34,10 +35,10 @@ export async function renderTab({ bucket, signal }) {
     h(
       "div",
       { class: "stats" },
-      figure("Objects", number(totals.objects), average).element,
-      figure("Size of objects", bytes(totals.bytes), `${number(totals.bytes)} B`).element,
-      figure("Older versions", number(totals.noncurrentVersions), "with delete markers").element,
-      figure("Size of older versions", bytes(totals.noncurrentBytes), share).element,
+      stat("Objects", number(totals.objects), average).element,
+      stat("Size of objects", bytes(totals.bytes), `${number(totals.bytes)} B`).element,
+      stat("Older versions", number(totals.noncurrentVersions), "with delete markers").element,
+      stat("Size of older versions", bytes(totals.noncurrentBytes), share).element,
       uploads.element,
     ),
     compositionCard(totals),
@@ -51,7 +52,7 @@ export async function renderTab({ bucket, signal }) {
  * @param {string} text
  * @param {string} about
  */
-function figure(name, text, about) {
+function stat(name, text, about) {
   const value = h("span", { class: "value" }, text);
   const more = h("span", { class: "more" }, about);
   return {
@@ -65,7 +66,7 @@ function figure(name, text, about) {
  * @param {string} bucket
  * @param {AbortSignal} signal
  */
-async function uploadFigures(bucket, signal) {
+async function uploadStat(bucket, signal) {
   /** @type {UploadsDocument} */
   const { uploads, cursor } = await ask("/api/uploads", { query: { bucket }, signal });
   const plus = cursor === undefined ? "" : "+";

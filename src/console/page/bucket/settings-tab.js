@@ -13,7 +13,7 @@ import { publicationForm } from "../settings/publication.js";
 import { quotaForm } from "../settings/quota.js";
 
 /** @import { BucketDetailsDocument, NotificationsDocument } from "../../wire-bucket.ts" */
-/** @import { RulesDocument, SettingsDocument } from "../../wire-types.ts" */
+/** @import { RulesDocument, SettingsDocument } from "../../wire-settings.ts" */
 /** @import { TabContent, TabView } from "../pages/bucket.js" */
 
 /**

@@ -5,7 +5,7 @@ import { icons } from "../elements/icons.js";
 import { isAbort, note, noteFailure } from "../elements/notices.js";
 import { createControl } from "./rule-control.js";
 
-/** @import { ChangedDocument, FlawsDocument } from "../../wire-types.ts" */
+/** @import { ChangedDocument, FlawsDocument } from "../../wire-settings.ts" */
 /** @import { Field, Rule } from "./rule-fields.js" */
 
 /**

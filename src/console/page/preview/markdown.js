@@ -27,8 +27,8 @@ const blockStart = /^(#{1,6} |```|~~~|>|\s*(?:[-*+]|\d{1,9}[.)])\s|\s*\|.*\|\s*$
 function block(lines, at, into) {
   const line = lines[at] ?? "";
   if (line.trim() === "") return at + 1;
-  const [fence] = /^(```|~~~)/.exec(line) ?? [];
-  if (fence !== undefined) return fencedBlock(lines, at, fence, into);
+  const [mark] = /^(```|~~~)/.exec(line) ?? [];
+  if (mark !== undefined) return codeBlock(lines, at, mark, into);
   const [, marks, title = ""] = /^(#{1,6}) (.*)$/.exec(line) ?? [];
   if (marks !== undefined) {
     // The page has its own first heading.
@@ -69,11 +69,11 @@ function endOf(lines, at, continues) {
 /**
  * @param {readonly string[]} lines
  * @param {number} at
- * @param {string} fence
+ * @param {string} mark
  * @param {HTMLElement} into
  */
-function fencedBlock(lines, at, fence, into) {
-  const end = endOf(lines, at + 1, (one) => !one.startsWith(fence));
+function codeBlock(lines, at, mark, into) {
+  const end = endOf(lines, at + 1, (one) => !one.startsWith(mark));
   into.append(h("pre", { class: "snippet" }, h("code", {}, lines.slice(at + 1, end).join("\n"))));
   return end + 1;
 }

@@ -2,7 +2,7 @@
 import { createPairs } from "../elements/pairs.js";
 import { settingForm } from "./setting-form.js";
 
-/** @import { SettingsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
 
 /**
  * @param {string} bucket

@@ -6,7 +6,7 @@ import { noteFailure } from "../elements/notices.js";
 import { numberFrom } from "../pages/rule-fields.js";
 import { settingForm } from "./setting-form.js";
 
-/** @import { SettingsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
 
 /**
  * @param {string} bucket

@@ -3,7 +3,7 @@ import { h } from "../elements/dom.js";
 import { settingForm } from "./setting-form.js";
 
 /** @import { BucketDetailsDocument } from "../../wire-bucket.ts" */
-/** @import { SettingsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
 
 /**
  * @param {string} bucket

@@ -3,7 +3,7 @@ import { h } from "../elements/dom.js";
 import { bytes, counted } from "../elements/format.js";
 import { settingForm } from "./setting-form.js";
 
-/** @import { SettingsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
 
 const units = { B: 1, MB: 1e6, GB: 1e9, TB: 1e12 };
 

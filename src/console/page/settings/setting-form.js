@@ -3,7 +3,7 @@ import { ApiError, ask } from "../client/api.js";
 import { h } from "../elements/dom.js";
 import { errorMessages, note, noteFailure } from "../elements/notices.js";
 
-/** @import { ChangedDocument, SettingKind } from "../../wire-types.ts" */
+/** @import { ChangedDocument, SettingKind } from "../../wire-settings.ts" */
 
 /**
  * @typedef {object} SettingFormOptions

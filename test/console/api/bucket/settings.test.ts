@@ -7,12 +7,8 @@ import type {
   NewNotificationDocument,
   NotificationsDocument,
 } from "../../../../src/console/wire-bucket.ts";
-import type {
-  BucketsDocument,
-  ChangedDocument,
-  ObjectDocument,
-  SettingsDocument,
-} from "../../../../src/console/wire-types.ts";
+import type { ChangedDocument, SettingsDocument } from "../../../../src/console/wire-settings.ts";
+import type { BucketsDocument, ObjectDocument } from "../../../../src/console/wire-types.ts";
 import { type ApiScene, apiScene } from "../scene.ts";
 
 const query = { bucket: "bucket" };
