@@ -5,7 +5,7 @@ import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
 import type { NewTokenDocument } from "../wire-administration.ts";
-import type { ShareDocument } from "../wire-bucket.ts";
+import type { CopiedDocument, EmptiedDocument, ShareDocument } from "../wire-bucket.ts";
 import type { SessionDocument } from "../wire-session.ts";
 import type { DeletedDocument } from "../wire-types.ts";
 
@@ -64,6 +64,9 @@ const onSecret =
   (action: AuditAction): ReadAction =>
   ({ query }) => ({ action, subject: `${query.text("script")}/${query.text("name")}` });
 
+/** Characters of the keys in one entry. */
+const maxDetail = 2000;
+
 const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/buckets": async ({ fields }) => ({
     action: "create bucket",
@@ -77,6 +80,22 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     // Recorded once, with the first page.
     if (given.flag("isDryRun") || given.optionalText("cursor") !== undefined) return undefined;
     return { action: "restore bucket", subject: given.text("bucket") };
+  },
+  "POST /api/buckets/empty": async ({ fields }, { body }) => {
+    const { deleted } = JSON.parse(String(body)) as EmptiedDocument;
+    const subject = (await fields()).text("bucket");
+    return deleted === 0 ? undefined : { action: "delete objects", subject, count: deleted };
+  },
+  "POST /api/objects/copy": async ({ fields }, { body }) => {
+    const given = await fields();
+    const { copied } = JSON.parse(String(body)) as CopiedDocument;
+    // Only a move deletes; a copy is a write like any other.
+    if (!given.flag("isMove") || copied === 0) return undefined;
+    const prefix = given.optionalText("prefix");
+    const moved = prefix === undefined ? (given.list("names") ?? []) : [{ from: `${prefix}*` }];
+    const keys = moved.map((name) => String((name as { from: string }).from)).join(", ");
+    const detail = `moved: ${keys.slice(0, maxDetail)}`;
+    return { action: "delete objects", subject: given.text("bucket"), detail, count: copied };
   },
   "POST /api/shares": async ({ fields }, { body }) => ({
     action: "create share link",

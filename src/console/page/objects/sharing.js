@@ -28,7 +28,7 @@ const lifetimes = /** @type {const} */ ([
  */
 export function openShare(bucket, key, done = () => {}) {
   const seconds = lifetimeSelect();
-  openForm({
+  const { button } = openForm({
     title: "Share this object",
     submit: "Create link",
     content: [
@@ -49,6 +49,8 @@ export function openShare(bucket, key, done = () => {}) {
       done();
     },
   });
+  // Enter creates a link of the default lifetime.
+  button.focus();
 }
 
 /**
@@ -59,7 +61,7 @@ export function openShare(bucket, key, done = () => {}) {
  */
 export function openSignedLink(bucket, key) {
   const seconds = lifetimeSelect(7 * day);
-  openForm({
+  const { button } = openForm({
     title: "Copy a signed link",
     submit: "Create link",
     content: [
@@ -79,6 +81,7 @@ export function openSignedLink(bucket, key) {
       showLink("Signed link", url, "The link cannot be revoked.");
     },
   });
+  button.focus();
 }
 
 function lifetimeSelect(max = Number.POSITIVE_INFINITY) {

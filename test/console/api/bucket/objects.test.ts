@@ -62,6 +62,7 @@ test("a move keeps bytes, metadata and tags, and removes the source", async (t) 
   assert.equal(record?.httpMetadata.contentType, "text/plain");
   assert.deepEqual([...record!.customMetadata], [["a", "b"]]);
   assert.deepEqual([...record!.tags!], [["team", "web"]]);
+  assert.deepEqual(scene.audited, ["delete objects bucket"]);
 });
 
 test("a copy does not replace an existing object unless asked, and reports it", async (t) => {
@@ -139,6 +140,7 @@ test("a versioned bucket is emptied with all versions, and then deleted", async 
   assert.deepEqual([emptied.deleted, emptied.lockedCount], [4, 0]);
   await scene.get("DELETE /api/buckets", { query: { bucket: "bucket" } });
   assert.equal(await scene.engine.bucket("bucket"), undefined);
+  assert.deepEqual(scene.audited, ["delete objects bucket", "delete bucket bucket"]);
 });
 
 test("the check before emptying names locked versions and deletes nothing", async (t) => {
