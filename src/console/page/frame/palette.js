@@ -54,11 +54,12 @@ export function openPalette({ signOut }) {
           "li",
           {
             ...{ id: `palette-${i}`, role: "option", "aria-selected": String(i === active) },
-            "aria-label": `${entry.label}, ${entry.kind}`,
             onclick: () => choose(i),
           },
           icon(icons[entry.icon]),
           h("span", {}, entry.label),
+          // Separates the words of the accessible name.
+          " ",
           h("span", { class: "kind" }, entry.kind),
         ),
       ),

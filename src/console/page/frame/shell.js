@@ -47,10 +47,10 @@ export function showShell(session) {
 /** @param {readonly HTMLAnchorElement[]} links */
 function sidebar(links) {
   return h(
-    "div",
-    { class: "side", id: "side" },
+    "nav",
+    { class: "side", id: "side", "aria-label": "Pages" },
     h("a", { class: "brand", href: pageHref("") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
-    h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link)))),
+    h("ul", {}, ...links.map((link) => h("li", {}, link))),
   );
 }
 
@@ -126,7 +126,7 @@ function createDrawer(shell, signal) {
   function setOpen(isOpen) {
     const wasOpen = shell.classList.contains("open");
     shell.classList.toggle("open", isOpen);
-    if (isOpen) /** @type {HTMLElement | null} */ (shell.querySelector(".side nav a"))?.focus();
+    if (isOpen) /** @type {HTMLElement | null} */ (shell.querySelector(".side li a"))?.focus();
     else if (wasOpen) /** @type {HTMLElement | null} */ (shell.querySelector(".only-narrow"))?.focus();
   }
   addEventListener(
