@@ -149,7 +149,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
 
 const maxFilesInFolder = 20;
 const maxFilesInWideFolder = 30;
-const wideFolders = ["model", "cli/commands", "console/page"];
+const wideFolders = ["model", "cli/commands"];
 
 /** Folders of test/ without a counterpart in src/: suites of the whole product, and helpers. */
 const testFolders = [

@@ -6,6 +6,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/list
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { type AuditedAction, createRefusals, findAuditedAction, toDenial } from "./api/audited-routes.ts";
+import { isSharePath, type SharedDownloads } from "./api/bucket/shares.ts";
 import { readSessionId } from "./api/session.ts";
 import { checkHost, checkOrigin } from "./auth/origin-check.ts";
 import type { Session, Sessions } from "./auth/sessions.ts";
@@ -25,6 +26,7 @@ export interface HandlerOptions {
   /** Host names that are accepted in addition to IP addresses and localhost. */
   readonly hostNames: readonly string[];
   readonly monitoring: Monitoring;
+  readonly shared: SharedDownloads;
   readonly recordAudit: RecordAudit;
   /** Combines requests that a role does not allow in the audit log. Default: one of this handler. */
   readonly denials?: AuditAggregator | undefined;
@@ -47,6 +49,9 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     checkHost(request, options.hostNames);
     const file = options.files(request, path);
     if (file !== undefined) return file;
+    // Before the check of the origin: a link is opened from other sites, and carries its own right.
+    const download = await options.shared(request, path, search);
+    if (download !== undefined) return download;
     checkOrigin(request, options.hostNames);
     const name = `${request.method} ${path}`;
     let fields: ReturnType<typeof parseFields> | undefined;
@@ -79,11 +84,12 @@ export function createHandler(options: HandlerOptions): HttpHandler {
   ): Promise<HttpResponse> {
     const record = async (audited: AuditedAction | undefined) => {
       if (audited === undefined) return;
-      const { action, subject, count } = audited;
+      const { action, subject, detail, count } = audited;
       const who = { name: audited.name ?? call.session?.name, remoteAddress: call.request.address() };
       await options.recordAudit({
         act: action,
         subject,
+        detail,
         count,
         by: { face: "console", ...who, request: id },
       });
@@ -105,6 +111,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const name = `${request.method} ${path}`;
     if (routes.has(name) || openRoutes.has(name)) return name;
     if (isMonitoringPath(path)) return "Monitoring";
+    if (isSharePath(path)) return "Share";
     return status === 200 || status === 304 ? "Page" : "Unknown";
   }
 

@@ -19,13 +19,23 @@ export interface BucketDocument {
 }
 
 export interface BucketsDocument {
-  readonly buckets: readonly BucketDocument[];
+  readonly buckets: readonly (BucketDocument & { readonly isPublic: boolean })[];
 }
 
 export interface GrantDocument {
   /** Bucket name, or `*` for every bucket. */
   readonly bucket: string;
+  /** Limits the grant to keys with this prefix. */
+  readonly prefix?: string | undefined;
+  /** Limits the grant to this key. */
+  readonly object?: string | undefined;
   readonly rights: readonly string[];
+}
+
+/** Limits of a key's rates; missing for no limit. */
+export interface KeyLimitsDocument {
+  readonly requestsPerSecond?: number | undefined;
+  readonly bytesPerSecond?: number | undefined;
 }
 
 export interface KeyDocument {
@@ -41,6 +51,7 @@ export interface KeyDocument {
   readonly state: "active" | "disabled" | "expired";
   /** Until when the previous secret stays valid after a rotation. */
   readonly previousUntil: number | null;
+  readonly limits: KeyLimitsDocument | null;
 }
 
 export interface KeysDocument {
@@ -59,6 +70,9 @@ export interface KeySecretDocument {
 export interface TotalsDocument {
   readonly objects: number;
   readonly bytes: number;
+  /** Versions that are not current, and delete markers. */
+  readonly noncurrentVersions: number;
+  readonly noncurrentBytes: number;
 }
 
 /** A lock that keeps a version from being removed now. */
@@ -74,6 +88,8 @@ export interface ObjectRow {
   readonly uploaded: number;
   readonly etag: string;
   readonly storageClass: string;
+  /** How the page can show the object. */
+  readonly preview: Preview;
   readonly lock?: LockDocument | undefined;
 }
 
@@ -150,11 +166,12 @@ export interface ObjectDocument extends ObjectRow {
   readonly encryptionKeyMd5?: string | undefined;
   /** URL of the object in the S3 API, without a signature. */
   readonly url: string;
-  readonly preview: Preview;
+  /** URL that anyone can open, if the bucket is public. */
+  readonly publicUrl: string | null;
 }
 
 /** How the page can show the object; "none": it can only be downloaded. */
-export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "none";
+export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "csv" | "markdown" | "none";
 
 export interface LinkDocument {
   readonly url: string;
@@ -189,45 +206,6 @@ export interface PartsDocument {
 
 export interface StoredDocument {
   readonly etag: string;
-}
-
-/** The rules as the model stores them. The page reads their fields by name. */
-export interface RulesDocument {
-  readonly lifecycle: readonly object[];
-  readonly cors: readonly object[];
-  readonly locks: readonly object[];
-  /** A mark of the rules of each kind. A change sends it back, to detect other changes. */
-  readonly seen: { readonly lifecycle: string; readonly cors: string; readonly locks: string };
-}
-
-export interface RetentionDocument {
-  readonly mode: "governance" | "compliance";
-  readonly days: number;
-}
-
-export interface SettingsDocument {
-  readonly versioning: VersioningState;
-  readonly objectLock: { readonly isEnabled: boolean; readonly defaultRetention: RetentionDocument | null };
-  readonly tags: readonly (readonly [string, string])[];
-  readonly quota: { readonly bytes?: number | undefined; readonly objects?: number | undefined } | null;
-  /** What counts for the quota: all versions. Null without a quota. */
-  readonly usage: { readonly bytes: number; readonly objects: number } | null;
-  /** Like `seen` of the rules. */
-  readonly seen: Readonly<Record<"versioning" | "objectLock" | "tags" | "quota", string>>;
-}
-
-/** The mark of a setting after a change. */
-export interface ChangedDocument {
-  readonly seen: string;
-}
-
-export interface FlawsDocument {
-  readonly flaws: readonly {
-    /** Index of the rule, from 0; missing if the message is about all rules. */
-    readonly rule?: number | undefined;
-    readonly field?: string | undefined;
-    readonly message: string;
-  }[];
 }
 
 export interface ScriptDocument {

@@ -19,7 +19,7 @@ export const copiedKinds = [
 ] as const;
 /**
  * Kinds that are valid in one store only: maintenance state, sessions, use of keys and tokens, audit
- * entries, and the copy marker.
+ * entries, the history of metrics, and the copy marker.
  */
 export const uncopiedKinds = [
   "housekeeping",
@@ -34,7 +34,7 @@ export const uncopiedKinds = [
   "audit",
   "audit head",
   "server",
-  "backup",
+  "metrics history",
 ] as const;
 
 export interface DocumentPair {

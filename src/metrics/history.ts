@@ -1,12 +1,20 @@
-// Recent metrics of a server for charts, in memory only: samples at short intervals for the last
-// hour, and at long intervals for the last week.
+// Metrics for charts. The last hour comes from samples of this server in memory; what is older, and
+// longer ranges, from the archive, to which the increase between two samples is added.
 import type { FrontEnd } from "./exchange.ts";
+import type { HistoryArchive } from "./history-archive.ts";
+import { addBins, type Bin, type BinCounts, binFields, frontEnds, type Tier, tiers } from "./history-bins.ts";
 import { secondsBounds } from "./metrics.ts";
 import { quantile } from "./quantile.ts";
 import { type Snapshot, sumSeries } from "./snapshot.ts";
 
-export const frontEnds: readonly FrontEnd[] = ["s3", "script", "public", "console"];
-export const spans = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as const;
+const hour = 3_600_000;
+/** How far each range goes back, the bins that it is made of, and how many make one point. */
+export const spans = {
+  hour: { milliseconds: hour, tier: "minute", group: 1 },
+  day: { milliseconds: 24 * hour, tier: "minute", group: 5 },
+  week: { milliseconds: 7 * 24 * hour, tier: "halfHour", group: 1 },
+  month: { milliseconds: 30 * 24 * hour, tier: "halfHour", group: 4 },
+} as const satisfies Record<string, { milliseconds: number; tier: Tier; group: number }>;
 export type Span = keyof typeof spans;
 
 /** Metrics of the interval between two samples. Rates are per second; undefined means unknown. */
@@ -36,53 +44,116 @@ interface Sample extends Pick<Point, "time" | "stored" | "objects"> {
 
 export interface History {
   add(time: number, snapshot: Snapshot): void;
-  /** Returns points, oldest first. The last point ends at the sample `now`, which is not kept. */
+  /** Returns points, oldest first. In the last hour, the last point ends at the sample `now`. */
   points(
     span: Span,
     selected: readonly FrontEnd[],
     now: { readonly time: number; readonly snapshot: Snapshot },
-  ): Point[];
+  ): Promise<Point[]>;
 }
 
-const fineMilliseconds = 10_000;
-const coarseMilliseconds = 300_000;
-/** Maximum number of points that a chart can show. */
-const maxPoints = 720;
-
-export function createHistory(): History {
-  let fine: Sample[] = [];
-  let coarse: Sample[] = [];
-
-  function appendSample(samples: readonly Sample[], sample: Sample, every: number, span: number): Sample[] {
-    const last = samples.at(-1);
-    // The clock was set back: discard the earlier samples.
-    if (last !== undefined && sample.time < last.time) return [sample];
-    // Tolerate one second, because the previous sample may have been late.
-    if (last !== undefined && sample.time - last.time < every - 1000) return [...samples];
-    return [...samples.filter(({ time }) => sample.time - time <= span), sample];
-  }
+/** Without an archive, only the last hour of this server is known. */
+export function createHistory(archive?: HistoryArchive): History {
+  let samples: Sample[] = [];
 
   return {
     add(time, snapshot) {
       const sample = takeSample(time, snapshot);
-      fine = appendSample(fine, sample, fineMilliseconds, spans.hour);
-      coarse = appendSample(coarse, sample, coarseMilliseconds, spans.week);
+      const last = samples.at(-1);
+      // The clock was set back: discard the earlier samples.
+      const isBack = last !== undefined && sample.time < last.time;
+      // The middle of both: at the beginning of an interval, most of the increase is of the one before.
+      if (last !== undefined && !isBack) archive?.add((last.time + time) / 2, toIncrease(last, sample));
+      samples = isBack ? [sample] : [...samples.filter((one) => time - one.time <= hour), sample];
     },
-    points(span, selected, now) {
-      const live = takeSample(now.time, now.snapshot);
-      const samples = (span === "hour" ? fine : coarse).filter(
-        ({ time }) => time < now.time && now.time - time <= spans[span],
-      );
-      const all = [...thinOut(samples), live];
-      return all.slice(1).map((sample, i) => toPoint(all[i]!, sample, selected));
+    async points(span, selected, now) {
+      const { milliseconds, tier, group } = spans[span];
+      const since = now.time - milliseconds;
+      const bins = (await archive?.read(tier, since, now.time)) ?? [];
+      const length = group * tiers[tier].length;
+      if (span !== "hour") return binPoints(bins, { length, selected, until: now.time });
+      const recent = samples.filter(({ time }) => time < now.time && time >= since);
+      const own = [...recent, takeSample(now.time, now.snapshot)];
+      const first = own[0]!.time;
+      // This server counts from its first sample; before it, minutes come from the archive.
+      const earlier = bins.filter(({ at }) => at + length <= first);
+      return [
+        ...binPoints(earlier, { length, selected, until: first }),
+        ...own.slice(1).map((sample, i) => toPoint(own[i]!, sample, selected)),
+      ];
     },
   };
 }
 
-/** Keeps every nth sample, including the first. */
-function thinOut(samples: readonly Sample[]): Sample[] {
-  const step = Math.ceil(samples.length / maxPoints);
-  return samples.filter((_, i) => i % step === 0);
+interface BinRange {
+  /** Length of a point, in milliseconds. */
+  readonly length: number;
+  readonly selected: readonly FrontEnd[];
+  readonly until: number;
+}
+
+/** One point for each interval from the first to the last bin. Without a bin, nothing was served. */
+function binPoints(bins: readonly Bin[], { length, selected, until }: BinRange): Point[] {
+  const groups = new Map<number, Bin>();
+  for (const bin of bins) {
+    const at = Math.floor(bin.at / length) * length;
+    const earlier = groups.get(at);
+    groups.set(at, earlier === undefined ? { ...bin, at } : addBins(earlier, bin));
+  }
+  const starts = [...groups.keys()];
+  const points: Point[] = [];
+  if (starts.length === 0) return points;
+  for (let at = Math.min(...starts); at <= Math.max(...starts); at += length) {
+    const end = Math.min(at + length, until);
+    const { counts, stored, objects } = groups.get(at) ?? { counts: {} };
+    const sum = (i: number) => selected.reduce((total, name) => total + (counts[name]?.[i] ?? 0), 0);
+    points.push({ ...ratesOf(sum, Math.max(end - at, minMilliseconds)), time: end, stored, objects });
+  }
+  return points;
+}
+
+/** An interval that has only begun has the increase of a sample that began earlier. */
+const minMilliseconds = 20_000;
+
+type Rates = Omit<Point, "time" | "stored" | "objects">;
+
+/** `count` returns a value by its index in the counts of a bin. */
+function ratesOf(count: (index: number) => number, milliseconds: number): Rates {
+  const seconds = Math.max(0.001, milliseconds / 1000);
+  const rate = (i: number) => count(i) / seconds;
+  const durations = Array.from({ length: secondsBounds.length + 1 }, (_, i) => count(binFields.length + i));
+  return {
+    ...{ requests: rate(0), clientErrors: rate(1), serverErrors: rate(2) },
+    ...{ bytesIn: rate(3), bytesOut: rate(4) },
+    median: quantile(durations, secondsBounds, 0.5),
+    slowest: quantile(durations, secondsBounds, 0.99),
+  };
+}
+
+/** What happened between two samples. */
+function toIncrease(before: Sample, after: Sample): Omit<Bin, "at"> {
+  const counts: Partial<Record<FrontEnd, BinCounts>> = {};
+  for (const name of frontEnds) {
+    const increase = increaseOf(before.frontEnds[name], after.frontEnds[name]);
+    if (increase.some((one) => one > 0)) counts[name] = increase;
+  }
+  return { counts, stored: toCount(after.stored), objects: toCount(after.objects) };
+}
+
+function toCount(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Math.round(value);
+}
+
+function increaseOf(before: Counts, after: Counts): BinCounts {
+  const increases = [
+    ...binFields.map((name) => after[name] - before[name]),
+    ...Array.from(
+      { length: secondsBounds.length + 1 },
+      (_, i) => (after.seconds[i] ?? 0) - (before.seconds[i] ?? 0),
+    ),
+  ].map((one) => Math.max(0, Math.round(one)));
+  while (increases.at(-1) === 0) increases.pop();
+  return increases;
 }
 
 function takeSample(time: number, snapshot: Snapshot): Sample {
@@ -112,27 +183,8 @@ function readCounts(snapshot: Snapshot, frontEnd: FrontEnd): Counts {
 }
 
 function toPoint(before: Sample, after: Sample, selected: readonly FrontEnd[]): Point {
-  const seconds = Math.max(0.001, (after.time - before.time) / 1000);
-  const increase = (count: (counts: Counts) => number) =>
-    selected.reduce(
-      (sum, frontEnd) =>
-        sum + Math.max(0, count(after.frontEnds[frontEnd]) - count(before.frontEnds[frontEnd])),
-      0,
-    );
-  const rate = (count: (counts: Counts) => number) => increase(count) / seconds;
-  const durations = Array.from({ length: secondsBounds.length + 1 }, (_, i) =>
-    increase((counts) => counts.seconds[i] ?? 0),
-  );
-  return {
-    time: after.time,
-    requests: rate(({ requests }) => requests),
-    clientErrors: rate(({ clientErrors }) => clientErrors),
-    serverErrors: rate(({ serverErrors }) => serverErrors),
-    median: quantile(durations, secondsBounds, 0.5),
-    slowest: quantile(durations, secondsBounds, 0.99),
-    bytesIn: rate(({ bytesIn }) => bytesIn),
-    bytesOut: rate(({ bytesOut }) => bytesOut),
-    stored: after.stored,
-    objects: after.objects,
-  };
+  const increases = selected.map((name) => increaseOf(before.frontEnds[name], after.frontEnds[name]));
+  const sum = (i: number) => increases.reduce((total, counts) => total + (counts[i] ?? 0), 0);
+  const rates = ratesOf(sum, after.time - before.time);
+  return { ...rates, time: after.time, stored: after.stored, objects: after.objects };
 }

@@ -10,6 +10,7 @@ const place = "/usr/bin/chromium";
 export const topics = [
   "Signing in",
   "Buckets",
+  "A bucket",
   "Objects",
   "Uploading",
   "An object",
@@ -18,7 +19,8 @@ export const topics = [
   "Keys",
   "Rules",
   "Scripts",
-  "Metrics",
+  "Overview",
+  "Administration",
   "Roles",
 ] as const;
 export type Topic = (typeof topics)[number];

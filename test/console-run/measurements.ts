@@ -26,11 +26,12 @@ export async function measureBars({ objects, uploadBytes }: Bars): Promise<void>
     try {
       const page = await (await browser.newContext()).newPage();
       await page.goto(`${url}/#token=${token}`);
-      await page.getByRole("link", { name: "large", exact: true }).waitFor();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
       await tell("first page, until it can be used", () => opening(page, url));
       await tell(`a bucket of ${objects.toLocaleString("en-US")} objects, until it can be used`, () =>
         bucket(page, url),
       );
+      await tell("a search by part of a key, until its first hit is shown", () => search(page, url));
       const file = await largeFile(directory, uploadBytes);
       console.log(`upload of ${uploadBytes / MiB} MiB: ${await uploading(page, url, file)}`);
     } finally {
@@ -73,6 +74,17 @@ async function bucket(page: Page, url: string): Promise<number> {
   const began = performance.now();
   await link.click();
   await page.getByRole("row", { name: "folder-000/" }).getByRole("checkbox").click({ trial: true });
+  return performance.now() - began;
+}
+
+/** Searches for one key in the middle of the bucket. */
+async function search(page: Page, url: string): Promise<number> {
+  await page.goto(`${url}/#/objects?bucket=large`);
+  await page.getByRole("row", { name: "folder-000/" }).waitFor();
+  const began = performance.now();
+  const text = "500/OBJECT-00000500";
+  await page.getByRole("searchbox", { name: "Search by any part of the key" }).fill(text);
+  await page.getByRole("row", { name: text.toLowerCase() }).waitFor({ timeout: 60_000 });
   return performance.now() - began;
 }
 

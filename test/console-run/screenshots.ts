@@ -18,7 +18,7 @@ export async function drawFigures(): Promise<void> {
   try {
     const page = await (await browser.newContext({ viewport: { width: 1120, height: 620 } })).newPage();
     await page.goto(`${served.url}/#token=${served.token}`);
-    await page.getByRole("link", { name: "photos", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     const shots = [
       ["console-objects", "light", "#/objects?bucket=photos&prefix=2026%2Fgarden%2F", "10 shown"],
       ["console-object", "dark", "#/object?bucket=photos&key=2026%2Fgarden%2Frose.png", "max-age=86400"],

@@ -218,3 +218,25 @@ test("a request has one id in its header, error and log line, and no log line co
   ];
   for (const secret of secrets) assert.ok(!all.includes(secret), secret);
 });
+
+test("charts of the console show what a server counted before it was restarted", async (t) => {
+  const { scene, server, token } = await watched(t);
+  for (let i = 0; i < 5; i++) await server.ask("/fine");
+  await server.stop("SIGTERM");
+  const { url } = (await scene.start("serve")).announced.console;
+  const headers = { "x-store-console": "1", "content-type": "application/json", origin: url };
+  const signedIn = await fetch(`${url}/api/session`, {
+    ...{ method: "POST", headers, body: JSON.stringify({ token }) },
+  });
+  const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+  for (const span of ["hour", "day", "week", "month"]) {
+    const response = await fetch(`${url}/api/metrics?span=${span}&face=script`, {
+      headers: { ...headers, cookie },
+    });
+    const { points } = (await response.json()) as { points: { requests: number }[] };
+    assert.ok(
+      points.some(({ requests }) => requests > 0),
+      `${span}: ${JSON.stringify(points)}`,
+    );
+  }
+});

@@ -2,7 +2,7 @@
 
 import { parseDuration } from "../../access/grants.ts";
 import { formatPermissions } from "../../console/auth/roles.ts";
-import { createTokens, type TokenInfo } from "../../console/auth/tokens.ts";
+import { createTokens, isTokenName, type TokenInfo, tokenNameRule } from "../../console/auth/tokens.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { type Data, withData } from "../store/open-store.ts";
@@ -10,8 +10,6 @@ import { permissionsJson, readPermissions, roleOptions } from "../store/role-opt
 import { requireUser } from "./administration/user.ts";
 import { localUsers } from "./administration/user-store.ts";
 import { sessionsCommand } from "./console-sessions.ts";
-
-const maxNameLength = 60;
 
 const tokenCommand: Command = {
   name: "token",
@@ -42,9 +40,7 @@ const tokenCommand: Command = {
       );
     }
     const name = options.text("name") ?? user ?? (permissions === undefined ? "administrator" : "token");
-    if (name.trim() === "" || name.length > maxNameLength || /\p{Cc}/u.test(name)) {
-      throw usageError(`--name must have 1 to ${maxNameLength} characters on one line.`);
-    }
+    if (!isTokenName(name)) throw usageError(`--name must have ${tokenNameRule}.`);
     const lifetime = parseLifetime(options.text("expires"));
     const { info, token } = await withData(invocation, { absent: "create" }, async (data) => {
       const expires = lifetime === undefined ? undefined : Date.now() + lifetime;

@@ -7,7 +7,7 @@ import type { AssetsOptions } from "../../script/bindings.ts";
 import type { Mode } from "../../script/context.ts";
 import { routesFor, type ScriptServer } from "../../script/supervisor/supervisor.ts";
 import type { Invocation } from "../framework/command.ts";
-import type { RunningConsole } from "./console.ts";
+import type { RunningConsole } from "./console/console.ts";
 import { portTakenNote, serverUrl } from "./listen-options.ts";
 import type { RunningPublic } from "./public.ts";
 import type { RunningS3 } from "./s3.ts";

@@ -1,5 +1,5 @@
 // Sets up the metrics and the request log of a server, and merges the metrics of its processes.
-import type { ConsoleMetrics } from "../../console/api/metrics.ts";
+import type { ConsoleMetrics } from "../../console/api/administration/metrics.ts";
 import type { MonitoringSources } from "../../console/monitoring.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { createOpenStreams, type OpenStreams } from "../../http/server/listener-state.ts";
@@ -11,7 +11,7 @@ import { mergeSnapshots } from "../../metrics/snapshot.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { packageVersion } from "../framework/package-root.ts";
 import { pathArgument } from "../framework/path-argument.ts";
-import { type MetricsSampler, startMetricsSampler } from "./console-metrics.ts";
+import { startMetricsSampler } from "./console/metrics.ts";
 import { createReadiness, type ReadinessOptions } from "./readiness.ts";
 import { openRequestLog } from "./request-log.ts";
 import { createStoreMetrics } from "./store-metrics.ts";
@@ -36,6 +36,8 @@ export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
   createMonitoring(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): {
     readonly monitoring: MonitoringSources;
     readonly metrics: ConsoleMetrics;
+    /** Stores the last metrics; call it before the store is closed. */
+    close(): Promise<void>;
   };
   close(): Promise<void>;
 }
@@ -63,23 +65,21 @@ export async function openObservation({ options, output, directory }: Invocation
   if (log !== undefined) {
     metrics.addReading(droppedLines, "counter", () => [[[], log.lost]]);
   }
-  let sampler: MetricsSampler | undefined;
   return {
     ...{ metrics, onExchange, watch, streams, requestLog: path },
     createMonitoring({ engine, ...served }) {
       const storeMetrics = createStoreMetrics(engine);
       const snapshot = async () =>
         mergeSnapshots(await Promise.all([watch.snapshot(), storeMetrics.snapshot()]));
-      sampler = counts ? startMetricsSampler(snapshot) : undefined;
+      const sampler = counts ? startMetricsSampler(snapshot, served.documents) : undefined;
       const monitoring = {
         troubles: createReadiness({ ...served, log: logLine }),
         metricsText: counts ? async () => prometheusText(await snapshot()) : undefined,
         isOpen: options.flag("metrics-open"),
       };
-      return { monitoring, metrics: sampler?.metrics };
+      return { monitoring, metrics: sampler?.metrics, close: async () => sampler?.close() };
     },
     async close() {
-      sampler?.close();
       await log?.close();
     },
   };

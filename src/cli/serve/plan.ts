@@ -13,7 +13,7 @@ import {
   noteUnread,
   readOptions,
 } from "../store/script-config.ts";
-import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console.ts";
+import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console/console.ts";
 import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
 import { numberOption, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
 import { observationOptions } from "./observability.ts";

@@ -17,10 +17,11 @@ import { CommandError } from "../framework/command-error.ts";
 import { type Data, openData } from "../store/open-store.ts";
 import { readOptions } from "../store/script-config.ts";
 import { announce } from "./announce.ts";
-import { serveConsole } from "./console.ts";
-import { consoleScripts } from "./console-scripts.ts";
+import { type RunningConsole, serveConsole } from "./console/console.ts";
+import { consoleScripts } from "./console/scripts.ts";
+import { consoleStatus } from "./console/status.ts";
 import { deliverEvents } from "./events.ts";
-import { listenError } from "./listen-options.ts";
+import { listenError, serverUrl } from "./listen-options.ts";
 import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";
@@ -112,9 +113,21 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const ports = () =>
       openPorts({ host: plan.s3.host, s3, server, publicServer, isSecure: tls !== undefined });
     const { probe } = commonPortOptions;
-    const { monitoring, metrics } = plan.createMonitoring({ ...data, scripts: server, ports, probe });
+    const { monitoring, metrics, ...sampling } = plan.createMonitoring({
+      ...{ ...data, scripts: server, ports, probe },
+    });
+    track(sampling);
     const scripts = consoleScripts(server, scriptLog, data);
-    const console = track(
+    const status = consoleStatus({
+      ...{ data, log: scriptLog, scripts: server?.scripts.length ?? 0, troubles: monitoring.troubles },
+      ports: () => [
+        ["S3 API", s3.url],
+        ["Console", console.url],
+        ["Public buckets", publicServer?.url],
+        ["Scripts", server === undefined ? undefined : serverUrl(plan.host, server.port, tls?.source)],
+      ],
+    });
+    const console: RunningConsole = track(
       await serveConsole(plan.console, {
         data,
         mode,
@@ -125,6 +138,8 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
         commonPortOptions,
         s3,
         scripts,
+        publicPort: () => publicServer?.port(),
+        status,
       }),
     );
     publicServer = track(await servePublic(plan.public, { data, log, onExchange, commonPortOptions }));

@@ -4,11 +4,15 @@ import type { AuditAction, AuditEntry } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { parseTokenId } from "../auth/tokens.ts";
 import type { Call } from "../route.ts";
+import type { NewTokenDocument } from "../wire-administration.ts";
+import type { CopiedDocument, EmptiedDocument, ShareDocument } from "../wire-bucket.ts";
 import type { SessionDocument } from "../wire-session.ts";
+import type { DeletedDocument } from "../wire-types.ts";
 
 export interface AuditedAction {
   readonly action: AuditAction;
   readonly subject?: string | undefined;
+  readonly detail?: string | undefined;
   readonly count?: number;
   /** Name of the user, if it is not the name of the session. */
   readonly name?: string | undefined;
@@ -35,14 +39,33 @@ const settingActions: ReadonlyMap<string, AuditAction> = new Map([
   ["encryption", "change encryption"],
 ]);
 
-const onBucketSetting: ReadAction = ({ query }) => {
-  const action = settingActions.get(query.text("kind"));
-  return action && { action, subject: query.text("bucket") };
+const onBucketSetting: ReadAction = async ({ query, fields }) => {
+  const kind = query.text("kind");
+  const action = settingActions.get(kind);
+  const isPublication = kind === "publication";
+  const detail = isPublication && ((await fields()).object(kind) === undefined ? "private" : "public");
+  return action && { action, subject: query.text("bucket"), detail: detail || undefined };
 };
+
+const onNotification: ReadAction = async ({ query, fields, request }) => ({
+  action: "change notifications",
+  subject: request.method === "DELETE" ? query.text("bucket") : (await fields()).text("bucket"),
+});
 
 const onKey =
   (action: AuditAction): ReadAction =>
   ({ query }) => ({ action, subject: query.text("key") });
+
+const onUser =
+  (action: AuditAction): ReadAction =>
+  async ({ fields }) => ({ action, subject: (await fields()).text("name") });
+
+const onSecret =
+  (action: AuditAction): ReadAction =>
+  ({ query }) => ({ action, subject: `${query.text("script")}/${query.text("name")}` });
+
+/** Characters of the keys in one entry. */
+const maxDetail = 2000;
 
 const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/buckets": async ({ fields }) => ({
@@ -58,6 +81,32 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     if (given.flag("isDryRun") || given.optionalText("cursor") !== undefined) return undefined;
     return { action: "restore bucket", subject: given.text("bucket") };
   },
+  "POST /api/buckets/empty": async ({ fields }, { body }) => {
+    const { deleted } = JSON.parse(String(body)) as EmptiedDocument;
+    const subject = (await fields()).text("bucket");
+    return deleted === 0 ? undefined : { action: "delete objects", subject, count: deleted };
+  },
+  "POST /api/objects/copy": async ({ fields }, { body }) => {
+    const given = await fields();
+    const { copied } = JSON.parse(String(body)) as CopiedDocument;
+    // Only a move deletes; a copy is a write like any other.
+    if (!given.flag("isMove") || copied === 0) return undefined;
+    const prefix = given.optionalText("prefix");
+    const moved = prefix === undefined ? (given.list("names") ?? []) : [{ from: `${prefix}*` }];
+    const keys = moved.map((name) => String((name as { from: string }).from)).join(", ");
+    const detail = `moved: ${keys.slice(0, maxDetail)}`;
+    return { action: "delete objects", subject: given.text("bucket"), detail, count: copied };
+  },
+  "POST /api/shares": async ({ fields }, { body }) => ({
+    action: "create share link",
+    subject: (await fields()).text("bucket"),
+    detail: shareDetail(JSON.parse(String(body)) as ShareDocument),
+  }),
+  "DELETE /api/shares": ({ query }) => ({
+    ...{ action: "revoke share link", subject: query.text("bucket"), detail: query.text("id") },
+  }),
+  "POST /api/notifications": onNotification,
+  "DELETE /api/notifications": onNotification,
   // The id of a new key is only in the response.
   "POST /api/keys": (_, { body }) => ({
     action: "create key",
@@ -67,6 +116,28 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/keys/disable": onKey("disable key"),
   "POST /api/keys/enable": onKey("enable key"),
   "DELETE /api/keys": onKey("delete key"),
+  "POST /api/objects/delete": async ({ fields }, { body }) => {
+    const given = await fields();
+    const { deleted } = JSON.parse(String(body)) as DeletedDocument;
+    if (deleted === 0) return undefined;
+    const prefix = given.optionalText("prefix");
+    const detail = prefix === undefined ? (given.list("keys") ?? []).join(", ") : `${prefix}*`;
+    return { action: "delete objects", subject: given.text("bucket"), detail, count: deleted };
+  },
+  "POST /api/versions/delete": async ({ fields }) => {
+    const given = await fields();
+    return { action: "delete objects", subject: given.text("bucket"), detail: given.text("key"), count: 1 };
+  },
+  "POST /api/users": onUser("create user"),
+  "PUT /api/users": onUser("change user"),
+  "DELETE /api/users": ({ query }) => ({ action: "delete user", subject: query.text("name") }),
+  "POST /api/tokens": (_, { body }) => ({
+    action: "create token",
+    subject: (JSON.parse(String(body)) as NewTokenDocument).id,
+  }),
+  "DELETE /api/tokens": ({ query }) => ({ action: "revoke token", subject: query.text("id") }),
+  "PUT /api/scripts/secrets": onSecret("put secret"),
+  "DELETE /api/scripts/secrets": onSecret("delete secret"),
   "POST /api/scripts/restart": ({ query }) => ({ action: "restart script", subject: query.text("script") }),
   "POST /api/session": (_, { body }) => ({
     action: "sign in",
@@ -79,6 +150,11 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "DELETE /api/session": () => ({ action: "sign out" }),
   "DELETE /api/sessions": ({ query }) => ({ action: "end session", subject: query.text("id") }),
 };
+
+/** The id, not the secret in the URL. */
+function shareDetail({ id, key }: ShareDocument): string {
+  return `${id} ${key}`;
+}
 
 /** Call after the request has succeeded. Undefined if the request is not audited. */
 export async function findAuditedAction(

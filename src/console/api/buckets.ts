@@ -4,9 +4,14 @@ import { allows } from "../auth/roles.ts";
 import { json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { BucketDocument, BucketsDocument, TotalsDocument } from "../wire-types.ts";
-import type { ConsoleKeys } from "./keys.ts";
+import type { ConsoleKeys } from "./administration/keys.ts";
+import type { ConsoleBuckets } from "./bucket/console-buckets.ts";
 
-export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants">): readonly Route[] {
+export function bucketRoutes(
+  engine: Engine,
+  keys: Pick<ConsoleKeys, "endGrants">,
+  consoleBuckets: Pick<ConsoleBuckets, "listPublic">,
+): readonly Route[] {
   return [
     {
       method: "GET",
@@ -14,7 +19,10 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
       needs: { on: "nothing" },
       async run({ session }) {
         const all = await engine.listBuckets();
-        const buckets = all.filter(({ name }) => allows(session.permissions, "view", name));
+        const isPublic = await consoleBuckets.listPublic();
+        const buckets = all
+          .filter(({ name }) => allows(session.permissions, "view", name))
+          .map((bucket) => ({ ...bucket, isPublic: isPublic.has(bucket.name) }));
         return json({ buckets } satisfies BucketsDocument);
       },
     },
@@ -24,8 +32,7 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
       path: "/api/buckets/totals",
       needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
-        const { objects, bytes } = await engine.totals(query.text("bucket"));
-        return json({ objects, bytes } satisfies TotalsDocument);
+        return json((await engine.totals(query.text("bucket"))) satisfies TotalsDocument);
       },
     },
     {

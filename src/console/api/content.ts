@@ -27,9 +27,30 @@ const textTypes = new Set([
   "application/yaml",
 ]);
 
-export function previewKind({ httpMetadata, encryption }: ObjectRecord): Preview {
+/** Kinds of text by the end of the key, for objects without a useful content type. */
+const textEnds: ReadonlyMap<string, Preview> = new Map([
+  ...["txt", "log", "js", "mjs", "ts", "tsx", "jsx", "css", "html", "xml", "py", "sh", "sql", "go", "rs"].map(
+    (end) => [end, "text"] as const,
+  ),
+  ...["yaml", "yml", "toml", "ini", "conf", "c", "h", "java", "rb", "php"].map(
+    (end) => [end, "text"] as const,
+  ),
+  ...([
+    ["json", "json"],
+    ["csv", "csv"],
+    ["tsv", "csv"],
+    ["md", "markdown"],
+    ["markdown", "markdown"],
+  ] as const),
+]);
+
+export function previewKind({ key, httpMetadata, encryption }: ObjectRecord): Preview {
   if (encryption?.keyMd5 !== undefined) return "none";
   const type = mediaType(httpMetadata.contentType);
+  const byEnd = textEnds.get(/\.([a-z]+)$/i.exec(key)?.[1]?.toLowerCase() ?? "");
+  if (type === "" || type === "application/octet-stream") return byEnd ?? "none";
+  if (type === "text/csv" || type === "text/tab-separated-values") return "csv";
+  if (type === "text/markdown" || (type === "text/plain" && byEnd === "markdown")) return "markdown";
   if (type === "application/json" || type.endsWith("+json")) return "json";
   const isText = type.startsWith("text/") || type.endsWith("+xml") || textTypes.has(type);
   return previewKinds.get(type) ?? (isText ? "text" : "none");
@@ -66,7 +87,7 @@ export function contentRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-function contentResponse(
+export function contentResponse(
   { record, range, bytes }: Extract<GetOutcome, { outcome: "found" }>,
   query: Query,
   isPart: boolean,
@@ -104,7 +125,7 @@ export function toByteStream(bytes: ObjectBytes) {
 }
 
 /** The part of the key after the last slash, encoded as in RFC 8187. */
-function fileNameParameter(key: string): string {
+export function fileNameParameter(key: string): string {
   const name = key.split("/").findLast((part) => part !== "") ?? "object";
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `filename*=UTF-8''${encoded}`;

@@ -1,6 +1,8 @@
 // Routes for one object: metadata, upload, change of metadata and tags, and links.
 import type { Engine } from "../../engine/engine.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
+import { encodePath } from "../../http/sigv4.ts";
+import type { Bucket } from "../../model/bucket.ts";
 import { allAlgorithms, checksumNames, type ExpectedChecksum, hex } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
@@ -16,17 +18,27 @@ import { versioningState } from "./setting-changes.ts";
 
 const maxLinkSeconds = 7 * 24 * 3600;
 
-export function singleObjectRoutes(engine: Engine, links: Links, now: () => number): readonly Route[] {
+/** Returns the URL of a public bucket; undefined if it is not public. */
+export type FindPublicUrl = (bucket: Bucket, request: HttpRequest) => string | undefined;
+
+export function singleObjectRoutes(
+  engine: Engine,
+  links: Links,
+  findPublicUrl: FindPublicUrl,
+  now: () => number,
+): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/api/object",
       needs: { right: "view", on: "bucket", in: "query" },
-      async run({ query }) {
-        const bucket = query.text("bucket");
-        const key = query.text("key");
+      async run({ query, request }) {
+        const [name, key] = [query.text("bucket"), query.text("key")];
         const description = await describe(engine, query, now());
-        return json({ ...description, url: links.url(bucket, key) } satisfies ObjectDocument);
+        const bucket = await engine.bucket(name);
+        const above = bucket && findPublicUrl(bucket, request);
+        const publicUrl = above === undefined ? null : above + encodePath(key);
+        return json({ ...description, url: links.url(name, key), publicUrl } satisfies ObjectDocument);
       },
     },
     {
@@ -90,7 +102,11 @@ export function singleObjectRoutes(engine: Engine, links: Links, now: () => numb
   ];
 }
 
-async function describe(engine: Engine, query: Query, now: number): Promise<Omit<ObjectDocument, "url">> {
+async function describe(
+  engine: Engine,
+  query: Query,
+  now: number,
+): Promise<Omit<ObjectDocument, "url" | "publicUrl">> {
   const [name, key, time] = [query.text("bucket"), query.text("key"), query.time("at")];
   const record = await engine.head(name, key, { time });
   if (record === undefined) throw new StoreError("NoSuchKey");
@@ -175,7 +191,7 @@ function changedError(): ConsoleError {
 }
 
 /** Keeps the checksum algorithms; values that were computed from parts are computed again. */
-function expectedChecksums({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
+export function expectedChecksums({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
   return allAlgorithms
     .filter((algorithm) => algorithm !== "md5" && checksums[algorithm] !== undefined)
     .map((algorithm) =>

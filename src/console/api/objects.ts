@@ -6,6 +6,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Fields, Route } from "../route.ts";
 import type { DeletedDocument, ObjectRow, ObjectsDocument } from "../wire-types.ts";
+import { previewKind } from "./content.ts";
 import { versioningState } from "./setting-changes.ts";
 import { toLockDocument } from "./versions.ts";
 
@@ -53,7 +54,8 @@ export function objectRoutes(engine: Engine, now: () => number): readonly Route[
 
 export function toObjectRow(record: ObjectRecord, bucket: Bucket | undefined, now: number): ObjectRow {
   const { key, size, uploaded, etag, storageClass } = record;
-  return { key, size, uploaded, etag, storageClass, lock: toLockDocument(record, bucket, now) };
+  const lock = toLockDocument(record, bucket, now);
+  return { key, size, uploaded, etag, storageClass, preview: previewKind(record), lock };
 }
 
 function parseKeys(given: Fields): readonly string[] {

@@ -83,7 +83,7 @@ export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
   ];
 }
 
-function requestOrigin(request: HttpRequest): string {
+export function requestOrigin(request: HttpRequest): string {
   // The handler has checked the host: it is an address, localhost or a configured name.
   return `${request.scheme}://${request.header("host") ?? ""}`;
 }

@@ -7,7 +7,7 @@ import { corsFlaws, lifecycleFlaws, lockRuleFlaws, type RuleFlaw } from "../../m
 import { isFields } from "../../model/shape.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Call, Fields, Route } from "../route.ts";
-import type { FlawsDocument, RulesDocument } from "../wire-types.ts";
+import type { FlawsDocument, RulesDocument } from "../wire-settings.ts";
 import { type JsonFields, parseCorsRule, parseLifecycleRule, parseLockRule } from "./rule-shapes.ts";
 import { changeSetting, markSetting, requireBucket } from "./setting-changes.ts";
 

@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket, BucketSettings, SettingName } from "../../model/bucket.ts";
 import { ConsoleError } from "../response.ts";
-import type { ChangedDocument, VersioningState } from "../wire-types.ts";
+import type { ChangedDocument } from "../wire-settings.ts";
+import type { VersioningState } from "../wire-types.ts";
 
 export function markSetting(value: unknown): string {
   return createHash("sha256")
@@ -29,9 +30,17 @@ export async function changeSetting(
     seen,
   }: { readonly name: SettingName; readonly changes: BucketSettings; readonly seen: string },
 ): Promise<ChangedDocument> {
-  if (markSetting(settings[name]) !== seen) throw changedError();
+  requireUnchanged({ settings }, name, seen);
   if ((await engine.changeSettings(bucket, changes, settings)) === "conflict") throw changedError();
   return { seen: markSetting(changes[name]) };
+}
+
+export function requireUnchanged(
+  { settings }: Pick<Bucket, "settings">,
+  name: SettingName,
+  seen: string,
+): void {
+  if (markSetting(settings[name]) !== seen) throw changedError();
 }
 
 function changedError(): ConsoleError {

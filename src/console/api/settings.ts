@@ -6,14 +6,26 @@ import { parseQuota, type Quota, type Usage } from "../../model/settings/quota.t
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Call, Fields, Route } from "../route.ts";
-import type { SettingsDocument } from "../wire-types.ts";
+import type { ChangedDocument, SettingsDocument } from "../wire-settings.ts";
+import { parseAccessChange, type SettingChange } from "./bucket/access-settings.ts";
+import type { ConsoleBuckets } from "./bucket/console-buckets.ts";
 import { isPair } from "./rule-shapes.ts";
-import { changeSetting, markSetting, requireBucket, versioningState } from "./setting-changes.ts";
+import {
+  changeSetting,
+  markSetting,
+  requireBucket,
+  requireUnchanged,
+  versioningState,
+} from "./setting-changes.ts";
 
 const path = "/api/settings";
 const maxRetentionDays = 36_500;
+const settingKinds = [
+  ...["versioning", "objectLock", "tags", "quota"],
+  ...["policy", "publicAccessBlock", "publication", "encryption"],
+];
 
-export function settingRoutes(engine: Engine): readonly Route[] {
+export function settingRoutes(engine: Engine, buckets: ConsoleBuckets): readonly Route[] {
   return [
     {
       method: "GET",
@@ -32,13 +44,22 @@ export function settingRoutes(engine: Engine): readonly Route[] {
       method: "PUT",
       path,
       needs: { right: "administer", on: "bucket", in: "query" },
-      run: (call) => putSetting(engine, call),
+      run: (call) => putSetting(engine, buckets, call),
     },
   ];
 }
 
 function toSettingsDocument(bucket: Bucket, usage: Usage | null): SettingsDocument {
-  const { versioning, objectLock, tags = [], quota } = bucket.settings;
+  const {
+    versioning,
+    objectLock,
+    tags = [],
+    quota,
+    policy,
+    publication,
+    publicAccessBlock,
+    encryption,
+  } = bucket.settings;
   const retention = objectLock?.defaultRetention;
   return {
     versioning: versioningState(bucket),
@@ -49,39 +70,53 @@ function toSettingsDocument(bucket: Bucket, usage: Usage | null): SettingsDocume
     tags,
     quota: quota ?? null,
     usage,
+    policy: policy ?? null,
+    publication: publication ?? null,
+    publicAccessBlock: publicAccessBlock ?? null,
+    isEncrypted: encryption !== undefined,
     seen: {
       versioning: markSetting(versioning),
       objectLock: markSetting(objectLock),
       tags: markSetting(bucket.settings.tags),
       quota: markSetting(quota),
+      policy: markSetting(policy),
+      publication: markSetting(publication),
+      publicAccessBlock: markSetting(publicAccessBlock),
+      encryption: markSetting(encryption),
     },
   };
 }
 
-async function putSetting(engine: Engine, { query, fields }: Call) {
+async function putSetting(engine: Engine, buckets: ConsoleBuckets, { query, fields }: Call) {
   const bucket = await requireBucket(engine, query.text("bucket"));
   const given = await fields();
-  const change = { ...parseChange(query.text("kind"), given, bucket), seen: given.text("seen") };
-  return json(await changeSetting(engine, bucket, change));
+  const kind = query.text("kind");
+  const change = parseAccessChange(kind, given, bucket, buckets) ?? parseChange(kind, given, bucket);
+  const seen = given.text("seen");
+  if (kind !== "publication") return json(await changeSetting(engine, bucket, { ...change, seen }));
+  // The index of public buckets changes together with the setting.
+  requireUnchanged(bucket, "publication", seen);
+  await buckets.publish(bucket.name, change.changes.publication);
+  return json({ seen: markSetting(change.changes.publication) } satisfies ChangedDocument);
 }
 
-function parseChange(kind: string, given: Fields, { settings }: Bucket) {
+function parseChange(kind: string, given: Fields, { settings }: Bucket): SettingChange {
   switch (kind) {
     case "versioning":
-      return { name: "versioning", changes: { versioning: parseVersioning(given) } } as const;
+      return { name: "versioning", changes: { versioning: parseVersioning(given) } };
     case "objectLock": {
       const objectLock = parseObjectLock(given);
       // Object Lock needs versioning, so that enabling it turns versioning on.
       const changes: BucketSettings =
         settings.versioning === "on" ? { objectLock } : { objectLock, versioning: "on" };
-      return { name: "objectLock", changes } as const;
+      return { name: "objectLock", changes };
     }
     case "tags":
-      return { name: "tags", changes: { tags: parseTags(given) } } as const;
+      return { name: "tags", changes: { tags: parseTags(given) } };
     case "quota":
-      return { name: "quota", changes: { quota: readQuota(given) } } as const;
+      return { name: "quota", changes: { quota: readQuota(given) } };
     default:
-      throw new ConsoleError(400, '"kind" must be versioning, objectLock, tags or quota.');
+      throw new ConsoleError(400, `"kind" must be one of ${settingKinds.join(", ")}.`);
   }
 }
 

@@ -60,6 +60,13 @@ interface StoredToken {
 }
 
 const kind = "console token";
+const maxNameLength = 60;
+export const tokenNameRule = `1 to ${maxNameLength} characters on one line`;
+
+export function isTokenName(name: string): boolean {
+  return name.trim() !== "" && name.length <= maxNameLength && !/\p{Cc}/u.test(name);
+}
+
 const idShape = /^[a-z2-7]{10}$/;
 const tokenShape = /^sct-([a-z2-7]{10})-[A-Za-z0-9_-]{43}$/;
 

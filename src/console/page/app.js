@@ -1,8 +1,11 @@
 // Entry point of the page: signs in with the token or provider's answer in the URL, if there is one,
 // then shows the sign-in or the console.
-import { ask, whenSignedOut } from "./api.js";
-import { showShell } from "./shell.js";
-import { showSignIn } from "./sign-in.js";
+import { ApiError, ask, unreachableError, whenSignedOut } from "./client/api.js";
+import { watchConnection } from "./client/connection.js";
+import { h } from "./elements/dom.js";
+import { failure } from "./elements/notices.js";
+import { showShell } from "./frame/shell.js";
+import { showSignIn } from "./frame/sign-in.js";
 
 /** Returns the token of the URL and removes it there, so that it does not stay in the history. */
 function takeToken() {
@@ -33,8 +36,23 @@ async function begin(token) {
   try {
     showShell(await ask("/api/session"));
   } catch (error) {
-    showSignIn({ error, onSignedIn: showShell });
+    if (error instanceof ApiError && error.status === 0) showUnreachable();
+    else showSignIn({ error, onSignedIn: showShell });
   }
+}
+
+/** Shows that the server cannot be reached, and starts again once it answers. */
+function showUnreachable() {
+  const controller = new AbortController();
+  const restart = () => {
+    controller.abort();
+    void begin();
+  };
+  watchConnection((state) => {
+    if (state === "online") restart();
+  }, controller.signal);
+  document.title = "Unreachable · Store console";
+  document.body.replaceChildren(h("main", {}, failure(unreachableError(), restart)));
 }
 
 whenSignedOut(() => {

@@ -16,10 +16,16 @@ inBrowser("Buckets", async (t, browser) => {
     await page.keyboard.press("Control+a");
     await page.keyboard.type("holiday-photos");
     await page.keyboard.press("Enter");
-    await page.getByRole("row", { name: /holiday-photos 0 0 B Standard/ }).waitFor();
+    await page.getByText("holiday-photos is empty").waitFor();
+    await page.goto(`${scene.url}/#/buckets`);
+    await page.getByRole("row", { name: /holiday-photos 0 0 B Private Standard/ }).waitFor();
     await looksRight(page, "buckets");
-    await page.getByRole("button", { name: "Delete holiday-photos" }).focus();
+    await page.getByRole("button", { name: "Actions for holiday-photos" }).focus();
     await page.keyboard.press("Enter");
+    await looksRight(page, "buckets-menu");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
     const button = page.getByRole("dialog").getByRole("button", { name: "Delete bucket" });
     assert.equal(await button.isDisabled(), true);
     await page.keyboard.type("holiday-photos");

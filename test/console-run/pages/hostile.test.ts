@@ -43,7 +43,8 @@ inBrowser("Hostile content", async (t, browser) => {
       await opened.getByText("1 shown").waitFor();
       await opened.goto(`${scene.url}/${place(text)}`);
       await opened.getByRole("definition").filter({ hasText: text }).first().waitFor();
-      await opened.getByRole("button", { name: "Edit metadata" }).click();
+      await opened.getByRole("button", { name: "More actions for the object" }).click();
+      await opened.getByRole("menuitem", { name: "Edit metadata…" }).click();
       await opened.getByLabel("Cache-Control").waitFor();
       assert.equal(await opened.getByLabel("Cache-Control").inputValue(), text);
       await opened.keyboard.press("Escape");

@@ -54,11 +54,31 @@ inBrowser("An object", async (t, browser) => {
     );
     assert.ok(record.checksums.sha256);
 
-    await page.getByRole("button", { name: "Edit metadata" }).click();
+    await page.getByRole("button", { name: "More actions for the object" }).click();
+    await page.getByRole("menuitem", { name: "Edit metadata…" }).click();
     await scene.put("bucket", "notes/todo.json", "{}", type("application/json"));
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The object was changed or deleted meanwhile.").waitFor();
     assert.equal((await scene.engine.head("bucket", "notes/todo.json"))!.size, 2);
+  });
+
+  await t.test("the object page shows source text, CSV and Markdown without running HTML", async () => {
+    const markdown =
+      "# Title\n\n- **one**\n\n[bad](javascript:alert(1)) [good](https://example.com)\n\n<b>raw</b>";
+    await scene.put("bucket", "a.md", markdown, type("text/markdown"));
+    await scene.put("bucket", "a.csv", 'name,size\n"rose, red",1\n', type("text/csv"));
+    await scene.put("bucket", "a.js", "// note\nconst a = 'b';", type("text/javascript"));
+    const page = await scene.open(place("a.md"));
+    await page.getByRole("heading", { name: "Title" }).waitFor();
+    await page.getByText("<b>raw</b>").waitFor();
+    assert.equal(await page.getByRole("link", { name: "bad" }).count(), 0);
+    await looksRight(page, "preview-markdown");
+    await page.goto(`${scene.url}/${place("a.csv")}`);
+    await page.getByRole("cell", { name: "rose, red" }).waitFor();
+    await looksRight(page, "preview-csv");
+    await page.goto(`${scene.url}/${place("a.js")}`);
+    await page.locator(".token-comment", { hasText: "// note" }).waitFor();
+    await looksRight(page, "preview-source");
   });
 
   await t.test("the object page previews images, audio, PDF and text", async () => {
@@ -93,16 +113,25 @@ inBrowser("An object", async (t, browser) => {
         permissions: ["clipboard-read", "clipboard-write"],
       });
       const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
-      await page.getByRole("button", { name: "Key", exact: true }).click();
+      const choose = async (name: string) => {
+        await page.getByRole("button", { name: "More actions for the object" }).click();
+        await page.getByRole("menuitem", { name }).click();
+      };
+      await choose("Copy key");
       await page.getByText("Copied the key.").waitFor();
       assert.equal(await copied(), "pixel.png");
-      await page.getByRole("button", { name: "URL" }).click();
-      await page.getByText("Copied the URL.").waitFor();
-      assert.match(await copied(), /^http:\/\/127\.0\.0\.1:\d+\/bucket\/pixel\.png$/);
-      await page.getByRole("button", { name: "Signed link" }).click();
-      await page.getByRole("button", { name: "Copy", exact: true }).click();
-      await page.getByText("Copied the signed link.").waitFor();
-      const answer = await fetch(await copied());
+      // The bucket is private, so that a URL that works is a share link.
+      await page.getByRole("button", { name: "Copy URL" }).click();
+      await page.getByRole("button", { name: "Create link" }).click();
+      await page.getByRole("button", { name: "Copy the link" }).click();
+      await page.getByText("Copied the link.").waitFor();
+      assert.match(await copied(), /\/share\/[\w-]{43}\/pixel\.png$/);
+      assert.equal((await fetch(await copied())).status, 200);
+      await page.getByRole("button", { name: "Done" }).click();
+      await choose("Signed link…");
+      await page.getByRole("button", { name: "Create link" }).click();
+      const answer = await fetch(await page.getByLabel("Link", { exact: true }).inputValue());
+      await page.getByRole("button", { name: "Done" }).click();
       assert.equal(answer.status, 200);
       const bytes = Buffer.from(await answer.arrayBuffer());
       const download = page.waitForEvent("download");
@@ -112,7 +141,7 @@ inBrowser("An object", async (t, browser) => {
       const chunks: Uint8Array[] = [];
       for await (const chunk of await file.createReadStream()) chunks.push(chunk as Uint8Array);
       assert.deepEqual(Buffer.concat(chunks), bytes);
-      await page.getByRole("button", { name: "Delete" }).click();
+      await choose("Delete…");
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
       await page.getByText("Deleted 1 object.").waitFor();
       await page.getByRole("row", { name: /beep.wav/ }).waitFor();

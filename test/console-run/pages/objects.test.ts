@@ -37,22 +37,25 @@ inBrowser("Objects", async (t, browser) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  await t.test("the objects page searches keys by prefix, and its flat view shows every key", async () => {
-    const page = await scene.open("#/objects?bucket=bucket&view=flat");
-    assert.deepEqual(await names(page), [
-      "2026/garden/rose.jpg",
-      "2026/garden/tulip.jpg",
-      "2026/list.txt",
-      "hello.txt",
-    ]);
-    await page.keyboard.press("/");
-    await page.keyboard.type("2026/g");
-    await page.getByText("2 shown").waitFor();
-    assert.deepEqual(await names(page), ["2026/garden/rose.jpg", "2026/garden/tulip.jpg"]);
-    assert.match(page.url(), /search=2026%2Fg/);
-    await page.keyboard.type("nothing");
-    await page.getByText("No key starts with this prefix").waitFor();
-  });
+  await t.test(
+    "the objects page finds any part of a key, and its view of all keys shows every key",
+    async () => {
+      const page = await scene.open("#/objects?bucket=bucket&view=flat");
+      assert.deepEqual(await names(page), [
+        "2026/garden/rose.jpg",
+        "2026/garden/tulip.jpg",
+        "2026/list.txt",
+        "hello.txt",
+      ]);
+      await page.keyboard.press("/");
+      await page.keyboard.type("GARDEN");
+      await page.getByText("2 objects found in 4 keys").waitFor();
+      assert.deepEqual(await names(page), ["2026/garden/rose.jpg", "2026/garden/tulip.jpg"]);
+      assert.match(page.url(), /search=GARDEN/);
+      await page.keyboard.type("nothing");
+      await page.getByText("No key contains this text").waitFor();
+    },
+  );
 
   await t.test("a long object list renders only visible rows and loads more rows on demand", async () => {
     await scene.engine.createBucket("many");
@@ -96,7 +99,8 @@ inBrowser("Objects", async (t, browser) => {
 
     await page.goto(`${scene.url}/#/objects?bucket=bucket`);
     await page.getByRole("checkbox", { name: "Select 2026/" }).check();
-    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "More actions for the selection" }).click();
+    await page.getByRole("menuitem", { name: "Delete 1 item…" }).click();
     await page.getByRole("dialog", { name: "Delete 1 folder with all objects in them?" }).waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("Deleted 3 objects.").waitFor();
@@ -105,7 +109,8 @@ inBrowser("Objects", async (t, browser) => {
 
   await t.test("a bucket can be emptied in the console by typing its name", async () => {
     const page = await scene.open("#/buckets");
-    await page.getByRole("button", { name: "Empty many" }).click();
+    await page.getByRole("button", { name: "Actions for many" }).click();
+    await page.getByRole("menuitem", { name: "Empty…" }).click();
     await page.keyboard.type("many");
     await page.keyboard.press("Enter");
     await page.getByText(`Deleted ${(many - 5).toLocaleString("en-US")} objects.`).waitFor();

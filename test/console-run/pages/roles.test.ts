@@ -85,8 +85,11 @@ photos-team = "photos:editor"
     await page.reload();
     await page.getByRole("link", { name: "photos", exact: true }).waitFor();
     assert.equal(await page.getByRole("navigation").getByRole("link", { name: "Keys" }).count(), 0);
-    await hidden(page, [/^Create bucket/, /^Delete photos/]);
-    await page.getByRole("button", { name: "Empty photos" }).waitFor();
+    await hidden(page, [/^Create bucket/]);
+    await page.getByRole("button", { name: "Actions for photos" }).click();
+    await page.getByRole("menuitem", { name: "Empty…" }).waitFor();
+    assert.equal(await page.getByRole("menuitem", { name: "Delete…" }).count(), 0);
+    await page.keyboard.press("Escape");
     await looksRight(page, "buckets-of-a-group");
   });
 
@@ -100,12 +103,17 @@ photos-team = "photos:editor"
     const token = await createToken("--name", "wall", "--role", "viewer");
     const page = await scene.open("#/buckets", { signInWith: token });
     await page.getByRole("link", { name: "reports", exact: true }).waitFor();
-    await hidden(page, [/^Create bucket/, /^Empty/, /^Delete/]);
+    await hidden(page, [/^Create bucket/]);
+    await page.getByRole("button", { name: "Actions for photos" }).click();
+    assert.equal(await page.getByRole("menuitem", { name: /^(Empty|Delete)/ }).count(), 0);
+    await page.keyboard.press("Escape");
     await looksRight(page, "buckets-of-a-viewer");
     const objects = await scene.open("#/objects?bucket=photos&view=flat", { signInWith: token });
     await objects.getByText("2026/summer.txt").waitFor();
-    await hidden(objects, [/^Upload/, /^Delete/]);
-    assert.equal(await objects.getByRole("checkbox", { name: /^Select/ }).count(), 0);
+    await hidden(objects, [/^Upload/, /^Delete/, /^New folder/]);
+    await objects.getByRole("checkbox", { name: "Select 2026/summer.txt" }).check();
+    await objects.getByRole("button", { name: "Download" }).waitFor();
+    await hidden(objects, [/^Move or copy/, /^More actions/]);
     await looksRight(objects, "objects-of-a-viewer");
     const object = await scene.open("#/object?bucket=photos&key=2026%2Fsummer.txt", { signInWith: token });
     await object.getByRole("link", { name: "Download" }).waitFor();
@@ -146,10 +154,14 @@ photos-team = "photos:editor"
 
   await t.test("a change of a user's role takes effect without a new sign-in", async () => {
     const page = await scene.open("#/buckets", { signInWith: await createToken("--user", "dora") });
-    await page.getByRole("button", { name: "Empty photos" }).waitFor();
+    const menu = page.getByRole("button", { name: "Actions for photos" });
+    await menu.click();
+    await page.getByRole("menuitem", { name: "Empty…" }).waitFor();
     await scene.scene.shell.store("user", "change", "dora", "--role", "viewer", "--data", scene.data);
     await page.reload();
     await page.getByRole("link", { name: "photos", exact: true }).waitFor();
-    await hidden(page, [/^Empty/]);
+    await menu.click();
+    await page.getByRole("menuitem", { name: "Settings" }).waitFor();
+    assert.equal(await page.getByRole("menuitem", { name: "Empty…" }).count(), 0);
   });
 });

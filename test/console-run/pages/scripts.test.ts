@@ -58,6 +58,26 @@ inBrowser("Scripts", async (t, browser) => {
     },
   );
 
+  await t.test("a secret is added and deleted, and its value is never shown", async () => {
+    const page = await scene.open("#/scripts");
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Add secret" }).click();
+    await dialog.getByLabel("Name").fill("BUCKET");
+    await dialog.getByLabel("Value").fill("not to be seen");
+    await dialog.getByRole("button", { name: "Save secret" }).click();
+    await dialog.getByRole("alert").getByText("env.BUCKET is already a bucket binding").waitFor();
+    await dialog.getByLabel("Name").fill("AUTH_KEY");
+    await looksRight(page, "secret-add");
+    await dialog.getByRole("button", { name: "Save secret" }).click();
+    await page.getByText("env.AUTH_KEY").waitFor();
+    assert.ok(!(await page.content()).includes("not to be seen"));
+    await page.getByRole("button", { name: "Actions for secret AUTH_KEY" }).click();
+    await page.getByRole("menuitem", { name: "Delete secret" }).click();
+    await dialog.getByRole("button", { name: "Delete secret" }).click();
+    await page.getByText("Deleted AUTH_KEY of script script.").waitFor();
+    await page.getByText("env.AUTH_KEY").waitFor({ state: "detached" });
+  });
+
   await t.test("the console shows why a script was not restarted, and the script keeps running", async () => {
     const page = await scene.open("#/scripts");
     await scene.scene.write("store.toml", "name = ");

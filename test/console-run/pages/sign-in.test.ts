@@ -10,7 +10,7 @@ inBrowser("Signing in", async (t, browser) => {
   await t.test("the link that store dev prints signs in, and its token is removed from the URL", async () => {
     const { page, context } = await scene.openSignedOut();
     await page.goto(`${scene.url}/#token=${scene.token}`);
-    await page.getByRole("heading", { name: "Buckets" }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     assert.ok(!page.url().includes(scene.token), page.url());
     const [cookie] = await context.cookies();
     assert.match(cookie!.name, /^__Host-store-console-\d+$/);
@@ -21,8 +21,9 @@ inBrowser("Signing in", async (t, browser) => {
     );
     assert.equal(await page.evaluate("document.cookie"), "");
     await page.reload();
-    await page.getByRole("heading", { name: "Buckets" }).waitFor();
-    await page.getByRole("button", { name: /^Sign out/ }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.getByRole("button", { name: /^Account of/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.getByText("You are signed out.").waitFor();
     await page.reload();
     await page.getByLabel("Token", { exact: true }).waitFor();
@@ -40,7 +41,7 @@ inBrowser("Signing in", async (t, browser) => {
     await page.getByRole("alert").getByText("This token is invalid, expired or revoked").waitFor();
     await page.getByLabel("Token", { exact: true }).fill(token);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Buckets" }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     await scene.scene.shell.store("console", "revoke", id, "--data", scene.data);
     await page.reload();
     await page.getByLabel("Token", { exact: true }).waitFor();

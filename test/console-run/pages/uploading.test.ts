@@ -39,7 +39,7 @@ inBrowser("Uploading", async (t, browser) => {
     assert.equal(record!.httpMetadata.contentType, "application/json");
 
     await page.goto(`${scene.url}/#/objects?bucket=bucket&prefix=dropped%2F`);
-    await page.getByText("No key starts with this prefix").waitFor();
+    await page.getByText("This folder is empty").waitFor();
     const devtools = await page.context().newCDPSession(page);
     const data = { items: [], files: [folder], dragOperationsMask: 1 };
     for (const type of ["dragEnter", "dragOver", "drop"] as const) {
@@ -118,7 +118,8 @@ inBrowser("Uploading", async (t, browser) => {
   await t.test("an upload in progress can be aborted on the uploads page", async () => {
     await scene.engine.createUpload("bucket", "abandoned.iso");
     const page = await scene.open("#/uploads");
-    await page.getByRole("button", { name: "Abort abandoned.iso" }).click();
+    await page.getByRole("button", { name: "Actions for abandoned.iso" }).click();
+    await page.getByRole("menuitem", { name: "Abort…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Abort upload" }).click();
     await page.getByText("No uploads in progress").waitFor();
     assert.deepEqual((await scene.engine.listUploads("bucket")).uploads, []);

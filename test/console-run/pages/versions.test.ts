@@ -89,12 +89,15 @@ inBrowser("Versions", async (t, browser) => {
     const page = await scene.open(`#/objects?bucket=${bucket}&view=flat`);
     await page.getByRole("checkbox", { name: "Select a.txt" }).check();
     await page.getByRole("checkbox", { name: "Select folder/c.txt" }).check();
-    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.keyboard.press("Delete");
     await page.getByText("The versions are kept").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("Deleted 2 objects. 2 delete markers written; versions are kept.").waitFor();
-    await page.getByLabel("Show deleted").check();
+    await page.getByRole("link", { name: "Versions and deleted" }).click();
+    await page.getByRole("row", { name: /a.txt/ }).waitFor();
+    await page.getByRole("combobox", { name: "View" }).selectOption("flat");
     await page.getByText("2 shown").waitFor();
+    await page.getByRole("row", { name: /folder\/c.txt/ }).waitFor();
     assert.deepEqual(await names(page), ["a.txt", "folder/c.txt"]);
     await looksRight(page, "objects-deleted");
     await page.getByRole("link", { name: "a.txt" }).click();
@@ -121,6 +124,7 @@ inBrowser("Versions", async (t, browser) => {
     await scene.put(bucket, "logs/3", "three", text);
     const page = await scene.open(`#/objects?bucket=${bucket}&prefix=logs%2F`);
     assert.deepEqual(await names(page), ["1", "2", "3"]);
+    await page.goto(`${scene.url}/#/objects?bucket=${bucket}&prefix=logs%2F&deleted=1`);
     await page.getByRole("button", { name: "As of…" }).click();
     const input = page.getByLabel("Date and time");
     const offset = new Date(at).getTimezoneOffset() * 60_000;

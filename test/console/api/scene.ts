@@ -1,14 +1,19 @@
 // The console's API on a store in memory, with a signed-in client and the recorded audit entries.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { AuditEntry } from "../../../src/audit/audit-log.ts";
-import type { ConsoleKeys } from "../../../src/console/api/keys.ts";
+import type { AuditEntry, AuditLog } from "../../../src/audit/audit-log.ts";
+import { consoleBuckets } from "../../../src/cli/serve/console/buckets.ts";
+import type { Data } from "../../../src/cli/store/open-store.ts";
+import type { ConsoleKeys } from "../../../src/console/api/administration/keys.ts";
+import type { ConsoleScripts } from "../../../src/console/api/administration/scripts.ts";
+import type { ConsoleStatus } from "../../../src/console/api/administration/status.ts";
+import { createSharedDownloads } from "../../../src/console/api/bucket/shares.ts";
 import { maxSignIns, oidcRoutes } from "../../../src/console/api/oidc.ts";
-import type { ConsoleScripts } from "../../../src/console/api/scripts.ts";
 import { signInRoute } from "../../../src/console/api/session.ts";
 import { createProviders, type ProviderOptions } from "../../../src/console/auth/providers.ts";
 import type { Permissions } from "../../../src/console/auth/roles.ts";
 import { createSessions } from "../../../src/console/auth/sessions.ts";
+import { createShareLinks } from "../../../src/console/auth/share-links.ts";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
 import { createTokens, newToken } from "../../../src/console/auth/tokens.ts";
 import { createUsers } from "../../../src/console/auth/users.ts";
@@ -42,10 +47,13 @@ export interface ApiScene {
   /** URL of the console, without a trailing slash. */
   readonly url: string;
   readonly documents: Documents;
+  readonly auditLog: AuditLog;
   readonly routes: readonly Route[];
   /** Returns a client that is signed in with a new token of these permissions. */
-  signIn(permissions: Permissions): Promise<Pick<ApiScene, "ask" | "get" | "refused">>;
+  signIn(permissions: Permissions): Promise<Pick<ApiScene, "ask" | "get" | "refused" | "bytes">>;
   ask(name: string, question?: Question): Promise<Answer>;
+  /** Returns the bytes of a path with its query. */
+  bytes(path: string): Promise<Uint8Array>;
   /** Asserts that the request succeeds, and returns its JSON. */
   get<T>(name: string, question?: Question): Promise<T>;
   /** Asserts that the request fails with the status, and returns the message. */
@@ -62,7 +70,7 @@ export async function apiScene(
   t: TestContext,
   { providers: given = [], trustedProxies = [] }: ApiSceneOptions = {},
 ): Promise<ApiScene> {
-  const { engine, documents } = await openEngine("memory:");
+  const { engine, documents, auditLog } = await openEngine("memory:");
   await engine.createBucket("bucket");
   const now = Date.now;
   const own = newToken();
@@ -75,7 +83,16 @@ export async function apiScene(
   const audited: string[] = [];
   const logged: string[] = [];
   const signIns: string[] = [];
-  const routes = createRoutes({ engine, sessions, keys, metrics: undefined, scripts, s3, now });
+  // The real implementation, of which only some fields of the opened store are needed.
+  const buckets = consoleBuckets(
+    { engine, documents, secretKey: () => Buffer.alloc(32) } as unknown as Data,
+    () => 9002,
+  );
+  const routes = createRoutes({
+    ...{ documents, buckets, url: undefined },
+    ...{ engine, sessions, keys, metrics: undefined, scripts, s3, now, users, tokens, status },
+    ...{ providers: providers.list, audit: auditLog },
+  });
   const handler = createHandler({
     files: () => undefined,
     sessions,
@@ -91,7 +108,10 @@ export async function apiScene(
     hostNames: [],
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
-    recordAudit: async ({ act, subject, by }: Omit<AuditEntry, "time">) => {
+    shared: createSharedDownloads(engine, createShareLinks(documents, now)),
+    recordAudit: async (entry: Omit<AuditEntry, "time">) => {
+      const { act, subject, by } = entry;
+      await auditLog.record({ time: new Date(now()).toISOString(), ...entry });
       if (/sign/.test(act)) signIns.push(`${act} ${by.name ?? ""}`.trim());
       if (subject !== undefined) audited.push(`${act} ${subject}`);
     },
@@ -112,7 +132,7 @@ export async function apiScene(
     return createClient(url, { ...headers, cookie, connection: "close" });
   };
   return {
-    ...{ url, engine, documents, audited, logged, signIns, routes, ...(await client(own.token)) },
+    ...{ url, engine, documents, auditLog, audited, logged, signIns, routes, ...(await client(own.token)) },
     async signIn(permissions) {
       return client((await tokens.create({ name: "test", permissions })).token);
     },
@@ -133,12 +153,24 @@ const scripts: ConsoleScripts = {
   faults: () => [],
   lines: async () => [],
   restart: async () => false,
+  putSecret: async () => {},
+  deleteSecret: async () => false,
+};
+const status: ConsoleStatus = {
+  health: async () => ({
+    ...{ version: "1.2.3", troubles: [], disk: null, lastBackup: null, scripts: 0, faults: 0 },
+    endpoint: "http://127.0.0.1:9000",
+  }),
+  about: async () => ({
+    ...{ version: "1.2.3", node: "v20.19.0", started: 0, data: ["memory:"], ports: [], quotas: [] },
+    encryption: "by bucket",
+  }),
 };
 
 function createClient(
   url: string,
   headers: Readonly<Record<string, string>>,
-): Pick<ApiScene, "ask" | "get" | "refused"> {
+): Pick<ApiScene, "ask" | "get" | "refused" | "bytes"> {
   async function ask(name: string, { query = {}, json }: Question = {}): Promise<Answer> {
     const [method, path] = name.split(" ") as [string, string];
     const search = new URLSearchParams(
@@ -153,6 +185,11 @@ function createClient(
   }
   return {
     ask,
+    async bytes(path) {
+      const response = await fetch(url + path, { headers });
+      assert.equal(response.status, 200);
+      return new Uint8Array(await response.arrayBuffer());
+    },
     async get<T>(name: string, question?: Question) {
       const { status, text } = await ask(name, question);
       assert.ok(status < 300, `${name}: ${status} ${text}`);

@@ -1,7 +1,7 @@
 // The console's API for the settings and rules of a bucket.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ChangedDocument, RulesDocument, SettingsDocument } from "../../../src/console/wire-types.ts";
+import type { ChangedDocument, RulesDocument, SettingsDocument } from "../../../src/console/wire-settings.ts";
 import { type ApiScene, apiScene } from "./scene.ts";
 
 const bucket = "bucket";

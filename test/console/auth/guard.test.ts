@@ -49,14 +49,15 @@ async function scene(t: TestContext) {
     sessions,
     routes: [
       ...sessionRoutes(sessions),
-      ...bucketRoutes(engine, { endGrants: async () => {} }),
-      ...singleObjectRoutes(engine, links, now),
+      ...bucketRoutes(engine, { endGrants: async () => {} }, { listPublic: async () => new Map() }),
+      ...singleObjectRoutes(engine, links, () => undefined, now),
     ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],
     policy: pagePolicy(s3.endpoint),
     hostNames: ["127.0.0.1", "console.example.com"],
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
+    shared: async () => undefined,
     recordAudit: async () => {},
     now,
   });

@@ -1,8 +1,10 @@
-// A line chart over time, as SVG with HTML labels. For accessibility it has a text summary and a
-// table.
-import { h } from "../dom.js";
-import { time } from "../format.js";
+// A line chart over time, as SVG with HTML labels: axes, a tooltip, and for accessibility a text
+// summary and a table.
+import { h } from "../elements/dom.js";
+import { time } from "../elements/format.js";
 import { drawLines } from "./lines.js";
+import { niceTop, timeTicks } from "./scale.js";
+import { addTooltip } from "./tooltip.js";
 
 /**
  * @typedef {object} Line
@@ -16,16 +18,31 @@ import { drawLines } from "./lines.js";
  * @property {number[]} times
  * @property {Line[]} lines at most four
  * @property {(value: number) => string} format
+ * @property {(maxValue: number) => number} [top] rounds the upper end of the scale
+ * @property {number} [from] left end of the axis of time; default: the first time
+ * @property {number} [until] right end of the axis of time; default: the last time
  */
 
 /** @param {ChartOptions} options */
-export function chart({ title, times, lines: drawn, format }) {
+export function chart(options) {
+  const { title, times, lines: drawn, format, top: roundUp = niceTop } = options;
+  const { from = times[0] ?? 0, until = times.at(-1) ?? 1 } = options;
   const maxValue = Math.max(0, ...drawn.flatMap(({ values }) => values.map((value) => value ?? 0)));
-  const top = niceTop(maxValue);
-  const latest = drawn.map(({ name, values }) => `${name} ${formatValue(values.at(-1), format)}`).join(", ");
-  const svg = drawLines({ times, drawn, top });
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${title}: ${latest}; maximum ${format(maxValue)}`);
+  const top = roundUp(maxValue);
+  /** @param {number | undefined} value */
+  const shown = (value) => (value === undefined ? "–" : format(value));
+  const latest = drawn.map(({ name, values }) => `${name} ${shown(values.at(-1))}`).join(", ");
+  const svg = drawLines({ times, drawn, top, from, until });
+  svg.setAttribute("aria-hidden", "true");
+  const plot = h(
+    "div",
+    {
+      ...{ class: "plot", role: "img", tabindex: 0 },
+      "aria-label": `${title}: ${latest}; maximum ${format(maxValue)}. Arrow keys show the values at a time.`,
+    },
+    svg,
+  );
+  addTooltip(plot, { times, lines: drawn, format: shown, from, until });
   return h(
     "section",
     { class: "card chart", "aria-label": title },
@@ -36,32 +53,56 @@ export function chart({ title, times, lines: drawn, format }) {
       ...drawn.map(({ name, values }, i) =>
         h(
           "li",
-          { class: `line-${i + 1}` },
+          { class: `key-${i + 1}` },
           h("span", { class: "swatch", "aria-hidden": "true" }),
           `${name} `,
-          h("strong", {}, formatValue(values.at(-1), format)),
+          h("strong", {}, shown(values.at(-1))),
         ),
       ),
     ),
-    h("div", { class: "plot" }, svg, h("span", { class: "top quiet", "aria-hidden": "true" }, format(top))),
     h(
       "div",
-      { class: "ends quiet", "aria-hidden": "true" },
-      h("span", {}, clock(times[0])),
-      h("span", {}, clock(times.at(-1))),
+      { class: "axes" },
+      h(
+        "div",
+        { class: "y-axis", "aria-hidden": "true" },
+        ...[top, top / 2, 0].map((value) => h("span", {}, format(value))),
+      ),
+      plot,
+      timeAxis(from, until),
     ),
-    table({ title, times, lines: drawn, format }),
+    table({ title, times, lines: drawn, format: shown }),
+  );
+}
+
+/**
+ * @param {number} from
+ * @param {number} until
+ */
+function timeAxis(from, until) {
+  const span = Math.max(1, until - from);
+  return h(
+    "div",
+    { class: "x-axis", "aria-hidden": "true" },
+    ...timeTicks(from, until).flatMap(({ time: at, label }) => {
+      const share = (at - from) / span;
+      // A label at an end would be cut.
+      if (share < 0.06 || share > 0.94) return [];
+      const tick = h("span", {}, label);
+      tick.style.left = `${share * 100}%`;
+      return [tick];
+    }),
   );
 }
 
 /** Number of latest values in the table. */
 const rowsShown = 20;
 
-/** @param {ChartOptions} options */
+/** @param {{ title: string, times: number[], lines: Line[], format: (value: number | undefined) => string }} options */
 function table({ title, times, lines: drawn, format }) {
   const body = h("tbody", {});
   for (let i = times.length - 1; i >= Math.max(0, times.length - rowsShown); i--) {
-    const cells = drawn.map(({ values }) => h("td", { class: "number" }, formatValue(values[i], format)));
+    const cells = drawn.map(({ values }) => h("td", { class: "number" }, format(values[i])));
     body.append(h("tr", {}, h("th", { scope: "row" }, time(times[i] ?? 0)), ...cells));
   }
   const heads = drawn.map(({ name }) => h("th", { scope: "col", class: "number" }, name));
@@ -75,28 +116,4 @@ function table({ title, times, lines: drawn, format }) {
       h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Time"), ...heads)), body),
     ),
   );
-}
-
-/**
- * @param {number | undefined} value
- * @param {(value: number) => string} format
- */
-function formatValue(value, format) {
-  return value === undefined ? "–" : format(value);
-}
-
-/** @param {number | undefined} at */
-function clock(at) {
-  return at === undefined ? "" : time(at).slice(5, 16);
-}
-
-/**
- * Rounds up to 1, 2 or 5 times a power of ten, so that the scale rarely changes.
- *
- * @param {number} maxValue
- */
-function niceTop(maxValue) {
-  if (maxValue <= 0) return 1;
-  const tens = 10 ** Math.floor(Math.log10(maxValue));
-  return [1, 2, 5, 10].map((step) => step * tens).find((step) => step >= maxValue) ?? maxValue;
 }

@@ -7,47 +7,68 @@ const width = 600;
 const height = 160;
 
 /**
- * @param {object} options
- * @param {number[]} options.times
- * @param {Line[]} options.drawn
- * @param {number} options.top value at the upper edge of the chart; the lower edge is 0
+ * @typedef {object} LinesOptions
+ * @property {number[]} times
+ * @property {Line[]} drawn
+ * @property {number} top value at the upper edge of the chart; the lower edge is 0
+ * @property {number} from time at the left edge
+ * @property {number} until time at the right edge
+ */
+
+/**
+ * @param {LinesOptions} options
  * @returns {SVGSVGElement}
  */
-export function drawLines({ times, drawn, top }) {
+export function drawLines({ times, drawn, top, from, until }) {
   const svg = document.createElementNS(svgSpace, "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("preserveAspectRatio", "none");
   for (const share of [0, 0.5, 1]) svg.append(path("grid", `M0 ${share * height}H${width}`));
-  const [first = 0] = times;
-  const span = Math.max(1, (times.at(-1) ?? 0) - first);
+  const span = Math.max(1, until - from);
   /** @param {number} i */
-  const across = (i) => (((times[i] ?? first) - first) / span) * width;
+  const across = (i) => Math.max(0, (((times[i] ?? from) - from) / span) * width);
   for (const [index, { values }] of drawn.entries()) {
-    svg.append(path(`line line-${index + 1}`, pathData(values, across, top)));
+    const runs = findRuns(values, across, top);
+    if (drawn.length === 1) svg.append(path(`area area-${index + 1}`, runs.map(areaData).join("")));
+    svg.append(path(`line line-${index + 1}`, runs.map(lineData).join("")));
   }
   return svg;
 }
+
+/** @typedef {{ x: number, y: number }[]} Run Points without a gap between them. */
 
 /**
  * @param {(number | undefined)[]} values
  * @param {(i: number) => number} across
  * @param {number} top
  */
-function pathData(values, across, top) {
-  let text = "";
-  let isPenDown = false;
+function findRuns(values, across, top) {
+  /** @type {Run[]} */
+  const runs = [];
+  let isGap = true;
   for (const [i, value] of values.entries()) {
-    if (value === undefined) {
-      isPenDown = false;
-      continue;
+    if (value !== undefined) {
+      if (isGap) runs.push([]);
+      runs.at(-1)?.push({ x: across(i), y: height - (Math.min(value, top) / top) * height });
     }
-    const x = across(i).toFixed(1);
-    const y = (height - (Math.min(value, top) / top) * height).toFixed(1);
-    // A value between gaps becomes a dot; if it is the only value, a line over the whole width.
-    text += isPenDown ? `L${x} ${y}` : `M${x} ${y}h${values.length === 1 ? width : 0}`;
-    isPenDown = true;
+    isGap = value === undefined;
   }
-  return text;
+  return runs;
+}
+
+/** A value between gaps becomes a dot. @param {Run} run */
+function lineData(run) {
+  return run
+    .map(({ x, y }, i) => `${i === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}${i === 0 ? "h0" : ""}`)
+    .join("");
+}
+
+/** @param {Run} run */
+function areaData(run) {
+  const [first, last] = [run[0], run.at(-1)];
+  if (first === undefined || last === undefined) return "";
+  const line = run.map(({ x, y }) => `L${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+  return `M${first.x.toFixed(1)} ${height}${line}L${last.x.toFixed(1)} ${height}Z`;
 }
 
 /**

@@ -1,6 +1,6 @@
 // Breadcrumbs to a folder or an object, used as the heading of its page.
-import { h } from "../dom.js";
-import { pageHref } from "../router.js";
+import { pageHref } from "../client/router.js";
+import { h } from "../elements/dom.js";
 import { maskControls } from "./row.js";
 
 /**

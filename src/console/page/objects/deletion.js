@@ -1,9 +1,9 @@
 // Deletes many objects in batches, with progress and a stop button.
-import { ask } from "../api.js";
-import { openForm } from "../dialog.js";
-import { h } from "../dom.js";
-import { counted, number } from "../format.js";
-import { note } from "../notices.js";
+import { ask } from "../client/api.js";
+import { openForm } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { counted, number } from "../elements/format.js";
+import { note } from "../elements/notices.js";
 import { withProgress } from "./progress.js";
 
 /** @import { DeletedDocument, VersioningState } from "../../wire-types.ts" */

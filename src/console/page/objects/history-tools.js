@@ -1,11 +1,14 @@
-// Tools of a versioned bucket's object list: show deleted objects, or the bucket as of a time.
-import { openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { time } from "../format.js";
-import { icons } from "../icons.js";
-import { may } from "../permissions.js";
-import { go, pageHref } from "../router.js";
+// Bar above the tab Versions and deleted: the deleted objects of now, or all objects as of a time,
+// which can be restored.
+import { may } from "../client/permissions.js";
+import { go, pageHref } from "../client/router.js";
+import { openForm } from "../elements/dialog.js";
+import { h, icon } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
 import { restoreFolder } from "./restoring.js";
+
+/** @import { VersioningState } from "../../wire-types.ts" */
 
 /** @typedef {Record<string, string | undefined>} RouteParams */
 
@@ -20,20 +23,22 @@ export function parseAt(params) {
 }
 
 /**
- * Hidden until the listing shows that the bucket is versioned.
- *
- * @param {RouteParams} params
+ * @param {object} options
+ * @param {RouteParams} options.params
+ * @param {number | undefined} options.at
+ * @param {VersioningState} options.versioning
  */
-export function historyTools(params) {
-  const box = h("input", {
-    type: "checkbox",
-    checked: params.deleted !== undefined,
-    onchange: () => go("objects", { ...params, deleted: box.checked ? "1" : undefined }),
-  });
+export function historyBar({ params, at, versioning }) {
+  if (at !== undefined) return historyNotice(params, at);
+  if (versioning === "off") return undefined;
   return h(
     "div",
-    { class: "history-tools", hidden: true },
-    h("label", { class: "choice" }, box, "Show deleted"),
+    { class: "history-bar" },
+    h(
+      "p",
+      { class: "quiet" },
+      "Deleted objects, which can be restored. Or look at the whole bucket at an earlier time.",
+    ),
     h("button", { type: "button", onclick: () => openTimeForm(params) }, icon(icons.history), "As of…"),
   );
 }
@@ -44,7 +49,7 @@ export function historyTools(params) {
  * @param {RouteParams} params
  * @param {number} at
  */
-export function historyNotice(params, at) {
+function historyNotice(params, at) {
   const { bucket = "", prefix = "" } = params;
   const now = { ...params, at: undefined };
   const restore = () => restoreFolder({ bucket, prefix, at }, () => go("objects", now));
@@ -74,7 +79,7 @@ function openTimeForm(params) {
   openForm({
     title: "Show the objects as of a time",
     submit: "Show",
-    content: [h("label", { for: "history-time" }, "Date and time"), input],
+    content: [h("div", { class: "field" }, h("label", { for: "history-time" }, "Date and time"), input)],
     async run() {
       const { prefix, bucket, view } = params;
       const at = Math.min(new Date(input.value).getTime(), Date.now());

@@ -1,6 +1,7 @@
 // The loaded objects of a bucket. Pages are loaded on demand; the selection is stored by name.
-import { ask } from "../api.js";
+import { ask } from "../client/api.js";
 
+/** @import { SearchDocument } from "../../wire-bucket.ts" */
 /** @import { DeletedObjectsDocument, DeletedRow, ObjectRow, ObjectsDocument, VersioningState } from "../../wire-types.ts" */
 
 /**
@@ -10,6 +11,8 @@ import { ask } from "../api.js";
  */
 
 const pageEntries = 200;
+/** Hits after which a search stops until the user asks for more. */
+const maxHits = 1000;
 
 /**
  * @typedef {object} ListingRequest
@@ -18,10 +21,14 @@ const pageEntries = 200;
  * @property {"folders" | "flat"} view
  * @property {number} [at] list the objects as of this time
  * @property {boolean} [isDeleted] list the deleted objects
+ * @property {string} [text] list the objects with this text in any part of their key
  */
 
-/** @param {AbortSignal} signal */
-export function createListing(signal) {
+/**
+ * @param {AbortSignal} signal
+ * @param {() => void} onProgress called while a search runs
+ */
+export function createListing(signal, onProgress) {
   /** @type {Entry[]} */
   let entries = [];
   /** @type {Map<string, Entry>} */
@@ -34,10 +41,12 @@ export function createListing(signal) {
   let loading;
   /** @type {VersioningState} */
   let versioning = "off";
+  let scanned = 0;
   let round = 0;
 
   /** @param {ListingRequest} request */
-  async function load({ bucket, prefix, view, at, isDeleted }) {
+  async function load({ bucket, prefix, view, at, isDeleted, text }) {
+    if (text !== undefined) return search({ bucket, prefix, at, text });
     const ownRound = round;
     const delimiter = view === "folders" ? "/" : undefined;
     const query = { bucket, prefix, delimiter, cursor, limit: pageEntries, at };
@@ -45,12 +54,36 @@ export function createListing(signal) {
     const page = await ask(isDeleted === true ? "/api/objects/deleted" : "/api/objects", { query, signal });
     // Ignore the response: another listing was requested in the meantime.
     if (ownRound !== round) return;
-    entries.push(
-      ...page.prefixes.map((name) => ({ name, folder: /** @type {const} */ (true) })),
-      ...page.objects.map(toEntry),
-    );
+    // An object with the name of the folder only makes the folder exist.
+    const objects = [...page.objects].filter(({ key }) => delimiter === undefined || key !== prefix);
+    entries.push(...page.prefixes.map(toFolder), ...objects.map(toEntry));
     cursor = page.cursor;
     versioning = page.versioning;
+  }
+
+  /** @param {{ bucket: string, prefix: string, at: number | undefined, text: string }} wanted */
+  async function search(wanted) {
+    const ownRound = round;
+    const enough = entries.length + maxHits;
+    do {
+      const query = { ...wanted, cursor };
+      /** @type {SearchDocument} */
+      const page = await ask("/api/objects/search", { query, signal });
+      if (ownRound !== round) return;
+      entries.push(...page.objects.map(toEntry));
+      scanned += page.scanned;
+      cursor = page.cursor;
+      onProgress();
+    } while (cursor !== undefined && entries.length < enough);
+  }
+
+  /** @param {ListingRequest} next */
+  function start(next) {
+    const own = load(next).finally(() => {
+      if (loading === own) loading = undefined;
+    });
+    loading = own;
+    return own;
   }
 
   return {
@@ -61,12 +94,10 @@ export function createListing(signal) {
       const previous = entries;
       entries = [];
       cursor = undefined;
+      scanned = 0;
       selected.clear();
-      loading = load(next).finally(() => {
-        loading = undefined;
-      });
       try {
-        await loading;
+        await start(next);
       } catch (error) {
         entries = previous;
         throw error;
@@ -75,11 +106,35 @@ export function createListing(signal) {
     /** Loads the next page, unless it is already loading. Returns whether entries were added. */
     async more() {
       if (cursor === undefined || loading !== undefined || request === undefined) return false;
-      loading = load(request).finally(() => {
-        loading = undefined;
-      });
-      await loading;
+      await start(request);
       return true;
+    },
+    /** Ends a search; what was found stays. */
+    stop() {
+      round++;
+      cursor = undefined;
+      loading = undefined;
+    },
+    /**
+     * Adds an object that was just uploaded, if it belongs to what is loaded.
+     *
+     * @param {ObjectRow} row
+     */
+    insert(row) {
+      const { prefix = "", view = "folders", text } = request ?? {};
+      if (text !== undefined || !row.key.startsWith(prefix) || row.key === prefix) return;
+      const slash = view === "folders" ? row.key.indexOf("/", prefix.length) : -1;
+      const entry = slash === -1 ? toEntry(row) : toFolder(row.key.slice(0, slash + 1));
+      const at = entries.findIndex(({ name }) => name === entry.name);
+      if (at !== -1) entries[at] = entry;
+      else if (
+        cursor === undefined ||
+        entries.some((one) => one.folder === entry.folder && one.name > entry.name)
+      ) {
+        const next = entries.findIndex((one) => one.folder === entry.folder && one.name > entry.name);
+        const end = entry.folder ? entries.findLastIndex(({ folder }) => folder) + 1 : entries.length;
+        entries.splice(next === -1 ? end : next, 0, entry);
+      }
     },
     get entries() {
       return entries;
@@ -87,33 +142,25 @@ export function createListing(signal) {
     get hasMore() {
       return cursor !== undefined;
     },
+    get isLoading() {
+      return loading !== undefined;
+    },
     get versioning() {
       return versioning;
     },
+    get scanned() {
+      return scanned;
+    },
     selected,
-    /** @param {number} index */
-    toggle(index) {
-      const entry = entries[index];
-      if (entry === undefined) return;
-      if (selected.has(entry.name)) selected.delete(entry.name);
-      else selected.set(entry.name, entry);
-    },
-    /**
-     * @param {number} from
-     * @param {number} to
-     */
-    selectRange(from, to) {
-      for (const entry of entries.slice(Math.min(from, to), Math.max(from, to) + 1)) {
-        selected.set(entry.name, entry);
-      }
-    },
-    /** Selects all loaded entries, or clears the selection if all were selected. */
-    toggleAll() {
-      const isAll = entries.length > 0 && entries.every(({ name }) => selected.has(name));
-      selected.clear();
-      if (!isAll) for (const entry of entries) selected.set(entry.name, entry);
-    },
   };
+}
+
+/**
+ * @param {string} name
+ * @returns {Entry}
+ */
+function toFolder(name) {
+  return { name, folder: true };
 }
 
 /**

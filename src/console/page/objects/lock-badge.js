@@ -1,6 +1,6 @@
 // Badge of a version that is locked.
-import { h } from "../dom.js";
-import { time } from "../format.js";
+import { h } from "../elements/dom.js";
+import { time } from "../elements/format.js";
 
 /** @import { LockDocument } from "../../wire-types.ts" */
 

@@ -1,9 +1,9 @@
 // Form to change an object's HTTP metadata, custom metadata and storage class.
-import { ask } from "../api.js";
-import { openForm } from "../dialog.js";
-import { h } from "../dom.js";
-import { note } from "../notices.js";
-import { createPairs } from "../pairs.js";
+import { ask } from "../client/api.js";
+import { openForm } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { note } from "../elements/notices.js";
+import { createPairs } from "../elements/pairs.js";
 
 /** @import { ObjectDocument } from "../../wire-types.ts" */
 

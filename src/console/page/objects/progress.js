@@ -1,7 +1,7 @@
 // Dialog that shows the progress of work on many objects, with a stop button.
-import { openDialog } from "../dialog.js";
-import { h } from "../dom.js";
-import { noteFailure } from "../notices.js";
+import { openDialog } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { noteFailure } from "../elements/notices.js";
 
 /** @typedef {{ isStopped: () => boolean, setText: (text: string) => void }} Progress */
 

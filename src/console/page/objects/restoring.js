@@ -1,9 +1,9 @@
 // Restores objects: deleted objects of a selection, or a whole folder to a time.
-import { ask } from "../api.js";
-import { openForm } from "../dialog.js";
-import { h } from "../dom.js";
-import { counted, number, time } from "../format.js";
-import { note } from "../notices.js";
+import { ask } from "../client/api.js";
+import { openForm } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { counted, number, time } from "../elements/format.js";
+import { note } from "../elements/notices.js";
 import { withProgress } from "./progress.js";
 import { maskControls } from "./row.js";
 

@@ -1,10 +1,15 @@
-// A row of the object list: a folder or an object.
-import { h, icon } from "../dom.js";
-import { bytes, time } from "../format.js";
-import { icons } from "../icons.js";
-import { pageHref } from "../router.js";
+// A row or tile of the object list: a folder or an object.
+import { address } from "../client/api.js";
+import { pageHref } from "../client/router.js";
+import { h, icon } from "../elements/dom.js";
+import { bytes, time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { menuButton } from "../elements/menu.js";
+import { entryIcon } from "./kinds.js";
 import { lockBadge } from "./lock-badge.js";
 
+/** @import { ObjectRow } from "../../wire-types.ts" */
+/** @import { MenuItem } from "../elements/menu.js" */
 /** @import { Entry } from "./listing.js" */
 
 /**
@@ -15,8 +20,10 @@ import { lockBadge } from "./lock-badge.js";
  * @property {(range: boolean) => void} onToggle
  * @property {() => void} onRestore restores a deleted object
  * @property {boolean} isDeletedShown whether the list shows deleted objects
- * @property {boolean} canEdit whether the user can select rows and restore objects
+ * @property {boolean} canEdit whether the user can restore objects
+ * @property {boolean} canSelect
  * @property {number | undefined} at time of the listing, if it is history
+ * @property {(MenuItem | "line" | undefined | false)[]} menu
  */
 
 /**
@@ -24,14 +31,67 @@ import { lockBadge } from "./lock-badge.js";
  * @param {RowOptions} options
  */
 export function objectRow(entry, options) {
-  const { bucket, prefix, isSelected, onToggle, onRestore, at, isDeletedShown, canEdit } = options;
+  const { shown, box, link, menu, restore } = parts(entry, options);
+  const [size, storageClass, written] = cellTexts(entry);
+  return h(
+    "div",
+    { class: "list-row", role: "row", "aria-selected": String(options.isSelected) },
+    h("div", { role: "gridcell", class: "cell-box" }, box),
+    h(
+      "div",
+      { role: "gridcell", class: "deleted" in entry ? "cell-name deleted" : "cell-name" },
+      "row" in entry && isSmallImage(entry.row)
+        ? thumbnail(options.bucket, entry.row, options.at)
+        : icon(icons[entryIcon(entry)]),
+      link,
+      "row" in entry ? lockBadge(entry.row.lock) : undefined,
+      restore,
+    ),
+    h("div", { role: "gridcell", class: "cell-size number" }, size),
+    h("div", { role: "gridcell", class: "cell-class" }, storageClass),
+    h("div", { role: "gridcell", class: "cell-time" }, written),
+    h("div", { role: "gridcell", class: "cell-menu" }, menu ?? h("span", { class: "unseen" }, shown)),
+  );
+}
+
+/**
+ * @param {Entry} entry
+ * @param {RowOptions} options
+ */
+export function objectTile(entry, options) {
+  const { box, link, menu, restore } = parts(entry, options);
+  const [size, , written] = cellTexts(entry);
+  const picture =
+    "row" in entry && isSmallImage(entry.row)
+      ? thumbnail(options.bucket, entry.row, options.at)
+      : icon(icons[entryIcon(entry)]);
+  return h(
+    "div",
+    { class: "tile", role: "row", "aria-selected": String(options.isSelected) },
+    h("div", { role: "gridcell", class: "tile-box" }, box),
+    h("div", { role: "gridcell", class: "tile-menu" }, menu),
+    h("div", { role: "gridcell", class: "tile-picture" }, picture),
+    h("div", { role: "gridcell", class: "cell-name" }, link, restore),
+    h(
+      "div",
+      { role: "gridcell", class: "quiet small-text" },
+      entry.folder ? "Folder" : `${size} · ${written.slice(0, 10)}`,
+    ),
+  );
+}
+
+/**
+ * @param {Entry} entry
+ * @param {RowOptions} options
+ */
+function parts(entry, { bucket, prefix, isSelected, onToggle, onRestore, at, isDeletedShown, ...more }) {
   const { name } = entry;
   const shown = name.slice(prefix.length) || name;
   const box = h("input", {
     type: "checkbox",
     tabindex: -1,
     "aria-label": `Select ${shown}`,
-    hidden: !canEdit,
+    hidden: !more.canSelect,
     /** @param {MouseEvent} event */
     onclick: (event) => onToggle(event.shiftKey),
   });
@@ -41,38 +101,65 @@ export function objectRow(entry, options) {
     { href: entryHref(bucket, entry, { at, isDeleted: isDeletedShown }), tabindex: -1, title: name },
     h("bdi", {}, maskControls(shown)),
   );
-  const isDeleted = "deleted" in entry;
-  const [size, storageClass, written] = cellTexts(entry);
-  return h(
-    "div",
-    { class: "list-row", role: "row", "aria-selected": String(isSelected) },
-    h("div", { role: "gridcell", class: "cell-box" }, box),
-    h(
-      "div",
-      { role: "gridcell", class: isDeleted ? "cell-name deleted" : "cell-name" },
-      icon(entry.folder ? icons.folder : icons.object),
-      link,
-      "row" in entry ? lockBadge(entry.row.lock) : undefined,
-      isDeleted && canEdit
-        ? h(
-            "button",
-            { type: "button", tabindex: -1, "aria-label": `Restore ${shown}`, onclick: onRestore },
-            "Restore",
-          )
-        : undefined,
-    ),
-    h("div", { role: "gridcell", class: "cell-size number" }, size),
-    h("div", { role: "gridcell", class: "cell-class" }, storageClass),
-    h("div", { role: "gridcell", class: "cell-time" }, written),
-  );
+  const restore =
+    "deleted" in entry && more.canEdit
+      ? h(
+          "button",
+          {
+            class: "small",
+            type: "button",
+            tabindex: -1,
+            "aria-label": `Restore ${shown}`,
+            onclick: onRestore,
+          },
+          "Restore",
+        )
+      : undefined;
+  const menu =
+    more.menu.length === 0 ? undefined : menuButton({ label: `Actions for ${shown}`, items: more.menu });
+  menu?.setAttribute("tabindex", "-1");
+  return { shown, box, link, menu, restore };
+}
+
+/** Larger images are not loaded for a thumbnail. */
+const maxThumbnailBytes = 2 * 1024 * 1024;
+const maxThumbnails = 300;
+/** Loaded images, so that scrolling does not load them again. @type {Map<string, HTMLImageElement>} */
+const thumbnails = new Map();
+
+/** @param {ObjectRow} row */
+function isSmallImage({ preview, size }) {
+  return preview === "image" && size > 0 && size <= maxThumbnailBytes;
+}
+
+/**
+ * @param {string} bucket
+ * @param {ObjectRow} row
+ * @param {number | undefined} at
+ */
+function thumbnail(bucket, { key, etag }, at) {
+  const src = address("/api/content", {
+    bucket,
+    key,
+    etag: at === undefined ? etag : undefined,
+    at,
+    as: "preview",
+  });
+  const image =
+    thumbnails.get(src) ?? h("img", { class: "thumbnail", src, alt: "", loading: "lazy", decoding: "async" });
+  thumbnails.delete(src);
+  thumbnails.set(src, image);
+  const oldest = thumbnails.size > maxThumbnails ? thumbnails.keys().next().value : undefined;
+  if (oldest !== undefined) thumbnails.delete(oldest);
+  return image;
 }
 
 /** @param {Entry} entry */
 function cellTexts(entry) {
-  if (entry.folder) return ["", "", ""];
-  if ("deleted" in entry) return ["Deleted", "", time(entry.deleted)];
+  if (entry.folder) return /** @type {const} */ (["", "", ""]);
+  if ("deleted" in entry) return /** @type {const} */ (["Deleted", "", time(entry.deleted)]);
   const { size, storageClass, uploaded } = entry.row;
-  return [bytes(size), storageClass, time(uploaded)];
+  return /** @type {const} */ ([bytes(size), storageClass, time(uploaded)]);
 }
 
 /**

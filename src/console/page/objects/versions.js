@@ -1,10 +1,10 @@
 // Versions of an object: a table with download, restore, and delete for good.
-import { address, ask } from "../api.js";
-import { openForm } from "../dialog.js";
-import { h } from "../dom.js";
-import { bytes, time } from "../format.js";
-import { note, noteFailure } from "../notices.js";
-import { may } from "../permissions.js";
+import { address, ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { openForm } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { bytes, time } from "../elements/format.js";
+import { note, noteFailure } from "../elements/notices.js";
 import { lockBadge } from "./lock-badge.js";
 
 /** @import { VersionRow, VersionsDocument } from "../../wire-types.ts" */
@@ -127,6 +127,7 @@ function versionRow(row, canRestore, options) {
           h(
             "button",
             {
+              class: "danger-plain",
               type: "button",
               "aria-label": `Delete version of ${written}`,
               onclick: () => openVersionDeletion(row, options),

@@ -1,119 +1,150 @@
 // Page of buckets with their totals; creates, empties and deletes buckets.
-import { ask } from "../api.js";
-import { openConfirmation, openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { bytes, number, time } from "../format.js";
-import { icons } from "../icons.js";
-import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
-import { emptyBucket } from "../objects/deletion.js";
-import { may } from "../permissions.js";
-import { pageHref } from "../router.js";
-import { addShortcuts } from "../shortcuts.js";
+import { openCreation, openDeletion, openEmptying } from "../bucket/bucket-dialogs.js";
+import { ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { go, pageHref } from "../client/router.js";
+import { h, icon } from "../elements/dom.js";
+import { ago, bytes, counted, number, time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { menuButton } from "../elements/menu.js";
+import { empty, firstStep, isAbort, noteFailure } from "../elements/notices.js";
+import { table, tableRow } from "../elements/table.js";
+import { addShortcuts } from "../frame/shortcuts.js";
 
-/** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { BucketsDocument, TotalsDocument } from "../../wire-types.ts" */
+/** @import { View } from "../frame/pages.js" */
+/** @import { Column } from "../elements/table.js" */
+
+/** @typedef {BucketsDocument["buckets"][number]} Bucket */
+
+/** @type {readonly Column[]} */
+const columns = [
+  { name: "Name" },
+  { name: "Objects", kind: "number" },
+  { name: "Size", kind: "number" },
+  { name: "Access" },
+  { name: "Class" },
+  { name: "Created", kind: "when" },
+];
+
+/** A filter is offered from this number of buckets. */
+const minFiltered = 6;
 
 /** @param {View} view */
-export async function render({ signal }) {
+export async function render({ params, signal }) {
   const content = h("div", {});
+  /** @type {readonly Bucket[]} */
+  let buckets = [];
+  const area = h("div", {});
+  const filter = h("input", {
+    ...{ type: "search", "aria-label": "Filter by name", placeholder: "Filter by name" },
+    ...{ autocomplete: "off", spellcheck: "false", oninput: () => draw() },
+  });
+  const create = () => openCreation((name) => go("objects", { bucket: name }));
 
-  async function refresh() {
-    /** @type {BucketsDocument} */
-    const { buckets } = await ask("/api/buckets", { signal });
-    const create = () => openCreation(refresh);
-    const head = h(
-      "div",
-      { class: "page-head" },
-      h("h1", {}, "Buckets"),
-      may("administer")
-        ? h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket")
-        : undefined,
-    );
-    const rows = buckets.map((bucket) => bucketRow(bucket, refresh));
-    content.replaceChildren(head, rows.length === 0 ? emptyState() : table(rows.map(({ row }) => row)));
+  function draw() {
+    const text = filter.value.trim().toLowerCase();
+    const shown = buckets.filter(({ name }) => name.includes(text));
+    const rows = shown.map((bucket) => bucketRow(bucket, refreshSafely));
+    if (buckets.length === 0) area.replaceChildren(emptyState(create));
+    else if (rows.length === 0)
+      area.replaceChildren(
+        h("div", { class: "card" }, empty("No bucket has this name", "Change the filter.")),
+      );
+    else {
+      const list = table({ label: "Buckets", columns, rows: rows.map(({ row }) => row), hasTools: true });
+      area.replaceChildren(list, h("p", { class: "quiet small-text" }, counted(shown.length, "bucket")));
+    }
     void loadTotals(rows, signal);
   }
 
-  if (may("administer"))
-    addShortcuts(signal, [{ key: "c", does: "Create a bucket", run: () => openCreation(refresh) }]);
+  async function refresh() {
+    /** @type {BucketsDocument} */
+    const document = await ask("/api/buckets", { signal });
+    buckets = document.buckets;
+    head.hidden = buckets.length === 0 && may("administer");
+    search.hidden = buckets.length < minFiltered;
+    draw();
+  }
+  const refreshSafely = () => void refresh().catch(noteFailure);
+
+  const search = h("div", { class: "search" }, icon(icons.search), filter);
+  const head = h(
+    "div",
+    { class: "page-head" },
+    h("h1", {}, "Buckets"),
+    search,
+    may("administer")
+      ? h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket")
+      : undefined,
+  );
+  content.append(head, area);
+  if (may("administer")) addShortcuts(signal, [{ key: "c", does: "Create a bucket", run: create }]);
   await refresh();
+  if (params.get("create") === "1" && may("administer")) queueMicrotask(create);
   return content;
 }
 
-function emptyState() {
+/** @param {() => void} create */
+function emptyState(create) {
   if (!may("administer"))
-    return emptyCard("There are no buckets that you can see", "Ask an administrator for a role.");
-  return emptyCard(
-    "There are no buckets yet",
-    "Buckets contain objects. Create one here, or with ",
-    h("code", {}, "store bucket create"),
-  );
-}
-
-/** @param {readonly HTMLTableRowElement[]} rows */
-function table(rows) {
-  const names = ["Name", "Objects", "Size", "Default class", "Created"];
-  const heads = names.map((name) =>
-    h("th", { scope: "col", class: name === "Objects" || name === "Size" ? "number" : undefined }, name),
-  );
-  return h(
-    "div",
-    { class: "card table-scroll" },
-    h(
-      "table",
-      { class: "stacks" },
-      h(
-        "thead",
-        {},
-        h("tr", {}, ...heads, h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions"))),
-      ),
-      h("tbody", {}, ...rows),
-    ),
-  );
+    return firstStep({
+      icon: "buckets",
+      title: "There are no buckets that you can see",
+      text: ["Ask an administrator for a role on a bucket."],
+    });
+  return firstStep({
+    icon: "buckets",
+    title: "Create your first bucket",
+    text: ["A bucket contains objects: files of any size, each with a name, a type and metadata."],
+    actions: [
+      h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket"),
+    ],
+  });
 }
 
 /**
- * @param {BucketDocument} bucket
- * @param {() => Promise<void>} refresh
+ * @param {Bucket} bucket
+ * @param {() => void} refresh
  */
-function bucketRow({ name, created, storageClass }, refresh) {
-  const objects = h("td", { class: "number", "data-name": "Objects" }, "…");
-  const size = h("td", { class: "number", "data-name": "Size" }, "…");
-  const row = h(
-    "tr",
-    {},
-    h("th", { scope: "row" }, h("a", { href: pageHref("objects", { bucket: name }) }, name)),
-    objects,
-    size,
-    h("td", { "data-name": "Default class" }, storageClass),
-    h("td", { "data-name": "Created" }, time(created)),
-    h(
-      "td",
-      {},
-      h(
-        "div",
-        { class: "row-tools" },
-        h(
-          "a",
-          { class: "button", href: pageHref("rules", { bucket: name }), "aria-label": `Settings of ${name}` },
-          "Settings",
-        ),
-        may("edit", name) &&
-          h(
-            "button",
-            { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptyDialog(name, refresh) },
-            "Empty",
-          ),
-        may("administer", name) &&
-          h(
-            "button",
-            { type: "button", "aria-label": `Delete ${name}`, onclick: () => openDeletion(name, refresh) },
-            "Delete",
-          ),
-      ),
-    ),
+function bucketRow({ name, created, storageClass, isPublic }, refresh) {
+  const objects = h("span", {}, "…");
+  const size = h("span", {}, "…");
+  const tools = menuButton({
+    label: `Actions for ${name}`,
+    items: [
+      { label: "Open", icon: "folder", href: pageHref("objects", { bucket: name }) },
+      { label: "Settings", icon: "rules", href: pageHref("bucket", { bucket: name, tab: "settings" }) },
+      { label: "Access", icon: "users", href: pageHref("bucket", { bucket: name, tab: "access" }) },
+      may("edit", name) && "line",
+      may("edit", name) && {
+        ...{ label: "Empty…", icon: "remove", danger: true },
+        run: () => openEmptying(name, refresh),
+      },
+      may("administer", name) && {
+        ...{ label: "Delete…", icon: "remove", danger: true },
+        run: () => void openDeletion(name, refresh),
+      },
+    ],
+  });
+  const row = tableRow(
+    columns,
+    [
+      h("a", { href: pageHref("objects", { bucket: name }) }, name),
+      objects,
+      size,
+      accessBadge(isPublic),
+      storageClass,
+      h("span", { title: time(created) }, ago(created)),
+    ],
+    tools,
   );
   return { name, row, objects, size };
+}
+
+/** @param {boolean} isPublic */
+export function accessBadge(isPublic) {
+  return isPublic ? h("span", { class: "badge public" }, "Public") : h("span", { class: "badge" }, "Private");
 }
 
 /**
@@ -123,104 +154,18 @@ function bucketRow({ name, created, storageClass }, refresh) {
  * @param {AbortSignal} signal
  */
 async function loadTotals(rows, signal) {
-  for (const { name, objects, size } of rows) {
+  for (const { name, row, objects, size } of rows) {
+    if (signal.aborted) return;
+    // Another list is shown now.
+    if (!row.isConnected && rows.some((other) => other.row.isConnected)) continue;
     try {
       /** @type {TotalsDocument} */
       const totals = await ask("/api/buckets/totals", { query: { bucket: name }, signal });
       objects.textContent = number(totals.objects);
-      size.textContent = bytes(totals.bytes);
+      size.textContent = bytes(totals.bytes + totals.noncurrentBytes);
     } catch (error) {
       if (isAbort(error)) return;
       objects.textContent = size.textContent = "unknown";
     }
   }
-}
-
-/** @param {() => Promise<void>} refresh */
-function openCreation(refresh) {
-  const name = h("input", {
-    id: "bucket-name",
-    autocomplete: "off",
-    spellcheck: "false",
-    required: true,
-    minlength: 3,
-    maxlength: 63,
-    "aria-describedby": "bucket-name-help",
-  });
-  const storageClass = h(
-    "select",
-    { id: "bucket-class" },
-    h("option", { value: "Standard" }, "Standard"),
-    h("option", { value: "InfrequentAccess" }, "Infrequent access"),
-  );
-  openForm({
-    title: "Create a bucket",
-    submit: "Create",
-    content: [
-      h("label", { for: "bucket-name" }, "Name"),
-      name,
-      h(
-        "p",
-        { id: "bucket-name-help", class: "quiet" },
-        "3 to 63 lowercase letters, digits, dots and dashes.",
-      ),
-      h("label", { for: "bucket-class" }, "Default storage class"),
-      storageClass,
-    ],
-    async run() {
-      await ask("/api/buckets", {
-        method: "POST",
-        json: { name: name.value, storageClass: storageClass.value },
-      });
-      note(`Created bucket ${name.value}.`);
-      await refresh();
-    },
-  });
-  name.focus();
-}
-
-/**
- * @param {string} name
- * @param {() => Promise<void>} refresh
- */
-function openDeletion(name, refresh) {
-  openConfirmation({
-    name,
-    title: `Delete bucket ${name}?`,
-    submit: "Delete bucket",
-    content: [
-      h(
-        "p",
-        {},
-        "Only a bucket without objects and versions can be deleted. Its uploads in progress are aborted.",
-      ),
-    ],
-    async run() {
-      await ask("/api/buckets", { method: "DELETE", query: { bucket: name } });
-      note(`Deleted bucket ${name}.`);
-      await refresh();
-    },
-  });
-}
-
-/**
- * @param {string} name
- * @param {() => Promise<void>} refresh
- */
-function openEmptyDialog(name, refresh) {
-  openConfirmation({
-    name,
-    title: `Empty bucket ${name}?`,
-    submit: "Delete all objects",
-    content: [
-      h(
-        "p",
-        {},
-        "This deletes all objects in the bucket: permanently, unless versioning is on and keeps their versions. The bucket and its settings stay.",
-      ),
-    ],
-    async run() {
-      void emptyBucket(name).then(refresh).catch(noteFailure);
-    },
-  });
 }

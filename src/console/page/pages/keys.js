@@ -1,152 +1,148 @@
 // Page of access keys with permissions and last use; creates, rotates, disables and deletes keys.
-import { ask } from "../api.js";
-import { openConfirmation } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { time } from "../format.js";
-import { icons } from "../icons.js";
-import { emptyCard, note, noteFailure } from "../notices.js";
-import { addShortcuts } from "../shortcuts.js";
-import { openCreation, openRotation } from "./key-dialogs.js";
+import { ask } from "../client/api.js";
+import { openConfirmation } from "../elements/dialog.js";
+import { h, icon } from "../elements/dom.js";
+import { focusAgain } from "../elements/focus.js";
+import { ago, bytes, number, time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { menuButton } from "../elements/menu.js";
+import { firstStep, note, noteFailure } from "../elements/notices.js";
+import { table, tableRow } from "../elements/table.js";
+import { addShortcuts } from "../frame/shortcuts.js";
+import { openCreation, openRotation } from "../keys/dialogs.js";
 
-/** @import { BucketsDocument, KeyDocument, KeysDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { BucketsDocument, GrantDocument, KeyDocument, KeysDocument } from "../../wire-types.ts" */
+/** @import { Column } from "../elements/table.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
-export async function render({ signal }) {
+export async function render({ params, signal }) {
   const content = h("div", {});
+
+  async function create() {
+    /** @type {BucketsDocument} */
+    const { buckets } = await ask("/api/buckets", { signal });
+    openCreation({ buckets: buckets.map(({ name }) => name), refresh });
+  }
+  const runCreate = () => void create().catch(noteFailure);
+  const createButton = () =>
+    h("button", { class: "primary", type: "button", onclick: runCreate }, icon(icons.add), "Create key");
 
   async function refresh() {
     /** @type {KeysDocument} */
-    const { keys, rights } = await ask("/api/keys", { signal });
-    create = async () => {
-      /** @type {BucketsDocument} */
-      const { buckets } = await ask("/api/buckets", { signal });
-      openCreation({ buckets: buckets.map(({ name }) => name), rights, refresh });
-    };
-    const head = h(
-      "div",
-      { class: "page-head" },
-      h("h1", {}, "Keys"),
-      h(
-        "button",
-        { class: "primary", type: "button", onclick: () => create().catch(noteFailure) },
-        icon(icons.add),
-        "Create key",
-      ),
-    );
+    const { keys } = await ask("/api/keys", { signal });
     const rows = keys.map((key) => keyRow(key, refresh));
-    content.replaceChildren(head, rows.length === 0 ? emptyState() : table(rows));
+    content.replaceChildren(
+      rows.length === 0 ? noKeys(createButton()) : table({ label: "Keys", columns, rows, hasTools: true }),
+    );
   }
 
-  /** @type {() => Promise<void>} */
-  let create = async () => {};
-  addShortcuts(signal, [{ key: "c", does: "Create a key", run: () => void create().catch(noteFailure) }]);
+  addShortcuts(signal, [{ key: "c", does: "Create a key", run: runCreate }]);
   await refresh();
-  return content;
+  if (params.has("create")) setTimeout(runCreate);
+  return h("div", {}, h("div", { class: "page-head" }, h("h1", {}, "Keys"), createButton()), content);
 }
 
-function emptyState() {
-  return emptyCard(
-    "There are no access keys yet",
-    "S3 clients sign requests with an access key. Create one here, or with ",
-    h("code", {}, "store key create"),
-  );
+/** @param {HTMLElement} action */
+function noKeys(action) {
+  return firstStep({
+    ...{ icon: "keys", title: "No access keys yet", actions: [action] },
+    text: [
+      "S3 clients sign requests with an access key. Give each client its own key, ",
+      "limited to the buckets or prefixes that it needs.",
+    ],
+  });
 }
 
-/** @param {readonly HTMLTableRowElement[]} rows */
-function table(rows) {
-  const names = ["Access key id", "Account", "State", "Permissions", "Created", "Expires", "Last used"];
-  return h(
-    "div",
-    { class: "card table-scroll" },
-    h(
-      "table",
-      { class: "stacks" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          ...names.map((name) => h("th", { scope: "col" }, name)),
-          h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions")),
-        ),
-      ),
-      h("tbody", {}, ...rows),
-    ),
-  );
-}
+/** @type {readonly Column[]} */
+const columns = [
+  { name: "Key" },
+  { name: "State" },
+  { name: "Permissions" },
+  { name: "Expires", kind: "when" },
+  { name: "Last used", kind: "when" },
+  { name: "Created", kind: "when" },
+];
 
 /**
  * @param {KeyDocument} key
  * @param {() => Promise<void>} refresh
  */
 function keyRow(key, refresh) {
-  const { accessKeyId, name, account, state, created, expires, lastUsed } = key;
-  return h(
-    "tr",
-    {},
-    h(
-      "th",
-      { scope: "row", class: "mono" },
-      accessKeyId,
-      name === null ? undefined : h("p", { class: "quiet" }, name),
-    ),
-    h("td", { "data-name": "Account" }, account),
-    h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousSecretNote(key)),
-    h("td", { "data-name": "Permissions" }, ...grantItems(key)),
-    h("td", { "data-name": "Created" }, time(created)),
-    h("td", { "data-name": "Expires" }, expires === null ? "never" : time(expires)),
-    h("td", { "data-name": "Last used" }, lastUsed === null ? "never" : time(lastUsed)),
-    h("td", {}, keyTools(key, refresh)),
+  const { accessKeyId, name, account, state, created, expires, lastUsed, previousUntil } = key;
+  const previous =
+    previousUntil === null
+      ? undefined
+      : h("p", { class: "quiet small-text" }, `previous secret until ${time(previousUntil)}`);
+  return tableRow(
+    columns,
+    [
+      [
+        name === null ? undefined : h("p", {}, name),
+        h("span", { class: "mono" }, accessKeyId),
+        account === "default" ? undefined : h("p", { class: "quiet small-text" }, `account ${account}`),
+      ],
+      [h("span", { class: `badge ${state}` }, state), previous],
+      [...grantItems(key), ...limitItems(key)],
+      expires === null ? "never" : time(expires),
+      lastUsed === null ? "never" : h("span", { title: time(lastUsed) }, ago(lastUsed)),
+      time(created),
+    ],
+    keyMenu(key, refresh),
   );
-}
-
-/** @param {KeyDocument} key */
-function previousSecretNote({ previousUntil }) {
-  if (previousUntil === null) return undefined;
-  return h("p", { class: "quiet" }, `previous secret valid until ${time(previousUntil)}`);
 }
 
 /** @param {KeyDocument} key */
 function grantItems({ grants }) {
   if (grants === null) return ["Full access"];
-  return grants.map(({ bucket, rights }) =>
-    h("p", {}, bucket === "*" ? "every bucket" : bucket, ": ", rights.join(", ")),
-  );
+  return grants.map((grant) => h("p", {}, grantScope(grant), ": ", grant.rights.join(", ")));
+}
+
+/** @param {KeyDocument} key */
+function limitItems({ limits }) {
+  const { requestsPerSecond, bytesPerSecond } = limits ?? {};
+  const texts = [
+    ...(requestsPerSecond === undefined ? [] : [`${number(requestsPerSecond)} requests/s`]),
+    ...(bytesPerSecond === undefined ? [] : [`${bytes(bytesPerSecond)}/s`]),
+  ];
+  return texts.length === 0 ? [] : [h("p", { class: "quiet small-text" }, `at most ${texts.join(", ")}`)];
+}
+
+/** @param {GrantDocument} grant */
+function grantScope({ bucket, prefix, object }) {
+  const name = bucket === "*" ? "every bucket" : bucket;
+  if (object !== undefined) return `${name}/${object}`;
+  return prefix === undefined ? name : `${name}/${prefix}*`;
 }
 
 /**
  * @param {KeyDocument} key
  * @param {() => Promise<void>} refresh
  */
-function keyTools({ accessKeyId, state }, refresh) {
+function keyMenu({ accessKeyId, state }, refresh) {
   const action = state === "disabled" ? "enable" : "disable";
   const change = async () => {
     await ask(`/api/keys/${action}`, { method: "POST", query: { key: accessKeyId }, json: {} });
     note(`Access key ${accessKeyId} is ${action}d.`);
+    const focused = document.activeElement;
     await refresh();
+    focusAgain(focused);
   };
-  return h(
-    "div",
-    { class: "row-tools" },
-    toolButton(
-      action === "enable" ? "Enable" : "Disable",
-      accessKeyId,
-      () => void change().catch(noteFailure),
-    ),
-    toolButton("Rotate", accessKeyId, () => openRotation(accessKeyId, refresh)),
-    toolButton("Delete", accessKeyId, () => openDeletion(accessKeyId, refresh)),
-  );
-}
-
-/**
- * @param {string} does
- * @param {string} accessKeyId
- * @param {() => void} onclick
- */
-function toolButton(does, accessKeyId, onclick) {
-  return h("button", { type: "button", "aria-label": `${does} ${accessKeyId}`, onclick }, does);
+  return menuButton({
+    label: `Actions for ${accessKeyId}`,
+    items: [
+      { label: "Rotate secret", icon: "retry", run: () => openRotation(accessKeyId, refresh) },
+      {
+        ...{
+          label: action === "enable" ? "Enable" : "Disable",
+          icon: action === "enable" ? "check" : "pause",
+        },
+        run: () => void change().catch(noteFailure),
+      },
+      "line",
+      { label: "Delete key", icon: "remove", danger: true, run: () => openDeletion(accessKeyId, refresh) },
+    ],
+  });
 }
 
 /**
@@ -155,10 +151,8 @@ function toolButton(does, accessKeyId, onclick) {
  */
 function openDeletion(accessKeyId, refresh) {
   openConfirmation({
-    name: accessKeyId,
-    title: "Delete this access key?",
-    submit: "Delete key",
-    content: [h("p", {}, "Clients that use this key lose access immediately. This cannot be undone.")],
+    ...{ name: accessKeyId, title: `Delete the access key ${accessKeyId}?`, submit: "Delete key" },
+    content: [h("p", {}, "Clients that sign with it are refused at once.")],
     async run() {
       await ask("/api/keys", { method: "DELETE", query: { key: accessKeyId } });
       note(`Deleted access key ${accessKeyId}.`);

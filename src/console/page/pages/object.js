@@ -1,27 +1,30 @@
 // Page of one object: preview, metadata, tags, versions and actions; also of a deleted object, and
 // of an object as of an earlier time.
-import { ApiError, address, ask } from "../api.js";
-import { copyText } from "../copy.js";
-import { openForm } from "../dialog.js";
-import { h, icon } from "../dom.js";
-import { bytes, number, time } from "../format.js";
-import { icons } from "../icons.js";
-import { noteFailure } from "../notices.js";
+import { ApiError, address, ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { go, pageHref } from "../client/router.js";
+import { copyText } from "../elements/copy.js";
+import { h, icon } from "../elements/dom.js";
+import { bytes, number, time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { menuButton } from "../elements/menu.js";
+import { noteFailure } from "../elements/notices.js";
+import { addShortcuts } from "../frame/shortcuts.js";
 import { breadcrumbs } from "../objects/breadcrumbs.js";
+import { openMove, openRename } from "../objects/copying.js";
 import { openDeletion } from "../objects/deletion.js";
 import { parseAt } from "../objects/history-tools.js";
 import { lockBadge } from "../objects/lock-badge.js";
 import { httpFields, openMetadataForm } from "../objects/metadata-form.js";
-import { preview } from "../objects/preview.js";
 import { maskControls } from "../objects/row.js";
+import { copyUrl, openShare, openSignedLink } from "../objects/sharing.js";
 import { openTagsForm } from "../objects/tags-form.js";
 import { versionsSection } from "../objects/versions.js";
-import { may } from "../permissions.js";
-import { go, pageHref } from "../router.js";
-import { addShortcuts } from "../shortcuts.js";
+import { preview } from "../preview/preview.js";
 
-/** @import { LinkDocument, ObjectDocument, VersionsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { ObjectDocument, VersionsDocument } from "../../wire-types.ts" */
+/** @import { Entry } from "../objects/listing.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ params, signal, setTitle }) {
@@ -51,7 +54,7 @@ export async function render({ params, signal, setTitle }) {
     const editTags = () => openTagsForm(bucket, object, refreshSafely);
     const canEdit = may("edit", bucket);
     content.replaceChildren(
-      h("div", { class: "page-head" }, breadcrumbs(bucket, key), ...actions(bucket, object, edit)),
+      h("div", { class: "page-head" }, breadcrumbs(bucket, key), actions(bucket, object, edit)),
       h(
         "div",
         { class: "object-parts" },
@@ -156,66 +159,48 @@ function downloadLink(query) {
  * @param {() => void} edit
  */
 function actions(bucket, object, edit) {
-  const { key, url, encryptionKeyMd5, versioning } = object;
+  const { key, encryptionKeyMd5, versioning } = object;
   const isReadable = encryptionKeyMd5 === undefined;
+  const canEdit = may("edit", bucket);
   const above = key.slice(0, key.lastIndexOf("/") + 1);
-  const done = async () => go("objects", { bucket, prefix: above });
-  const remove = () =>
-    openDeletion({ bucket, entries: [{ name: key, folder: false, row: object }], versioning, done });
-  return [
+  const leave = async () => go("objects", { bucket, prefix: above });
+  /** @type {Entry} */
+  const entry = { name: key, folder: false, row: object };
+  const remove = () => openDeletion({ bucket, entries: [entry], versioning, done: leave });
+  const rename = () => openRename(bucket, entry, (name) => go("object", { bucket, key: name }));
+  const move = () =>
+    void openMove({ bucket, prefix: above, entries: [entry], done: leave }).catch(noteFailure);
+  const copy = () => copyText(key, "key");
+  return h(
+    "div",
+    { class: "head-tools" },
     isReadable ? downloadLink({ bucket, key }) : undefined,
-    h("button", { type: "button", onclick: () => copyText(key, "key") }, icon(icons.copy), "Key"),
-    h("button", { type: "button", onclick: () => copyText(url, "URL") }, icon(icons.copy), "URL"),
-    ...(may("edit", bucket)
-      ? [
-          h(
-            "button",
-            { type: "button", onclick: () => openLink(bucket, key) },
-            icon(icons.copy),
-            "Signed link",
-          ),
-          isReadable ? h("button", { type: "button", onclick: edit }, "Edit metadata") : undefined,
-          h("button", { type: "button", onclick: remove }, icon(icons.remove), "Delete"),
-        ]
-      : []),
-  ];
-}
-
-const lifetimes = /** @type {const} */ ([
-  [900, "15 minutes"],
-  [3600, "1 hour"],
-  [86_400, "1 day"],
-  [604_800, "7 days"],
-]);
-
-/**
- * @param {string} bucket
- * @param {string} key
- */
-function openLink(bucket, key) {
-  const seconds = h(
-    "select",
-    { id: "link-time" },
-    ...lifetimes.map(([value, name]) => h("option", { value }, name)),
+    canEdit && isReadable
+      ? h("button", { type: "button", onclick: () => openShare(bucket, key) }, icon(icons.share), "Share")
+      : undefined,
+    canEdit || object.publicUrl !== null
+      ? h(
+          "button",
+          { type: "button", onclick: () => void copyUrl(bucket, key) },
+          icon(icons.copy),
+          "Copy URL",
+        )
+      : undefined,
+    menuButton({
+      label: "More actions for the object",
+      items: [
+        { label: "Copy key", icon: "copy", run: () => void copy() },
+        canEdit &&
+          isReadable && { label: "Signed link…", icon: "share", run: () => openSignedLink(bucket, key) },
+        canEdit && "line",
+        canEdit && isReadable && { label: "Edit metadata…", icon: "edit", run: edit },
+        canEdit && { label: "Rename…", icon: "edit", run: rename },
+        canEdit && { label: "Move or copy…", icon: "move", run: move },
+        canEdit && "line",
+        canEdit && { label: "Delete…", icon: "remove", danger: true, run: remove },
+      ],
+    }),
   );
-  seconds.value = "3600";
-  openForm({
-    title: "Copy a signed link",
-    submit: "Copy",
-    content: [
-      h("p", {}, "Anyone with the link can download the object until the link expires."),
-      h("label", { for: "link-time" }, "Expires in"),
-      seconds,
-    ],
-    async run() {
-      /** @type {LinkDocument} */
-      const { url } = await ask("/api/object/link", {
-        method: "POST",
-        json: { bucket, key, seconds: Number(seconds.value) },
-      });
-      await copyText(url, "signed link");
-    },
-  });
 }
 
 /**

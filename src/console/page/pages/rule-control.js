@@ -1,5 +1,5 @@
 // Input for one field of a rule, with its help and error text.
-import { h } from "../dom.js";
+import { h } from "../elements/dom.js";
 import { lockInput, noncurrentInput, tagsInput } from "../settings/rule-inputs.js";
 import { numberFrom, whenFrom, whenText } from "./rule-fields.js";
 

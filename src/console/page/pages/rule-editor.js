@@ -1,11 +1,11 @@
 // Editor for rules: one card for each rule, validated by the server while typing, saved together.
-import { ask } from "../api.js";
-import { h, icon } from "../dom.js";
-import { icons } from "../icons.js";
-import { isAbort, note, noteFailure } from "../notices.js";
+import { ask } from "../client/api.js";
+import { h, icon } from "../elements/dom.js";
+import { icons } from "../elements/icons.js";
+import { isAbort, note, noteFailure } from "../elements/notices.js";
 import { createControl } from "./rule-control.js";
 
-/** @import { ChangedDocument, FlawsDocument } from "../../wire-types.ts" */
+/** @import { ChangedDocument, FlawsDocument } from "../../wire-settings.ts" */
 /** @import { Field, Rule } from "./rule-fields.js" */
 
 /**

@@ -1,19 +1,20 @@
-// Page of scripts: routes, bindings, recent errors, live log and restart.
-import { ask } from "../api.js";
-import { h, icon } from "../dom.js";
-import { time } from "../format.js";
-import { icons } from "../icons.js";
-import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
-import { may } from "../permissions.js";
-import { openLog } from "./script-log.js";
+// Page of scripts: routes, bindings, secrets, recent errors, live log and restart.
+import { ask } from "../client/api.js";
+import { may } from "../client/permissions.js";
+import { h, icon } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { firstStep, isAbort, note, noteFailure } from "../elements/notices.js";
+import { openLog } from "../scripts/log.js";
+import { secretsField } from "../scripts/secrets.js";
 
 /** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire-types.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { View } from "../frame/pages.js" */
 
 /** @param {View} view */
 export async function render({ signal }) {
-  const faults = h("div", { class: "rules" });
-  const list = h("div", { class: "rules" });
+  const faults = h("div", { class: "stack" });
+  const list = h("div", { class: "stack" });
 
   async function refresh() {
     /** @type {ScriptsDocument} */
@@ -77,9 +78,9 @@ export async function render({ signal }) {
     }
     return h(
       "section",
-      { class: "card editor", "aria-label": name },
-      h("div", { class: "page-head" }, h("h2", {}, name), may("administer") ? button : undefined),
-      scriptFacts(script),
+      { class: "card", "aria-label": name },
+      h("div", { class: "card-head" }, h("h2", {}, name), may("administer") ? button : undefined),
+      h("div", { class: "card-body" }, scriptFacts(script), secretsField(script, refresh)),
     );
   }
 
@@ -93,31 +94,36 @@ export async function render({ signal }) {
     "div",
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Scripts")),
-    list,
-    ...(scripts.length === 0 ? [] : [log, h("h2", { class: "section" }, "Recent errors"), faults]),
+    h(
+      "div",
+      { class: "stack" },
+      list,
+      ...(scripts.length === 0 ? [] : [log, h("h2", {}, "Recent errors"), faults]),
+    ),
   );
 }
 
 function emptyState() {
-  return emptyCard(
-    "This server runs no scripts",
-    "Create one with ",
-    h("code", {}, "store init"),
-    " and start the server in its folder.",
-  );
+  return firstStep({
+    ...{ icon: "scripts", title: "This server runs no scripts" },
+    text: [
+      "A script answers requests beside its data, with buckets as bindings. Create one with ",
+      h("code", {}, "store init"),
+      " and start the server in its folder.",
+    ],
+  });
 }
 
 /** @param {ScriptDocument} script */
-function scriptFacts({ file, routes, schedules, buckets, variables, secrets }) {
+function scriptFacts({ file, routes, schedules, buckets, variables }) {
   const bindings = buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`);
   /** @type {[string, readonly string[]][]} */
   const facts = [
     ["Configuration", [file]],
     ["Routes", routes.length === 0 ? ["all other requests"] : routes],
-    ["Schedules", schedules],
+    ["Schedules (crons)", schedules],
     ["Buckets", bindings],
     ["Variables", variables.map((name) => `env.${name}`)],
-    ["Secrets", secrets.map((name) => `env.${name}`)],
   ];
   const shown = facts.filter(([, values]) => values.length > 0);
   return h(

@@ -1,54 +1,50 @@
 // Page of sessions: who is signed in, since when and from where; ends sessions.
-import { ask } from "../api.js";
-import { openForm } from "../dialog.js";
-import { h } from "../dom.js";
-import { time } from "../format.js";
-import { note } from "../notices.js";
-import { describeRoles, may } from "../permissions.js";
+import { ask } from "../client/api.js";
+import { describeRoles, may } from "../client/permissions.js";
+import { openForm } from "../elements/dialog.js";
+import { h } from "../elements/dom.js";
+import { time } from "../elements/format.js";
+import { note } from "../elements/notices.js";
+import { table, tableRow } from "../elements/table.js";
+import { settingsTabs } from "../frame/settings-tabs.js";
 
 /** @import { SessionRow, SessionsDocument } from "../../wire-session.ts" */
-/** @import { View } from "../pages.js" */
+/** @import { Column } from "../elements/table.js" */
+/** @import { View } from "../frame/pages.js" */
+
+/** @type {readonly Column[]} */
+const columns = [
+  { name: "User" },
+  { name: "Roles" },
+  { name: "Signed in", kind: "when" },
+  { name: "Expires", kind: "when" },
+  { name: "Address" },
+  { name: "Signed in with" },
+];
 
 /** @param {View} view */
 export async function render({ signal }) {
-  const rows = h("tbody", {});
+  const list = h("div", {});
 
   async function refresh() {
     /** @type {SessionsDocument} */
     const { sessions } = await ask("/api/sessions", { signal });
-    rows.replaceChildren(...sessions.map((session) => sessionRow(session, refresh)));
+    const rows = sessions.map((session) => sessionRow(session, refresh));
+    list.replaceChildren(table({ label: "Sessions", columns, rows, hasTools: true }));
   }
 
   await refresh();
-  const names = ["User", "Roles", "Signed in", "Expires", "Address", "Signed in with"];
   return h(
     "div",
     {},
-    h("div", { class: "page-head" }, h("h1", {}, "Sessions")),
+    h("div", { class: "page-head" }, h("h1", {}, "Settings")),
+    settingsTabs("sessions"),
     h(
       "p",
       { class: "quiet lead" },
       may("administer") ? "Everybody who is signed in to the console." : "Where you are signed in.",
     ),
-    h(
-      "div",
-      { class: "card table-scroll" },
-      h(
-        "table",
-        { class: "stacks" },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ...names.map((name) => h("th", { scope: "col" }, name)),
-            h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions")),
-          ),
-        ),
-        rows,
-      ),
-    ),
+    list,
   );
 }
 
@@ -58,26 +54,26 @@ export async function render({ signal }) {
  */
 function sessionRow(session, refresh) {
   const { id, name, role, buckets, created, expires, address, provider, isCurrent } = session;
-  const badge = isCurrent ? h("span", { class: "badge active" }, "this session") : undefined;
+  const badge = isCurrent ? h("span", { class: "badge good" }, "this session") : undefined;
   const end = h(
     "button",
     {
-      type: "button",
-      "aria-label": `End session ${id} of ${name}`,
+      ...{ class: "small danger-plain", type: "button", "aria-label": `End session ${id} of ${name}` },
       onclick: () => openEnd(session, refresh),
     },
     "End",
   );
-  return h(
-    "tr",
-    {},
-    h("th", { scope: "row" }, name, badge && [" ", badge]),
-    h("td", { "data-name": "Roles" }, describeRoles(role, buckets)),
-    h("td", { "data-name": "Signed in" }, created === null ? "unknown" : time(created)),
-    h("td", { "data-name": "Expires" }, time(expires)),
-    h("td", { "data-name": "Address" }, address ?? "unknown"),
-    h("td", { "data-name": "Signed in with" }, provider ?? "token"),
-    h("td", {}, h("div", { class: "row-tools" }, end)),
+  return tableRow(
+    columns,
+    [
+      [name, badge && " ", badge],
+      describeRoles(role, buckets),
+      created === null ? "unknown" : time(created),
+      time(expires),
+      address ?? "unknown",
+      provider ?? "token",
+    ],
+    end,
   );
 }
 

@@ -1,8 +1,8 @@
 // Form for the tags of a bucket.
-import { createPairs } from "../pairs.js";
+import { createPairs } from "../elements/pairs.js";
 import { settingForm } from "./setting-form.js";
 
-/** @import { SettingsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
 
 /**
  * @param {string} bucket

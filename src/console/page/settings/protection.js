@@ -1,12 +1,12 @@
 // Forms for the versioning and the Object Lock of a bucket. Each depends on the other, so both are
 // loaded again after a change.
-import { ask } from "../api.js";
-import { h } from "../dom.js";
-import { noteFailure } from "../notices.js";
+import { ask } from "../client/api.js";
+import { h } from "../elements/dom.js";
+import { noteFailure } from "../elements/notices.js";
 import { numberFrom } from "../pages/rule-fields.js";
 import { settingForm } from "./setting-form.js";
 
-/** @import { SettingsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
 
 /**
  * @param {string} bucket

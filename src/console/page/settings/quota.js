@@ -1,9 +1,9 @@
 // Form for the quota of a bucket, with what is used of it.
-import { h } from "../dom.js";
-import { bytes, counted } from "../format.js";
+import { h } from "../elements/dom.js";
+import { bytes, counted } from "../elements/format.js";
 import { settingForm } from "./setting-form.js";
 
-/** @import { SettingsDocument } from "../../wire-types.ts" */
+/** @import { SettingsDocument } from "../../wire-settings.ts" */
 
 const units = { B: 1, MB: 1e6, GB: 1e9, TB: 1e12 };
 
@@ -34,7 +34,7 @@ export function quotaForm(bucket, { quota, usage, seen }, signal) {
         "div",
         { class: "field short" },
         h("label", { for: "quota-bytes" }, "Maximum size"),
-        h("div", { class: "actions" }, size, unit),
+        h("div", { class: "with-button" }, size, unit),
       ),
       h(
         "div",

@@ -1,5 +1,5 @@
 // Inputs of rules with several parts: tags, ages of noncurrent versions, and the end of a lock.
-import { h } from "../dom.js";
+import { h } from "../elements/dom.js";
 import { numberFrom } from "../pages/rule-fields.js";
 
 /** @typedef {{ input: HTMLElement, element: HTMLElement, value: () => unknown }} RuleInput */

@@ -1,7 +1,7 @@
 // File selection: by buttons, or by dropping files and folders on the page of a bucket.
-import { h, icon } from "../dom.js";
-import { icons } from "../icons.js";
-import { noteFailure } from "../notices.js";
+import { h, icon } from "../elements/dom.js";
+import { icons } from "../elements/icons.js";
+import { noteFailure } from "../elements/notices.js";
 import { addFiles } from "./queue.js";
 
 /** @typedef {{ bucket: string, prefix: string }} Target */

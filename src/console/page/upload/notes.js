@@ -1,5 +1,5 @@
-// Stores notes about multipart uploads in localStorage, so that an upload can be resumed after the
-// page was closed: if the user selects the same file again, only missing parts are sent.
+// Stores notes about uploads in localStorage, so that they can be resumed after the page was closed:
+// if the user selects the same files again, only missing files and parts are sent.
 
 const kind = "store console upload ";
 
@@ -7,7 +7,7 @@ const kind = "store console upload ";
  * @typedef {object} Note
  * @property {string} bucket
  * @property {string} key
- * @property {string} id upload id
+ * @property {string} id upload id; empty if no part was sent
  * @property {number} partSize
  * @property {string} name file name
  * @property {number} size
@@ -44,6 +44,25 @@ export function saveNote(bucket, key, file, upload) {
   /** @type {Note} */
   const note = { bucket, key, ...upload, name: file.name, size: file.size, modified: file.lastModified };
   localStorage.setItem(storageKey(bucket, key, file), JSON.stringify(note));
+}
+
+/** Uploads that were not begun are remembered up to this number. */
+const maxPending = 1000;
+
+/**
+ * Remembers a file that waits for its upload.
+ *
+ * @param {string} bucket
+ * @param {string} key
+ * @param {File} file
+ */
+export function savePending(bucket, key, file) {
+  if (localStorage.length >= maxPending || findNote(bucket, key, file) !== undefined) return;
+  try {
+    saveNote(bucket, key, file, { id: "", partSize: 0 });
+  } catch {
+    // The storage of the browser is full: the upload itself does not need the note.
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 // Panel with the uploads of this tab and their progress.
-import { h, icon } from "../dom.js";
-import { bytes, number } from "../format.js";
-import { icons } from "../icons.js";
-import { allTasks, cancel, clearFinished, retry, watchTasks } from "./queue.js";
+import { h, icon } from "../elements/dom.js";
+import { bytes, number } from "../elements/format.js";
+import { icons } from "../elements/icons.js";
+import { allTasks, cancel, clearFinished, retry, uploadTotals, watchTasks } from "./queue.js";
+import { createSpeed } from "./speed.js";
 
 /** @import { Task } from "./queue.js" */
 
@@ -15,7 +16,22 @@ const order = { sending: 0, failed: 1, waiting: 2, cancelled: 3, done: 4 };
 export function uploadPanel() {
   const all = h("progress", { max: 1, "aria-label": "All uploads" });
   const statusText = h("span", { role: "status" });
-  const list = h("ul", {});
+  const speedText = h("span", { class: "quiet small-text upload-speed" });
+  const speed = createSpeed();
+  const fold = h("button", {
+    ...{ class: "tool", type: "button", "aria-expanded": "true", "aria-controls": "upload-list" },
+    onclick: () => setFolded(!list.hidden),
+  });
+  /** @param {boolean} isFolded */
+  function setFolded(isFolded) {
+    list.hidden = rest.hidden = isFolded;
+    fold.setAttribute("aria-expanded", String(!isFolded));
+    const label = isFolded ? "Show the list of uploads" : "Hide the list of uploads";
+    fold.setAttribute("aria-label", label);
+    fold.title = label;
+    fold.replaceChildren(icon(isFolded ? icons.up : icons.chevron));
+  }
+  const list = h("ul", { id: "upload-list" });
   const rest = h("p", { class: "quiet" });
   const panel = h(
     "section",
@@ -24,6 +40,8 @@ export function uploadPanel() {
       "div",
       { class: "uploads-head" },
       statusText,
+      speedText,
+      fold,
       h(
         "button",
         {
@@ -78,14 +96,21 @@ export function uploadPanel() {
   /** @param {readonly Task[]} tasks */
   function updateTotals(tasks) {
     const counted = tasks.filter(({ state }) => state !== "cancelled");
-    const size = counted.reduce((sum, { file }) => sum + file.size, 0);
-    const sent = counted.reduce((sum, task) => sum + task.sent, 0);
+    const { size, sent } = uploadTotals();
+    const isBusy = tasks.some(({ state }) => state === "sending" || state === "waiting");
+    speedText.textContent = isBusy ? speed.describe(sent, size) : "";
     all.value = size === 0 ? 1 : sent / size;
     const done = tasks.filter(({ state }) => state === "done").length;
     const failed = tasks.filter(({ state }) => state === "failed").length;
     const text = `${number(done)} of ${number(counted.length)} uploaded${failed > 0 ? `, ${number(failed)} failed` : ""}`;
     if (statusText.textContent !== text) statusText.textContent = text;
   }
+
+  // The page ends above the panel, so that the panel never covers a button.
+  new ResizeObserver(() => {
+    document.documentElement.style.setProperty("--panel", `${panel.hidden ? 0 : panel.offsetHeight}px`);
+  }).observe(panel);
+  setFolded(false);
 
   let isDue = false;
   watchTasks(() => {

@@ -1,7 +1,10 @@
 // The upload queue of this tab. It continues when another page is opened, runs a few uploads at a
 // time, and notifies listeners of every change.
-import { errorMessages, isAbort, noteFailure } from "../notices.js";
+import { errorMessages, isAbort, noteFailure } from "../elements/notices.js";
+import { deleteFileNote, savePending } from "./notes.js";
 import { discard, transfer } from "./transfer.js";
+
+/** @import { ObjectRow, Preview } from "../../wire-types.ts" */
 
 /**
  * @typedef {object} Task
@@ -22,7 +25,8 @@ const tasks = [];
 let lastId = 0;
 /** @type {Set<() => void>} */
 const watchers = new Set();
-/** @type {Set<(bucket: string) => void>} */
+/** @typedef {(bucket: string, row: ObjectRow | undefined) => void} StoredListener */
+/** @type {Set<StoredListener>} */
 const storedListeners = new Set();
 
 /** @returns {readonly Task[]} */
@@ -36,10 +40,11 @@ export function watchTasks(watcher) {
 }
 
 /**
- * Calls the listener when no more uploads to a bucket are in flight, until `signal` aborts.
+ * Calls the listener after every finished upload, with the new object, and without it when no more
+ * uploads to the bucket are in flight, until `signal` aborts.
  *
  * @param {AbortSignal} signal
- * @param {(bucket: string) => void} listener
+ * @param {StoredListener} listener
  */
 export function onStored(signal, listener) {
   storedListeners.add(listener);
@@ -57,6 +62,7 @@ function notifyWatchers() {
 export function addFiles(bucket, files) {
   for (const { key, file } of files)
     tasks.push({ id: ++lastId, bucket, key, file, state: "waiting", sent: 0 });
+  for (const { key, file } of files) savePending(bucket, key, file);
   start();
   notifyWatchers();
 }
@@ -79,9 +85,12 @@ async function run(task) {
       task.sent = sent;
       notifyWatchers();
     };
-    await transfer({ bucket, key, file, signal, onProgress });
+    const { etag } = await transfer({ bucket, key, file, signal, onProgress });
     task.sent = file.size;
     task.state = "done";
+    deleteFileNote(bucket, key, file);
+    const row = { key, size: file.size, uploaded: Date.now(), etag, preview: previewOf(file) };
+    for (const listener of storedListeners) listener(bucket, { ...row, storageClass: "Standard" });
   } catch (error) {
     task.sent = 0;
     task.state = isAbort(error) ? "cancelled" : "failed";
@@ -91,13 +100,35 @@ async function run(task) {
   start();
   notifyWatchers();
   const isBusy = tasks.some((other) => other.bucket === bucket && /^(sending|waiting)$/.test(other.state));
-  if (!isBusy) for (const listener of storedListeners) listener(bucket);
+  if (!isBusy) for (const listener of storedListeners) listener(bucket, undefined);
+}
+
+/**
+ * The kind of a new object, until the list is loaded again.
+ *
+ * @param {File} file
+ * @returns {Preview}
+ */
+function previewOf({ type }) {
+  const [, kind] = /^(image|video|audio|text)\//.exec(type) ?? [];
+  return /** @type {Preview | undefined} */ (kind) ?? "none";
+}
+
+/** Sum of the bytes of all uploads that are not cancelled, and of those that were sent. */
+export function uploadTotals() {
+  const counted = tasks.filter(({ state }) => state !== "cancelled");
+  return {
+    size: counted.reduce((sum, { file }) => sum + file.size, 0),
+    sent: counted.reduce((sum, task) => sum + task.sent, 0),
+  };
 }
 
 /** @param {Task} task */
 export function cancel(task) {
-  if (task.state === "waiting") task.state = "cancelled";
-  else task.control?.abort();
+  if (task.state === "waiting") {
+    task.state = "cancelled";
+    deleteFileNote(task.bucket, task.key, task.file);
+  } else task.control?.abort();
   notifyWatchers();
 }
 

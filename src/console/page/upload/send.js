@@ -1,6 +1,6 @@
 // Sends bytes with XMLHttpRequest, because fetch does not report progress. The browser streams a
 // slice of a file from disk, so files are not loaded into memory.
-import { address, ownHeaders, toApiError, unreachableError } from "../api.js";
+import { address, ownHeaders, toApiError, unreachableError } from "../client/api.js";
 
 /**
  * @typedef {object} SendOptions

@@ -1,9 +1,9 @@
 // Uploads one file: a small file with one put, a large file as a concurrent multipart upload.
-import { ask } from "../api.js";
+import { ask } from "../client/api.js";
 import { deleteFileNote, findNote, saveNote } from "./notes.js";
 import { send, withRetries } from "./send.js";
 
-/** @import { PartsDocument, PartRow } from "../../wire-types.ts" */
+/** @import { PartsDocument, PartRow, StoredDocument } from "../../wire-types.ts" */
 
 const MiB = 1024 * 1024;
 const minPartBytes = 16 * MiB;
@@ -19,11 +19,14 @@ const concurrency = 4;
  * @property {(sent: number) => void} onProgress receives the number of bytes sent so far
  */
 
-/** @param {Transfer} transfer */
+/**
+ * @param {Transfer} transfer
+ * @returns {Promise<{ etag: string }>}
+ */
 export async function transfer({ bucket, key, file, signal, onProgress }) {
   if (file.size > minPartBytes) return sendInParts({ bucket, key, file, signal, onProgress });
   const query = { bucket, key };
-  await withRetries(signal, () => send("/api/object", { query, body: file, signal, onProgress }));
+  return withRetries(signal, () => send("/api/object", { query, body: file, signal, onProgress }));
 }
 
 /** @param {Transfer} transfer */
@@ -72,8 +75,13 @@ async function sendInParts({ bucket, key, file, signal, onProgress }) {
     throw signal.aborted ? signal.reason : error;
   }
   parts.sort((a, b) => a.number - b.number);
-  await ask("/api/uploads/complete", { method: "POST", json: { bucket, key, upload: id, parts } });
+  /** @type {StoredDocument} */
+  const stored = await ask("/api/uploads/complete", {
+    method: "POST",
+    json: { bucket, key, upload: id, parts },
+  });
   deleteFileNote(bucket, key, file);
+  return stored;
 }
 
 /**
@@ -84,7 +92,7 @@ async function sendInParts({ bucket, key, file, signal, onProgress }) {
  */
 async function startOrResume(bucket, key, file) {
   const note = findNote(bucket, key, file);
-  if (note !== undefined) {
+  if (note !== undefined && note.id !== "") {
     const { id, partSize } = note;
     try {
       /** @type {PartsDocument} */
@@ -114,5 +122,6 @@ export async function discard(bucket, key, file) {
   const note = findNote(bucket, key, file);
   if (note === undefined) return;
   deleteFileNote(bucket, key, file);
+  if (note.id === "") return;
   await ask("/api/uploads", { method: "DELETE", query: { bucket, key, upload: note.id } });
 }

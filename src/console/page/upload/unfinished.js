@@ -1,9 +1,12 @@
 // Offers to resume uploads that were interrupted when the page was closed.
-import { ask } from "../api.js";
-import { h } from "../dom.js";
-import { note, noteFailure } from "../notices.js";
+import { ask } from "../client/api.js";
+import { h } from "../elements/dom.js";
+import { note, noteFailure } from "../elements/notices.js";
 import { deleteNote, findFileNote, listNotes } from "./notes.js";
 import { addFiles, allTasks } from "./queue.js";
+
+/** Names in the notice. */
+const maxNamed = 5;
 
 /** @param {string} bucket */
 export function unfinishedNotice(bucket) {
@@ -29,12 +32,17 @@ export function unfinishedNotice(bucket) {
   async function discardAll() {
     for (const one of notes) {
       const { key, id: upload } = one;
-      await ask("/api/uploads", { method: "DELETE", query: { bucket, key, upload } });
+      if (upload !== "") await ask("/api/uploads", { method: "DELETE", query: { bucket, key, upload } });
       deleteNote(one);
     }
     notice.remove();
   }
-  const names = notes.map(({ name }) => name).join(", ");
+  const more = notes.length > maxNamed ? ` and ${notes.length - maxNamed} more` : "";
+  const names =
+    notes
+      .slice(0, maxNamed)
+      .map(({ name }) => name)
+      .join(", ") + more;
   const notice = h(
     "div",
     { class: "notice unfinished" },

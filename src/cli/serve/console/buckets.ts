@@ -1,0 +1,152 @@
+// Lets the console publish buckets, check policies and manage notifications, with the same rules as
+// `store bucket`.
+import { parsePolicy } from "../../../access/policy/parse.ts";
+import { PolicyError, type Principal, type Statement } from "../../../access/policy/policy.ts";
+import { isPublicPolicy } from "../../../access/policy/public-status.ts";
+import type { ConsoleBuckets, NewNotification } from "../../../console/api/bucket/console-buckets.ts";
+import { ConsoleError } from "../../../console/response.ts";
+import type { NotificationDocument, StatementDocument } from "../../../console/wire-bucket.ts";
+import {
+  createNotificationRules,
+  type ListedRule,
+  NotificationError,
+  openSecret,
+} from "../../../events/rules.ts";
+import { createWebhook } from "../../../events/webhook.ts";
+import { errorMessage, StoreError } from "../../../model/errors.ts";
+import { dayMilliseconds } from "../../../model/limits.ts";
+import { eventPatterns } from "../../../model/notification.ts";
+import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
+import { listPublicBuckets, PublicationError, publish, unpublish } from "../../../public/publications.ts";
+import type { Data } from "../../store/open-store.ts";
+
+const defaultKeep = 7 * dayMilliseconds;
+
+export function consoleBuckets(data: Data, publicPort: () => number | undefined): ConsoleBuckets {
+  const { engine, documents, secretKey } = data;
+  const rules = createNotificationRules(engine, documents, secretKey);
+  return {
+    publicPort,
+    events: eventPatterns,
+    async listPublic() {
+      const all = await listPublicBuckets(documents);
+      return new Map(all.map(({ bucket, domains }) => [bucket, domains]));
+    },
+    publish: (bucket, publication) =>
+      withConsoleErrors(() =>
+        publication === undefined
+          ? unpublish(engine, documents, bucket)
+          : publish(engine, documents, bucket, publication),
+      ),
+    parsePolicy(text, bucket) {
+      try {
+        const policy = parsePolicy(text, bucket);
+        return { isPublic: isPublicPolicy(policy), statements: policy.statements.map(toStatement) };
+      } catch (error) {
+        throw toConsoleError(error);
+      }
+    },
+    requireEncryptionKey() {
+      try {
+        secretKey();
+      } catch (error) {
+        throw new ConsoleError(409, errorMessage(error));
+      }
+    },
+    listNotifications: async (bucket) => (await rules.list(bucket)).map(toNotification),
+    addNotification: (bucket, given) =>
+      withConsoleErrors(async () => {
+        const target = toTarget(given);
+        const { rule, secret } = await rules.add(bucket, { ...given, target, keep: defaultKeep });
+        return { id: rule.id, secret: secret ?? null };
+      }),
+    removeNotification: (bucket, id) => rules.remove(bucket, id),
+    testNotification: (bucket, id) => withConsoleErrors(() => testRule(data, bucket, id)),
+  };
+}
+
+async function testRule({ engine, secretKey }: Data, bucket: string, id: string): Promise<void> {
+  const found = await engine.bucket(bucket);
+  if (found === undefined) throw new StoreError("NoSuchBucket");
+  const rule = found.settings.notifications?.find((one) => one.id === id);
+  if (rule === undefined) throw new ConsoleError(404, "This rule no longer exists.");
+  if (rule.target.kind === "script")
+    throw new ConsoleError(409, "The rule calls a script.", {
+      hint: "Upload an object to the bucket, and read the log of the script.",
+    });
+  const secret = openSecret(secretKey(), bucket, rule);
+  const webhook = createWebhook({
+    url: rule.target.url,
+    secret,
+    sender: { bucket, rule: id },
+    now: Date.now,
+  });
+  try {
+    await webhook.test();
+  } catch (error) {
+    throw new ConsoleError(409, `The webhook did not accept the test message: ${errorMessage(error)}.`);
+  } finally {
+    webhook.close();
+  }
+}
+
+function toTarget({ target: { kind, name } }: NewNotification) {
+  if (kind === "webhook") return { kind, url: name };
+  if (!isScriptName(name))
+    throw new ConsoleError(400, `"${name}" is not a valid script name: use ${scriptNameRule}.`);
+  return { kind, name };
+}
+
+function toNotification({ rule, waiting, progress }: ListedRule): NotificationDocument {
+  const { id, events, prefix, suffix, target } = rule;
+  const name = target.kind === "webhook" ? target.url : target.name;
+  const { delivered, lastDelivered, lastFailure } = progress;
+  return {
+    ...{ id, events, prefix, suffix, waiting, delivered, target: { kind: target.kind, name } },
+    lastDelivered: lastDelivered ?? null,
+    lastFailure: lastFailure ?? null,
+  };
+}
+
+function toStatement({
+  sid,
+  effect,
+  principals,
+  actions,
+  resources,
+  conditions,
+}: Statement): StatementDocument {
+  const texts = ({ patterns, isInverted }: Statement["actions"]) =>
+    patterns.map((pattern) => (isInverted ? `all except ${pattern}` : pattern));
+  return {
+    ...{ sid: sid ?? null, effect, principals: principals.map(formatPrincipal) },
+    ...{ actions: texts(actions), resources: texts(resources), conditions: conditions.length },
+  };
+}
+
+function formatPrincipal(principal: Principal): string {
+  switch (principal.kind) {
+    case "everyone":
+      return "everyone";
+    case "account":
+      return `account ${principal.account}`;
+    case "owner":
+      return `owner ${principal.id}`;
+    case "key":
+      return `key ${principal.accessKeyId}`;
+  }
+}
+
+async function withConsoleErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toConsoleError(error);
+  }
+}
+
+function toConsoleError(error: unknown): unknown {
+  const isInput =
+    error instanceof PolicyError || error instanceof PublicationError || error instanceof NotificationError;
+  return isInput ? new ConsoleError(400, error.message) : error;
+}

@@ -1,0 +1,37 @@
+// Settings of buckets that belong to other modules: publication, policies and notifications. The
+// caller provides the implementation, with the same rules as the command line.
+import type { Publication } from "../../../model/publication.ts";
+import type { NewNotificationDocument, NotificationDocument, StatementDocument } from "../../wire-bucket.ts";
+
+/** Methods throw ConsoleError for invalid input. */
+export interface ConsoleBuckets {
+  /** Domains of every public bucket, by the name of the bucket. */
+  listPublic(): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** With undefined, makes the bucket private. */
+  publish(bucket: string, publication: Publication | undefined): Promise<void>;
+  /** Port of public buckets; undefined while it is closed. */
+  publicPort(): number | undefined;
+  parsePolicy(text: string, bucket: string): ParsedPolicy;
+  /** Throws if the store has no key to encrypt with. */
+  requireEncryptionKey(): void;
+  /** Event names that a notification rule can have. */
+  readonly events: readonly string[];
+  listNotifications(bucket: string): Promise<readonly NotificationDocument[]>;
+  addNotification(bucket: string, rule: NewNotification): Promise<NewNotificationDocument>;
+  /** False if the rule does not exist. */
+  removeNotification(bucket: string, id: string): Promise<boolean>;
+  testNotification(bucket: string, id: string): Promise<void>;
+}
+
+export interface ParsedPolicy {
+  readonly isPublic: boolean;
+  readonly statements: readonly StatementDocument[];
+}
+
+export interface NewNotification {
+  readonly id: string | undefined;
+  readonly events: readonly string[];
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly target: { readonly kind: "webhook" | "script"; readonly name: string };
+}

@@ -1,0 +1,179 @@
+// Browser tests of the bucket page by keyboard alone, as a new user works: create, upload a folder,
+// share, restore a deleted file, publish with a domain; and its tabs in every theme and width.
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { looksRight } from "../appearance.ts";
+import { inBrowser } from "../browser.ts";
+import { png } from "../samples.ts";
+import { consoleScene } from "../scene.ts";
+
+inBrowser("A bucket", async (t, browser) => {
+  const scene = await consoleScene(t, browser);
+  const { engine } = scene;
+  /** Presses Tab until the focus is on a control with this name. */
+  const tabTo = async (page: Page, name: string | RegExp) => {
+    const isThere = () =>
+      page.evaluate<string>(
+        "document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent?.trim() ?? ''",
+      );
+    for (let i = 0; i < 80; i++) {
+      const here = await isThere();
+      if (typeof name === "string" ? here === name : name.test(here)) return;
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`${name} is not reached by Tab`);
+  };
+
+  await t.test(
+    "a new user creates a bucket, uploads a folder, shares, and restores, by keyboard",
+    async () => {
+      const folder = join(scene.scene.directory, "holiday");
+      await mkdir(folder);
+      await writeFile(join(folder, "a.png"), png(30, 20));
+      await writeFile(join(folder, "notes.txt"), "notes");
+      const page = await scene.open("#/buckets");
+      await page.keyboard.press("c");
+      await page.keyboard.type("holiday-2026");
+      await page.keyboard.press("Enter");
+      await page.getByText("holiday-2026 is empty").waitFor();
+      page.on("filechooser", (chooser) => void chooser.setFiles(folder));
+      await looksRight(page, "bucket-empty");
+      await page.keyboard.press("f");
+      await page.getByText("2 of 2 uploaded").waitFor();
+      await page.getByRole("row", { name: /holiday/ }).waitFor();
+      await looksRight(page, "bucket-uploaded");
+
+      // The first Tab reaches the link that goes straight to the list.
+      await page.goto(`${scene.url}/#/objects?bucket=holiday-2026&prefix=holiday%2F`);
+      await page.getByRole("row", { name: /notes.txt/ }).waitFor();
+      await page.getByRole("grid").focus();
+      await page.keyboard.press("End");
+      await page.keyboard.press("s");
+      await page.getByRole("dialog", { name: "Share this object" }).waitFor();
+      await looksRight(page, "share");
+      await page.keyboard.press("Enter");
+      const link = page.getByLabel("Link", { exact: true });
+      const answer = await fetch(await link.inputValue());
+      assert.equal(await answer.text(), "notes");
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+
+      await engine.changeSettings("holiday-2026", { versioning: "on" });
+      await page.reload();
+      await page.getByRole("row", { name: /notes.txt/ }).waitFor();
+      await page.getByRole("grid").focus();
+      await page.keyboard.press("End");
+      await page.keyboard.press("Space");
+      await page.keyboard.press("Delete");
+      await page.getByRole("dialog", { name: "Delete 1 object?" }).waitFor();
+      await tabTo(page, "Delete");
+      await page.keyboard.press("Enter");
+      await page.getByText(/^Deleted 1 object/).waitFor();
+      await page.goto(`${scene.url}/#/bucket?bucket=holiday-2026&tab=versions`);
+      await page.getByRole("row", { name: /holiday/ }).waitFor();
+      await page.getByRole("grid").focus();
+      await page.keyboard.press("Space");
+      await tabTo(page, "Restore");
+      await page.keyboard.press("Enter");
+      await page.getByText("Restored 1 object.").waitFor();
+      assert.notEqual(await engine.head("holiday-2026", "holiday/notes.txt"), undefined);
+    },
+  );
+
+  await t.test("a new user makes a bucket public with a domain, by keyboard", async () => {
+    const page = await scene.open("#/bucket?bucket=holiday-2026&tab=settings");
+    const form = page.getByRole("form", { name: "Publication and domains" });
+    await form.getByLabel("Anyone can read this bucket").focus();
+    await page.keyboard.press("Space");
+    for (let i = 0; i < 4; i++) await page.keyboard.press("Tab");
+    await page.keyboard.type("not_a_host");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await form.getByText("is not a host name").waitFor();
+    await looksRight(page, "bucket-public-wrong");
+    await form.getByLabel("Domains", { exact: true }).fill("photos.example.com");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("Saved Publication and domains of holiday-2026.").waitFor();
+    await page.getByRole("link", { name: "Public", exact: true }).waitFor();
+    const { publication } = (await engine.bucket("holiday-2026"))!.settings;
+    assert.deepEqual(publication, { domains: ["photos.example.com"] });
+    await page.goto(`${scene.url}/#/bucket?bucket=holiday-2026&tab=access`);
+    await page.getByText("Anyone can read all objects").waitFor();
+    await page.getByRole("row", { name: /holiday\/notes.txt/ }).waitFor();
+    await looksRight(page, "bucket-access");
+    await page.getByRole("button", { name: /^Actions for the link/ }).click();
+    await page.getByRole("menuitem", { name: "Revoke…" }).click();
+    await page.getByRole("button", { name: "Revoke link" }).click();
+    await page.getByText("No links.").waitFor();
+  });
+
+  await t.test("the tabs of a bucket look right in both themes and widths", async () => {
+    for (const [tab, text] of [
+      ["uploads", "No uploads in progress"],
+      ["metrics", "Stored bytes"],
+    ] as const) {
+      const page = await scene.open(`#/bucket?bucket=holiday-2026&tab=${tab}`);
+      await page.getByText(text).first().waitFor();
+      await looksRight(page, `bucket-${tab}`);
+    }
+    const page = await scene.open("#/objects?bucket=holiday-2026&prefix=holiday%2F");
+    await page.getByRole("grid").focus();
+    await page.keyboard.press("g");
+    await page.locator(".tile").first().waitFor();
+    await looksRight(page, "bucket-tiles");
+    await page.keyboard.press("g");
+    await page.locator(".list-row.active").waitFor();
+  });
+
+  await t.test("objects are renamed, moved, sorted and downloaded as an archive", async () => {
+    await engine.createBucket("files");
+    for (const [key, size] of [
+      ["a.txt", 30],
+      ["b.txt", 10],
+      ["c.txt", 20],
+      ["deep/d.txt", 5],
+    ] as const)
+      await scene.put("files", key, "x".repeat(size));
+    const page = await scene.open("#/objects?bucket=files");
+    const names = () => page.locator(".list-row .cell-name a").allTextContents();
+    await page.getByRole("button", { name: /^Sort by size/ }).click();
+    await page.waitForURL(/sort=-size/);
+    assert.deepEqual(await names(), ["deep/", "a.txt", "c.txt", "b.txt"]);
+    await page.getByRole("button", { name: /^Sort by name/ }).click();
+    await page.getByRole("grid").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("F2");
+    await page.getByLabel("New name").fill("renamed.txt");
+    await page.keyboard.press("Enter");
+    await page.getByText("Moved 1 object.").waitFor();
+    await page.getByRole("row", { name: /renamed.txt/ }).waitFor();
+    await page.getByRole("checkbox", { name: "Select all" }).check();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    assert.equal((await download).suggestedFilename(), "files.zip");
+    await page.getByRole("button", { name: "Move or copy" }).click();
+    await page.getByLabel("To folder").fill("moved");
+    await looksRight(page, "bucket-move");
+    await page.keyboard.press("Enter");
+    await page.getByText("Moved 4 objects.").waitFor();
+    assert.deepEqual(
+      (await engine.list("files")).objects.map(({ key }) => key),
+      ["moved/b.txt", "moved/c.txt", "moved/deep/d.txt", "moved/renamed.txt"],
+    );
+  });
+
+  await t.test("a bucket that is not empty is emptied and deleted after its name is typed", async () => {
+    const page = await scene.open("#/buckets");
+    await page.getByRole("button", { name: "Actions for files" }).click();
+    await page.getByRole("menuitem", { name: "Delete…" }).click();
+    await page.getByText("This permanently deletes 4 objects (65 B)").waitFor();
+    await looksRight(page, "bucket-delete");
+    await page.getByLabel(/^Type files/).fill("files");
+    await page.keyboard.press("Enter");
+    await page.getByText("Deleted bucket files.").waitFor();
+    assert.equal(await engine.bucket("files"), undefined);
+  });
+});
