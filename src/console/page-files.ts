@@ -1,11 +1,15 @@
-// Serves the files of the page from memory. Browsers revalidate each file by its etag.
+// Serves the files of the page from memory, compressed for browsers that accept it. Browsers
+// revalidate each file by its etag.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 
 interface PageFile {
   readonly bytes: Uint8Array;
+  /** Compressed at the first request, so that the server starts quickly. */
+  compressed?: Uint8Array;
   readonly etag: string;
   readonly type: string;
 }
@@ -35,12 +39,17 @@ export function loadPageFiles(folder: string): PageFiles {
   return (request, path) => {
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
     if (file === undefined) return undefined;
+    const isCompressed = /(^|,)\s*gzip\s*(,|$)/i.test(request.header("accept-encoding") ?? "");
+    const etag = isCompressed ? `${file.etag.slice(0, -1)}-gzip"` : file.etag;
     const headers: [string, string][] = [
       ["content-type", file.type],
-      ["etag", file.etag],
+      ["etag", etag],
       ["cache-control", "no-cache"],
+      ["vary", "accept-encoding"],
     ];
-    const isUnchanged = request.header("if-none-match") === file.etag;
-    return isUnchanged ? { status: 304, headers, body: null } : { status: 200, headers, body: file.bytes };
+    if (request.header("if-none-match") === etag) return { status: 304, headers, body: null };
+    if (!isCompressed) return { status: 200, headers, body: file.bytes };
+    file.compressed ??= gzipSync(file.bytes, { level: 9 });
+    return { status: 200, headers: [...headers, ["content-encoding", "gzip"]], body: file.compressed };
   };
 }
