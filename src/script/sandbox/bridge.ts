@@ -86,7 +86,8 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
       return { name: socketNames.bucket(i), handle, options: bucketListenOptions };
     }),
     ...namespaces.map((namespace, i) => {
-      return { name: socketNames.kv(i), handle: createKvCapability({ engine, namespace }) };
+      const handle = createKvCapability({ engine, namespace });
+      return { name: socketNames.kv(i), handle, options: { shortRequests: "direct" } as const };
     }),
     {
       name: socketNames.outbound,
