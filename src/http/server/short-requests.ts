@@ -104,7 +104,11 @@ function toRequest({ socket, head, body, onDisconnect }: ShortRequest, trusted: 
     bytesRead: () => bytesRead,
   };
   if (trusted === trustNone) return request;
-  return withForwardedSender(request, { address: request.address(), headers: Object.fromEntries(byName) }, trusted);
+  return withForwardedSender(
+    request,
+    { address: request.address(), headers: Object.fromEntries(byName) },
+    trusted,
+  );
 }
 
 const noBytes = Buffer.alloc(0);

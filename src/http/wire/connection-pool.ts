@@ -54,7 +54,10 @@ function createPool(path: string, onEmpty: () => void): ConnectionPool {
     const connection: PooledConnection = {
       socket: connect({
         path,
-        onread: { buffer: readBuffer, callback: (count) => receive(connection, readBuffer.subarray(0, count)) },
+        onread: {
+          buffer: readBuffer,
+          callback: (count) => receive(connection, readBuffer.subarray(0, count)),
+        },
       }),
       ...{ onBytes: undefined, onError: undefined, isUsed: false, idleSince: 0 },
     };

@@ -65,7 +65,8 @@ export function createResponseReader(method: string, events: ResponseEvents): Re
 
   function onHead(text: string): void {
     const head = parseResponseHead(text);
-    if (head === undefined || head.status === 101) throw new InvalidResponse("The response has no valid head.");
+    if (head === undefined || head.status === 101)
+      throw new InvalidResponse("The response has no valid head.");
     if (head.status < 200) {
       if (++informational > maxInformational) throw new InvalidResponse("The response does not start.");
       return;
@@ -158,7 +159,10 @@ function bodyLength(
 ): number | "chunked" | "until end" {
   const encoding = byName.get("transfer-encoding");
   const declared = byName.get("content-length");
-  if (hasRepeated && (isRepeated(rawHeaders, "content-length") || isRepeated(rawHeaders, "transfer-encoding"))) {
+  if (
+    hasRepeated &&
+    (isRepeated(rawHeaders, "content-length") || isRepeated(rawHeaders, "transfer-encoding"))
+  ) {
     throw new InvalidResponse("The response declares its length twice.");
   }
   if (declared !== undefined && (encoding !== undefined || !/^\d{1,15}$/.test(declared))) {

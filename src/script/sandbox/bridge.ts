@@ -13,6 +13,7 @@ import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { openEngine } from "../../open.ts";
+import { heartbeatMilliseconds } from "../host/messages.ts";
 import { openSandboxAssets, type SandboxAssets } from "./assets-endpoint.ts";
 import {
   type FromBridge,
@@ -62,6 +63,7 @@ async function open(settings: OpenBridge): Promise<void> {
     secretKey: encryption && Buffer.from(encryption.secretKey, "base64"),
   });
   active = { engine, streams, settings };
+  setInterval(() => send({ kind: "beat" }), heartbeatMilliseconds).unref();
   send({ kind: "ready" });
 }
 

@@ -5,7 +5,11 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { type IncomingResponse, type OutgoingRequest, sendRequest } from "../../../src/http/wire/send-request.ts";
+import {
+  type IncomingResponse,
+  type OutgoingRequest,
+  sendRequest,
+} from "../../../src/http/wire/send-request.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "store-wire-"));
 const servers: Server[] = [];
@@ -70,8 +74,16 @@ test("a small response in one piece is returned as a whole, and its connection i
 const valid: readonly (readonly [string, readonly string[], string])[] = [
   ["in pieces", ["HTTP/1.1 200", " OK\r\nContent-Length: 4\r\n\r", "\nab", "cd"], "abcd"],
   ["after status 100", ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"], "a"],
-  ["in chunks", ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r", "\n1", "\r\nd\r\n0\r\n\r\n"], "abcd"],
-  ["with a trailer", ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: y\r\n\r\n"], "a"],
+  [
+    "in chunks",
+    ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r", "\n1", "\r\nd\r\n0\r\n\r\n"],
+    "abcd",
+  ],
+  [
+    "with a trailer",
+    ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: y\r\n\r\n"],
+    "a",
+  ],
   ["of status 204", ["HTTP/1.1 204 No Content\r\n\r\n"], ""],
 ];
 for (const [what, parts, expected] of valid) {
@@ -107,7 +119,14 @@ for (const response of invalid) {
   });
 }
 
-for (const chunk of ["x\r\n", "-1\r\n", "ffffffffffffffff\r\n", "1;a=b\r\na\r\n", "1\r\nab\r\n", `${"0".repeat(2000)}\r\n`]) {
+for (const chunk of [
+  "x\r\n",
+  "-1\r\n",
+  "ffffffffffffffff\r\n",
+  "1;a=b\r\na\r\n",
+  "1\r\nab\r\n",
+  `${"0".repeat(2000)}\r\n`,
+]) {
   test(`a body with the chunk ${JSON.stringify(chunk.slice(0, 20))} fails`, async () => {
     const path = await respondWith(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`);
     await assert.rejects(async () => text(await send(path)));
