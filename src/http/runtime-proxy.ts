@@ -17,13 +17,15 @@ export function isUnreached(error: unknown): boolean {
 /** Rejects if the runtime ends before it responds, or does not respond in valid HTTP. */
 export async function forwardToRuntime(request: HttpRequest, socketPath: string): Promise<HttpResponse> {
   const { method, hasBody, onDisconnect } = request;
-  return toHttpResponse(
+  const response = toHttpResponse(
     await sendRequest(socketPath, {
       ...{ method, onDisconnect, head: formatHead(request) },
       body: hasBody ? () => request.bufferedBody?.() ?? request.body() : undefined,
       framing: request.header("transfer-encoding") === undefined ? "length" : "chunked",
     }),
   );
+  // An empty body would get a Content-Length of 0, which is not that of the response to a GET.
+  return method === "HEAD" ? { ...response, body: null } : response;
 }
 
 function formatHead(request: HttpRequest): string {

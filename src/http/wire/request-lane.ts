@@ -33,8 +33,8 @@ export interface ShortRequest {
 /** What happens to the connection after a response. */
 export type LaneEnd = "keep" | "close";
 
-/** Longer bodies are streamed, by Node's HTTP server. */
-export const maxShortBody = 64 * 1024;
+/** Longer bodies are streamed, by Node's HTTP server. Each connection can hold one in memory. */
+const maxShortBody = 32 * 1024;
 
 const busy = Symbol("busy");
 
