@@ -1,6 +1,6 @@
 // Tracks the open connections of one listener: limits their number and closes idle connections.
 import type { Server as NetServer, Socket } from "node:net";
-import { isBusyInLane } from "../wire/request-lane.ts";
+import { isReadingShort } from "../wire/read-short-requests.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
@@ -94,7 +94,7 @@ export function trackConnections(options: ConnectionOptions): Connections {
 }
 
 function isServing(socket: Socket): boolean {
-  return pendingResponse(socket) !== undefined || isBusyInLane(socket);
+  return pendingResponse(socket) !== undefined || isReadingShort(socket);
 }
 
 /** Closes the first idle connection. Moves busy ones to the end: the next search skips them. */

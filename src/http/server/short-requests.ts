@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { probeHeader } from "../probe.ts";
-import { type LaneEnd, readShortRequests, type ShortRequest } from "../wire/request-lane.ts";
+import { type AfterResponse, readShortRequests, type ShortRequest } from "../wire/read-short-requests.ts";
 import { type Framing, formatResponseHead } from "../wire/response-text.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { maxHeaderLines } from "./limits.ts";
@@ -37,7 +37,7 @@ export function createShortRequests(
   const isPort = options.clients === "on a port";
   const keepAliveSeconds = isPort ? Math.floor(idleMilliseconds / 1000) : undefined;
 
-  async function serve(short: ShortRequest): Promise<LaneEnd> {
+  async function serve(short: ShortRequest): Promise<AfterResponse> {
     const request = toRequest(short, options.trusted);
     try {
       return await write(await handler(request), short);
@@ -46,7 +46,7 @@ export function createShortRequests(
     }
   }
 
-  async function write(answer: HttpResponse, { socket, head }: ShortRequest): Promise<LaneEnd> {
+  async function write(answer: HttpResponse, { socket, head }: ShortRequest): Promise<AfterResponse> {
     const { status, statusText, headers, body, onSent } = answer;
     const isWhole = body === null || typeof body === "string" || body instanceof Uint8Array;
     const bytes = isWhole ? toBuffer(body) : undefined;

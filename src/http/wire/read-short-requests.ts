@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { parseRequestHead, type RequestHead } from "./parse-head.ts";
 
-export interface LaneOptions {
+export interface ShortRequestReader {
   readonly maxHeadBytes: number;
   /** Closes a connection that is idle, or that sends nothing of a body, for this long. */
   readonly idleMilliseconds: number;
@@ -16,7 +16,7 @@ export interface LaneOptions {
   /** Called for a complete request, before `serve`. If it returns false, the connection is handed over. */
   tryBegin(): boolean;
   /** Writes the response to the connection. The next request is read after it. */
-  serve(request: ShortRequest): Promise<LaneEnd>;
+  serve(request: ShortRequest): Promise<AfterResponse>;
   /** `first` are bytes that were read already. */
   handOver(socket: Socket, first: Buffer): void;
 }
@@ -31,7 +31,7 @@ export interface ShortRequest {
 }
 
 /** What happens to the connection after a response. */
-export type LaneEnd = "keep" | "close";
+export type AfterResponse = "keep" | "close";
 
 /** Longer bodies are streamed, by Node's HTTP server. Each connection can hold one in memory. */
 const maxShortBody = 32 * 1024;
@@ -39,7 +39,7 @@ const maxShortBody = 32 * 1024;
 const busy = Symbol("busy");
 
 /** Whether a request of the connection is being received or answered here. */
-export function isBusyInLane(socket: Socket): boolean {
+export function isReadingShort(socket: Socket): boolean {
   return (socket as { [busy]?: boolean })[busy] === true;
 }
 
@@ -47,7 +47,7 @@ function setBusy(socket: Socket, value: boolean): void {
   (socket as { [busy]?: boolean })[busy] = value;
 }
 
-export function readShortRequests(socket: Socket, options: LaneOptions): void {
+export function readShortRequests(socket: Socket, options: ShortRequestReader): void {
   const { maxHeadBytes, idleMilliseconds, stallMilliseconds } = options;
   /** Bytes that belong to no request that was started. */
   let parts: Buffer[] = [];
@@ -112,7 +112,7 @@ export function readShortRequests(socket: Socket, options: LaneOptions): void {
     return { head, bodyStart, end: bodyStart + (head.contentLength ?? 0) };
   }
 
-  function onServed(end: LaneEnd): void {
+  function onServed(end: AfterResponse): void {
     listeners = [];
     if (socket.destroyed) return;
     if (end === "close") {
