@@ -1,6 +1,5 @@
 // One sandbox: a process of the runtime behind the wall that runs one script, with the sockets of the
 // bridge as its only connections. Implements the process of a script for the supervisor.
-import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createStandstillWatch, type Standstill, type StandstillWatch } from "../../child/standstill.ts";
@@ -152,18 +151,8 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   function abandon(): void {
     if (isAbandoned) return;
     isAbandoned = true;
-    if (!hasEnded) lowerPriority();
     for (const listener of abandonListeners) listener();
     abandonListeners.clear();
-  }
-
-  /** A blocked runtime uses a processor until it recovers or is killed: its neighbours go first. */
-  function lowerPriority(): void {
-    try {
-      if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
-    } catch {
-      // The process has just ended.
-    }
   }
 
   function kill(): void {
