@@ -22,6 +22,7 @@ import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
 import { metrics } from "./sections/metrics.ts";
 import { multipart } from "./sections/multipart.ts";
+import { neighbours } from "./sections/neighbours.ts";
 import { peers } from "./sections/peers.ts";
 import { quotas } from "./sections/quotas.ts";
 import { s3 } from "./sections/s3.ts";
@@ -43,6 +44,7 @@ const sections: readonly Section[] = [
   multipart,
   scripts,
   sandbox,
+  neighbours,
   s3,
   contention,
   list,

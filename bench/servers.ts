@@ -46,6 +46,24 @@ export async function startStoreWith(
   return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
 }
 
+/** Runs `store serve` with several scripts; each value is the content of a configuration. */
+export async function startStoreScripts(
+  directory: string,
+  started: ChildProcess[],
+  scripts: readonly { readonly name: string }[],
+): Promise<StartedStore> {
+  const files = scripts.map((script) => {
+    const file = join(directory, `${script.name}.json`);
+    writeFileSync(file, JSON.stringify({ compatibility_date: "2026-10-01", ...script }));
+    return ["--config", file];
+  });
+  const command = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
+  const ports = ["--port", "0", "--s3-port", "0", "--console-port", "0"];
+  const data = ["--data", join(directory, "data")];
+  const args = [command, "serve", ...files.flat(), ...data, ...ports, "--json"];
+  return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
+}
+
 /** Installs a package into `.cache`, not as a dependency, and returns the package's folder. */
 export async function installPeer(context: Context, name: string, version: string): Promise<string> {
   const cache = join(process.cwd(), ".cache", name);

@@ -141,7 +141,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
   engine: ["codec", "encryption", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
-  http: ["tls", "server"],
+  http: ["tls", "wire", "server"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup", "offsite"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],
   script: ["config", "globals", "assets", "host", "sandbox", "supervisor"],

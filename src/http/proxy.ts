@@ -1,13 +1,12 @@
 // Forwards a request to another process over a Unix socket, and streams both bodies.
 import { Agent, type IncomingMessage, request as send } from "node:http";
 import { hopByHopHeaders } from "./headers.ts";
+import { forwardToRuntime, isUnreached } from "./runtime-proxy.ts";
 import { withSenderHeaders } from "./server/forwarded.ts";
 import type { HttpRequest, HttpResponse } from "./server/listen.ts";
 
 /** Keep-alive saves a new connection for each forwarded request. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
-/** The runtime closes idle connections after five seconds, so they are closed here before that. */
-const runtimeAgent = new Agent({ keepAlive: true, maxSockets: 1024, timeout: 2000 });
 const hopByHop: ReadonlySet<string> = new Set(hopByHopHeaders);
 const emptyBytes = new Uint8Array();
 
@@ -75,44 +74,15 @@ function forwardOnStart(request: HttpRequest, { socketPath, onAbandoned }: Upstr
 
 /**
  * For a process that does not announce its start: after the head is sent, it may have started. The
- * request goes to another process only if it cannot have arrived, and never after its body began.
+ * request goes to another process only if it cannot have arrived. A request that ends its process
+ * must not end the next one too.
  */
-function forwardAtOnce(request: HttpRequest, { socketPath }: Upstream): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    let isClientGone = false;
-    let hasBegunBody = false;
-    const outgoing = send({
-      // A body is not sent on an idle connection, which the process may be closing.
-      agent: request.hasBody ? false : runtimeAgent,
-      socketPath,
-      method: request.method,
-      path: request.target,
-      headers: forwardedHeaders(request),
-    });
-    outgoing.on("error", (error: NodeJS.ErrnoException) => {
-      // A connection that was reset had perhaps carried the request. A request that ends its process
-      // must not end the next one too.
-      const isUnreached = error.code === "ECONNREFUSED" || error.code === "ENOENT";
-      const mayRetry = !isClientGone && !hasBegunBody && isUnreached;
-      reject(mayRetry ? new NotTakenError("The process did not receive the request.") : error);
-    });
-    outgoing.once("response", (incoming) => resolve(toHttpResponse(incoming)));
-    request.onDisconnect(() => {
-      isClientGone = true;
-      outgoing.destroy();
-    });
-    if (!request.hasBody) {
-      outgoing.end();
-      return;
-    }
-    outgoing.once("socket", (socket) => {
-      // Read the body only with a connection: another process may have to receive all of it.
-      socket.once("connect", () => {
-        hasBegunBody = true;
-        sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
-      });
-    });
-  });
+async function forwardAtOnce(request: HttpRequest, { socketPath }: Upstream): Promise<HttpResponse> {
+  try {
+    return await forwardToRuntime(request, socketPath);
+  } catch (error) {
+    throw isUnreached(error) ? new NotTakenError("The process did not receive the request.") : error;
+  }
 }
 
 function isIdempotent(method: string): boolean {

@@ -26,7 +26,9 @@ export function readHeaderFrame(request: HttpRequest): Frame {
   if (text === undefined) {
     throw new FrameError("The header cf-r2-request is missing: this socket speaks the bucket protocol only.");
   }
-  return { fields: parseFields(Buffer.from(text, "latin1")), source: noBytes, drain: async () => {} };
+  const isAscii = !/[^\x00-\x7f]/.test(text);
+  const json = isAscii ? text : Buffer.from(text, "latin1");
+  return { fields: parseFields(json), source: noBytes, drain: async () => {} };
 }
 
 export async function readBodyFrame(request: HttpRequest): Promise<Frame> {
@@ -107,10 +109,10 @@ async function readMetadata(
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-function parseFields(json: Uint8Array): Fields {
+function parseFields(json: Uint8Array | string): Fields {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(json));
+    value = JSON.parse(typeof json === "string" ? json : utf8.decode(json));
   } catch {
     throw new FrameError("The metadata is not valid JSON in UTF-8.");
   }

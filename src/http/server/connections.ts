@@ -1,6 +1,6 @@
 // Tracks the open connections of one listener: limits their number and closes idle connections.
-import type { Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
+import { isReadingShort } from "../wire/read-short-requests.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
@@ -18,6 +18,8 @@ export interface ConnectionOptions {
   readonly acceptor: NetServer;
   readonly limits: PortLimits | undefined;
   readonly trusted: TrustedPeers;
+  /** Serves the requests of a connection after its TLS handshake. */
+  readonly serveConnection: (socket: Socket) => void;
   /**
    * How long an idle connection stays open while the listener ends. Its client may be sending a
    * request, which would fail with a connection reset.
@@ -29,8 +31,8 @@ const checkMilliseconds = 50;
 /** Maximum number of connections to examine in the search for an idle one. */
 const maxChecks = 64;
 
-export function trackConnections(server: Server, options: ConnectionOptions): Connections {
-  const { acceptor, limits, graceMilliseconds, trusted } = options;
+export function trackConnections(options: ConnectionOptions): Connections {
+  const { acceptor, limits, graceMilliseconds, trusted, serveConnection } = options;
   const open = new Set<Socket>();
   const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
   const max = limits?.connections ?? Number.POSITIVE_INFINITY;
@@ -75,7 +77,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   return {
     serveSecured(socket, rawSocket) {
       add(socket);
-      server.emit("connection", socket);
+      serveConnection(socket);
       open.delete(rawSocket);
     },
     async end() {
@@ -92,7 +94,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
 }
 
 function isServing(socket: Socket): boolean {
-  return pendingResponse(socket) !== undefined;
+  return pendingResponse(socket) !== undefined || isReadingShort(socket);
 }
 
 /** Closes the first idle connection. Moves busy ones to the end: the next search skips them. */

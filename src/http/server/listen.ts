@@ -13,6 +13,7 @@ import { type NodeInternalsSetting, tlsErrorEvents } from "./node-internals.ts";
 import { type RefusalText, refuseMalformed } from "./refusal.ts";
 import { createServing } from "./serving.ts";
 import { backlog, bindOrChoose, type PortAddress } from "./shared-listener.ts";
+import { createShortRequests } from "./short-requests.ts";
 import type { DirectReader } from "./zero-copy-body.ts";
 
 export interface HttpRequest {
@@ -102,6 +103,8 @@ export interface ListenOptions {
    * trusted and which expects status 102. Other peers get plain HTTP; a runtime may omit Host.
    */
   readonly peer?: "supervisor" | "client" | "runtime" | undefined;
+  /** Serves short requests without Node's HTTP server, which costs less; default: "node". */
+  readonly shortRequests?: "direct" | "node" | undefined;
 }
 
 /** How long idle connections of clients stay open while the listener ends. */
@@ -152,14 +155,24 @@ export async function listen(
     tls === undefined || isInternal
       ? undefined
       : createHandshakes(tls, { silenceMilliseconds, errorEvents: tlsErrorEvents });
+  const serveConnection =
+    options.shortRequests === "direct" && !isInternal
+      ? createShortRequests(handler, {
+          ...{ server, serving, trusted, streams: state.streams },
+          ...{ headerBytes, idleMilliseconds, stallMilliseconds },
+          clients: "path" in address ? "on a socket" : "on a port",
+        })
+      : (socket: Socket) => void server.emit("connection", socket);
   const acceptor =
     handshakes === undefined
-      ? server
+      ? options.shortRequests === "direct"
+        ? createAcceptor({ noDelay: true }, serveConnection)
+        : server
       : createAcceptor({ pauseOnConnect: true, noDelay: true }, (socket) =>
           handshakes.start(socket, (secured) => connections.serveSecured(secured, socket)),
         );
-  const connections = trackConnections(server, {
-    ...{ acceptor, limits, trusted },
+  const connections = trackConnections({
+    ...{ acceptor, limits, trusted, serveConnection },
     // No grace period for internal sockets: the supervisor retries requests that were not started.
     graceMilliseconds: isInternal ? 0 : graceMilliseconds,
   });

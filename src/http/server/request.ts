@@ -1,5 +1,5 @@
 // Converts Node's message to the request that handlers get, with the client's address.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { plainAddress, resolveSender, type Sender, type TrustedPeers, trustNone } from "./forwarded.ts";
 import type { HttpRequest } from "./listen.ts";
@@ -44,21 +44,27 @@ export function toHttpRequest(
       });
     },
   };
-  return trusted === trustNone ? request : withForwardedSender(request, message, trusted);
+  if (trusted === trustNone) return request;
+  return withForwardedSender(request, { address: peerAddress(message), headers: message.headers }, trusted);
 }
 
 function peerAddress({ socket }: IncomingMessage): string {
   return plainAddress(socket.remoteAddress ?? "");
 }
 
+export interface RequestPeer {
+  readonly address: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** Returns the request as sent to the proxy: signatures cover the original Host header. */
-function withForwardedSender(
+export function withForwardedSender(
   request: HttpRequest,
-  message: IncomingMessage,
+  { address: peerAddress, headers }: RequestPeer,
   trusted: TrustedPeers,
 ): HttpRequest {
-  const peer: Sender = { address: peerAddress(message), scheme: request.scheme, host: undefined };
-  const { address, scheme, host } = resolveSender(peer, message.headers, trusted);
+  const peer: Sender = { address: peerAddress, scheme: request.scheme, host: undefined };
+  const { address, scheme, host } = resolveSender(peer, headers, trusted);
   const resolved = { ...request, scheme, address: () => address };
   if (host === undefined) return resolved;
   const isHost = (name: string) => name.toLowerCase() === "host";
@@ -66,6 +72,6 @@ function withForwardedSender(
     i % 2 === 1 && isHost(all[i - 1]!) ? host : text,
   );
   // The Host header is optional in HTTP/1.0.
-  if (message.headers.host === undefined) rawHeaders.push("host", host);
+  if (headers.host === undefined) rawHeaders.push("host", host);
   return { ...resolved, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
 }

@@ -16,8 +16,12 @@ export type Expectation = "nothing" | "100-continue";
 
 export interface Serving {
   serve(message: IncomingMessage, response: ServerResponse, expects: Expectation): void;
+  /** Counts a request that is served elsewhere, until `onDone`. Returns false if it must not start. */
+  tryBegin(): boolean;
+  onDone(): void;
   /** Closes the connection after every later response. */
   drain(): void;
+  isDraining(): boolean;
 }
 
 export interface ServingOptions extends Pick<ListenOptions, "limits" | "probe" | "refusal" | "trusted"> {
@@ -64,9 +68,16 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
       if (response.socket !== null) serveNow(message, response, expects);
       else pipelining.enqueue(response, message.socket, () => serveNow(message, response, expects));
     },
+    tryBegin() {
+      if (isDraining || inFlight >= maxRequests) return false;
+      inFlight++;
+      return true;
+    },
+    onDone,
     drain() {
       isDraining = true;
     },
+    isDraining: () => isDraining,
   };
 }
 

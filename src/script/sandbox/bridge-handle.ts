@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { serverEnvironment } from "../../child/environment.ts";
 import { createRestarts } from "../../child/restarts.ts";
+import { guardStandstill } from "../../child/standstill-guard.ts";
 import { type Child, type StartMessage, startChild } from "../../child/start-child.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
 import {
@@ -39,6 +40,8 @@ const program = fileURLToPath(new URL("./bridge.js", import.meta.url));
 const endMilliseconds = 60_000;
 const restartMilliseconds = [0, 100, 500, 2000, 5000];
 const restartWindowMilliseconds = 60_000;
+/** Far longer than any operation takes: a bridge that is killed fails the requests of all sandboxes. */
+const standstillLimits = { cpuMilliseconds: 10_000, asleepMilliseconds: 60_000 };
 
 /** The process starts with the first sandbox. */
 export function createBridge(options: BridgeOptions): Bridge {
@@ -78,6 +81,9 @@ export function createBridge(options: BridgeOptions): Bridge {
     watched = watch.join((message) => child.send(message));
     void child.disconnected.then(watched.remove);
     void child.ended.then(onEnd);
+    guardStandstill(child, standstillLimits, () =>
+      log("The bridge of sandboxes has blocked its event loop: it is ended."),
+    );
     for (const [id, rights] of sandboxes) child.send({ kind: "open sandbox", id, ...rights });
     return child;
   }

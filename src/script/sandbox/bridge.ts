@@ -13,6 +13,7 @@ import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { openEngine } from "../../open.ts";
+import { heartbeatMilliseconds } from "../host/messages.ts";
 import { openSandboxAssets, type SandboxAssets } from "./assets-endpoint.ts";
 import {
   type FromBridge,
@@ -62,6 +63,7 @@ async function open(settings: OpenBridge): Promise<void> {
     secretKey: encryption && Buffer.from(encryption.secretKey, "base64"),
   });
   active = { engine, streams, settings };
+  setInterval(() => send({ kind: "beat" }), heartbeatMilliseconds).unref();
   send({ kind: "ready" });
 }
 
@@ -86,7 +88,8 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
       return { name: socketNames.bucket(i), handle, options: bucketListenOptions };
     }),
     ...namespaces.map((namespace, i) => {
-      return { name: socketNames.kv(i), handle: createKvCapability({ engine, namespace }) };
+      const handle = createKvCapability({ engine, namespace });
+      return { name: socketNames.kv(i), handle, options: { shortRequests: "direct" } as const };
     }),
     {
       name: socketNames.outbound,

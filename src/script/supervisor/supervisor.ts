@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { listenInSupervisor } from "../../http/port-options.ts";
+import { listenInSupervisor, type PortOptions } from "../../http/port-options.ts";
 import { divideLimits } from "../../http/server/limits.ts";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
@@ -113,7 +113,11 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
     for (const start of starts) if (start.status === "rejected") throw start.reason;
     endpoint =
       listener === undefined
-        ? await openFront((...args) => find(...args), options)
+        ? await openFront((...args) => find(...args), {
+            ...options,
+            // Requests to a sandbox are mostly forwarded, so their cost is that of HTTP.
+            shortRequests: configs.every(isProcess) ? "node" : "direct",
+          })
         : { port: listener.port, close: async () => {} };
   } catch (error) {
     await close();
@@ -124,7 +128,10 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
 type Endpoint = Pick<ScriptServer, "port" | "close">;
 
-async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
+async function openFront(
+  find: FindScript,
+  options: ServerOptions & Pick<PortOptions, "shortRequests">,
+): Promise<Endpoint> {
   const route = createRouter((hostname, target) => find(hostname, target)?.handle);
   const handler = (request: HttpRequest) => handleTrigger(request, find, options.mode) ?? route(request);
   const front = await listenInSupervisor(handler, options, options);

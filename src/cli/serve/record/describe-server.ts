@@ -2,7 +2,7 @@
 import type { TlsSource } from "../../../http/tls/tls.ts";
 import type { ScriptServer } from "../../../script/supervisor/supervisor.ts";
 import { packageVersion } from "../../framework/package-root.ts";
-import type { RunningConsole } from "../console.ts";
+import type { RunningConsole } from "../console/console.ts";
 import { serverUrl } from "../listen-options.ts";
 import type { Plan } from "../plan.ts";
 import type { RunningPublic } from "../public.ts";

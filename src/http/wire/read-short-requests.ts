@@ -1,0 +1,177 @@
+// Reads short requests from a connection: complete heads in the common form, with bodies that fit into
+// memory. At any other request, the connection is handed over to Node's HTTP server for good.
+import type { Socket } from "node:net";
+import { parseRequestHead, type RequestHead } from "./parse-head.ts";
+
+export interface ShortRequestReader {
+  readonly maxHeadBytes: number;
+  /** Closes a connection that is idle, or that sends nothing of a body, for this long. */
+  readonly idleMilliseconds: number;
+  /** Closes a connection whose client reads nothing of a response for this long. */
+  readonly stallMilliseconds: number;
+  /** Whether to wait here for the rest of a short body, which delays the start of the request. */
+  readonly waitsForBody: boolean;
+  /** Whether a request of this kind can be served here; otherwise the connection is handed over. */
+  accepts(head: RequestHead): boolean;
+  /** Called for a complete request, before `serve`. If it returns false, the connection is handed over. */
+  tryBegin(): boolean;
+  /** Writes the response to the connection. The next request is read after it. */
+  serve(request: ShortRequest): Promise<AfterResponse>;
+  /** `first` are bytes that were read already. */
+  handOver(socket: Socket, first: Buffer): void;
+}
+
+export interface ShortRequest {
+  readonly socket: Socket;
+  readonly head: RequestHead;
+  /** All bytes of the body. */
+  readonly body: Buffer;
+  /** Calls `listener` once if the client disconnects before the response is written. */
+  onDisconnect(listener: () => void): void;
+}
+
+/** What happens to the connection after a response. */
+export type AfterResponse = "keep" | "close";
+
+/** Longer bodies are streamed, by Node's HTTP server. Each connection can hold one in memory. */
+const maxShortBody = 32 * 1024;
+
+const busy = Symbol("busy");
+
+/** Whether a request of the connection is being received or answered here. */
+export function isReadingShort(socket: Socket): boolean {
+  return (socket as { [busy]?: boolean })[busy] === true;
+}
+
+function setBusy(socket: Socket, value: boolean): void {
+  (socket as { [busy]?: boolean })[busy] = value;
+}
+
+export function readShortRequests(socket: Socket, options: ShortRequestReader): void {
+  const { maxHeadBytes, idleMilliseconds, stallMilliseconds } = options;
+  /** Bytes that belong to no request that was started. */
+  let parts: Buffer[] = [];
+  let size = 0;
+  let partial: { readonly head: RequestHead; readonly bodyStart: number; readonly end: number } | undefined;
+  let isServing = false;
+  let hasEnded = false;
+  let hasLeft = false;
+  let listeners: (() => void)[] = [];
+
+  const onDisconnect = (listener: () => void): void => {
+    if (socket.destroyed) listener();
+    else listeners.push(listener);
+  };
+
+  function onData(chunk: Buffer): void {
+    parts.push(chunk);
+    size += chunk.length;
+    // One request at a time: the connection is not read while a response is pending.
+    if (isServing) socket.pause();
+    else if (partial === undefined || size >= partial.end) takeNext();
+  }
+
+  function takeNext(): void {
+    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    const next = partial ?? parseNext(bytes);
+    if (next === undefined) {
+      leave(bytes);
+      return;
+    }
+    const { head, bodyStart, end } = next;
+    setBusy(socket, true);
+    if (bytes.length < end && !options.waitsForBody) {
+      leave(bytes);
+      return;
+    }
+    if (bytes.length < end) {
+      parts = [bytes];
+      size = bytes.length;
+      partial = next;
+      return;
+    }
+    if (!options.tryBegin()) {
+      leave(bytes);
+      return;
+    }
+    partial = undefined;
+    parts = bytes.length === end ? [] : [bytes.subarray(end)];
+    size = bytes.length - end;
+    isServing = true;
+    options.serve({ socket, head, body: bytes.subarray(bodyStart, end), onDisconnect }).then(onServed, fail);
+  }
+
+  function parseNext(bytes: Buffer): typeof partial {
+    const headEnd = bytes.indexOf("\r\n\r\n");
+    if (headEnd === -1 || headEnd + 4 > maxHeadBytes) return undefined;
+    const head = parseRequestHead(bytes.toString("latin1", 0, headEnd + 2));
+    if (head === undefined || (head.contentLength ?? 0) > maxShortBody || !options.accepts(head)) {
+      return undefined;
+    }
+    const bodyStart = headEnd + 4;
+    return { head, bodyStart, end: bodyStart + (head.contentLength ?? 0) };
+  }
+
+  function onServed(end: AfterResponse): void {
+    listeners = [];
+    if (socket.destroyed) return;
+    if (end === "close") {
+      socket.end();
+      // Bytes that the client still sends would otherwise keep the connection open.
+      socket.off("data", onData).resume();
+      return;
+    }
+    isServing = false;
+    setBusy(socket, false);
+    if (size > 0) takeNext();
+    if (!isServing && !hasLeft && socket.isPaused()) socket.resume();
+  }
+
+  /** Handlers handle their own errors: here, writing the response failed. */
+  function fail(): void {
+    socket.destroy();
+  }
+
+  function leave(bytes: Buffer): void {
+    hasLeft = true;
+    setBusy(socket, false);
+    socket.off("data", onData).off("end", onEnd).off("close", onClose).off("timeout", onTimeout);
+    socket.off("error", ignore);
+    socket.setTimeout(0);
+    if (hasEnded) socket.destroy();
+    else options.handOver(socket, bytes);
+  }
+
+  /** A client that closes its side does not wait for a response: the socket closes too. */
+  function onEnd(): void {
+    hasEnded = true;
+  }
+
+  function onClose(): void {
+    setBusy(socket, false);
+    const pending = listeners;
+    listeners = [];
+    for (const listener of pending) listener();
+  }
+
+  function onTimeout(): void {
+    if (isServing) {
+      if (socket.writableLength === 0) return;
+      if ((socket.timeout ?? 0) >= stallMilliseconds) socket.destroy();
+      else socket.setTimeout(stallMilliseconds);
+      return;
+    }
+    const { bytesRead } = socket;
+    // If this process was suspended, the timeout precedes bytes that have arrived: read them first.
+    setImmediate(() => {
+      if (!isServing && socket.bytesRead === bytesRead) socket.destroy();
+    });
+  }
+
+  socket.setTimeout(idleMilliseconds);
+  socket.on("data", onData).on("end", onEnd).on("close", onClose).on("timeout", onTimeout);
+  socket.on("error", ignore);
+}
+
+/** After an error, the socket closes. */
+function ignore(): void {}
