@@ -5,6 +5,7 @@ import { type HttpHandler, type HttpListener, listen } from "./server/listen.ts"
 import type { OpenStreams } from "./server/listener-state.ts";
 import type { PortAddress } from "./server/shared-listener.ts";
 import type { TlsSource } from "./tls/tls.ts";
+import type { UpgradeHandler } from "./upgrade.ts";
 
 /** Options that apply to every port of a server. */
 export interface PortOptions {
@@ -20,13 +21,19 @@ export interface PortOptions {
   readonly streams?: OpenStreams | undefined;
 }
 
+export interface Upgrades {
+  /** Handles requests for WebSockets; default: they are handled like other requests. */
+  readonly upgrade?: UpgradeHandler | undefined;
+}
+
 /** Opens a port with this process's share of the limits. */
 export function listenInSupervisor(
   handler: HttpHandler,
   { host, port, whenTaken }: PortAddress,
-  { trusted, limits, tls, probe, streams }: PortOptions,
+  { trusted, limits, tls, probe, streams, upgrade }: PortOptions & Upgrades,
 ): Promise<HttpListener> {
   const peers = trusted.length === 0 ? undefined : parseTrustedPeers(trusted);
   const share = divideLimits(limits, supervisorShare);
-  return listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits: share, probe, streams });
+  const options = { tls, trusted: peers, limits: share, probe, streams, upgrade };
+  return listen(handler, { host, port, whenTaken }, options);
 }

@@ -25,11 +25,8 @@ export function toHttpRequest(
     method: message.method ?? "GET",
     target: message.url ?? "/",
     rawHeaders: message.rawHeaders,
-    header(name) {
-      const value = message.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-    scheme: (message.socket as TLSSocket).encrypted === true ? "https" : "http",
+    header: (name) => readHeader(message, name),
+    scheme: connectionScheme(message),
     address: () => peerAddress(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
@@ -47,16 +44,40 @@ export function toHttpRequest(
   return trusted === trustNone ? request : withForwardedSender(request, message, trusted);
 }
 
+type RequestHead = Pick<HttpRequest, "method" | "target" | "rawHeaders" | "header" | "scheme" | "address">;
+
+/** The head of a request that asks for another protocol. */
+export function describeRequest(message: IncomingMessage, trusted: TrustedPeers): RequestHead {
+  const head: RequestHead = {
+    method: message.method ?? "GET",
+    target: message.url ?? "/",
+    rawHeaders: message.rawHeaders,
+    header: (name) => readHeader(message, name),
+    scheme: connectionScheme(message),
+    address: () => peerAddress(message),
+  };
+  return trusted === trustNone ? head : withForwardedSender(head, message, trusted);
+}
+
+function readHeader({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+function connectionScheme({ socket }: IncomingMessage): "http" | "https" {
+  return (socket as TLSSocket).encrypted === true ? "https" : "http";
+}
+
 function peerAddress({ socket }: IncomingMessage): string {
   return plainAddress(socket.remoteAddress ?? "");
 }
 
 /** Returns the request as sent to the proxy: signatures cover the original Host header. */
-function withForwardedSender(
-  request: HttpRequest,
+function withForwardedSender<T extends RequestHead>(
+  request: T,
   message: IncomingMessage,
   trusted: TrustedPeers,
-): HttpRequest {
+): T {
   const peer: Sender = { address: peerAddress(message), scheme: request.scheme, host: undefined };
   const { address, scheme, host } = resolveSender(peer, message.headers, trusted);
   const resolved = { ...request, scheme, address: () => address };
@@ -67,5 +88,9 @@ function withForwardedSender(
   );
   // The Host header is optional in HTTP/1.0.
   if (message.headers.host === undefined) rawHeaders.push("host", host);
-  return { ...resolved, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
+  return {
+    ...resolved,
+    rawHeaders,
+    header: (name: string) => (name === "host" ? host : request.header(name)),
+  };
 }

@@ -7,8 +7,10 @@ import { listenInSupervisor } from "../../http/port-options.ts";
 import { divideLimits } from "../../http/server/limits.ts";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
+import type { UpgradeHandler } from "../../http/upgrade.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { errorMessage } from "../../model/errors.ts";
+import type { ServiceBinding } from "../bindings.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
 import type { HostObserver } from "../host/exchange.ts";
@@ -18,6 +20,7 @@ import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
 import { countRuns, createSandboxes, type SandboxSettings } from "./sandboxes.ts";
 import { createSchedules } from "./scheduler.ts";
+import { serveService } from "./services/service-endpoint.ts";
 import { createProcesses } from "./warm-processes.ts";
 import type { HostOptions } from "./worker-handle.ts";
 
@@ -68,7 +71,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
   const limits = divideLimits(options.limits, { processes: options.cores, ports: 1 });
   const onRun = countRuns(options.metrics);
-  const sandboxes = createSandboxes({ ...options, onRun });
+  const sandboxes = createSandboxes({ ...options, onRun, serveService: callScript });
   const processes = createProcesses({
     ...{ ...options, listener, limits },
     createSandbox: sandboxes.create,
@@ -76,7 +79,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   });
   const scripts = configs.map(({ read, config }, i) =>
     createRunningScript({
-      ...{ ...options, read, config, processes, onLoaded },
+      ...{ ...options, read, config, processes, onLoaded, allScripts },
       observer: {
         ...{ script: config.name, onExchange: options.onExchange },
         sendsRequestId: options.watch.observing.logs,
@@ -88,6 +91,17 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   const schedules = createSchedules(scripts, options.log);
   let find: FindScript = () => undefined;
   let endpoint: Endpoint | undefined;
+
+  function allScripts(): readonly ScriptConfig[] {
+    return scripts.map(({ config }) => config);
+  }
+
+  async function callScript(service: ServiceBinding, path: string): Promise<() => void> {
+    const callee = scripts.find(({ config }) => config.name === service.service);
+    if (callee === undefined) throw new Error(`This server does not run the script "${service.service}".`);
+    const listener = await serveService(service, callee, path);
+    return () => void listener.drain();
+  }
 
   function onLoaded(): void {
     find = createRoutes(
@@ -127,7 +141,9 @@ type Endpoint = Pick<ScriptServer, "port" | "close">;
 async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
   const route = createRouter((hostname, target) => find(hostname, target)?.handle);
   const handler = (request: HttpRequest) => handleTrigger(request, find, options.mode) ?? route(request);
-  const front = await listenInSupervisor(handler, options, options);
+  const upgrade: UpgradeHandler = async (request) =>
+    find(request.header("host") ?? "", request.target)?.upgrade(request);
+  const front = await listenInSupervisor(handler, options, { ...options, upgrade });
   return { port: front.port!, close: () => front.drain() };
 }
 

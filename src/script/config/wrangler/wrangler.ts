@@ -18,6 +18,8 @@ import { addSite, noteSite } from "./site.ts";
 
 export interface WranglerOptions {
   readonly environment: string | undefined;
+  /** Whether the script runs in a sandbox, which has service bindings. */
+  readonly isSandboxed: boolean;
   /** Date as `YYYY-MM-DD`. */
   readonly today: string;
   /** Whether invalid routes and schedules are ignored, as wrangler does in development. */
@@ -50,7 +52,7 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
 
   const notes: string[] = [];
   const note: Note = (text) => notes.push(`${basename(file.file)}: ${text}`);
-  const found = unsupportedBindings(fields, top);
+  const found = unsupportedBindings(fields, top, options);
   const emulated = emulatedBindings(fields, top);
   const origins = createOrigins();
   const value = translateKeys({ top, file, origins, note, options });
@@ -84,7 +86,16 @@ function findEnvironment({ value }: ConfigSource, name: string): unknown {
   return isTable(env) ? env[name] : undefined;
 }
 
-const checkedLater = ["r2_buckets", "kv_namespaces", "assets", "triggers", "route", "routes", "rules"];
+const checkedLater = [
+  "r2_buckets",
+  "kv_namespaces",
+  "services",
+  "assets",
+  "triggers",
+  "route",
+  "routes",
+  "rules",
+];
 
 /** Reports unknown keys, and values that should be tables, in every table with known keys. */
 function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
@@ -127,6 +138,7 @@ function translateKeys(translation: Translation): Table {
   value.store_buckets = usableBuckets(top.r2_buckets, note);
   origins.set(["store_buckets"], ["r2_buckets"]);
   value.kv_namespaces = usableNamespaces(top.kv_namespaces, note);
+  if (options.isSandboxed) value.services = translateServices(top.services);
   value.assets = translateAssets(top);
   addSite(top, value, origins);
   addPages(translation, value, folder);
@@ -153,6 +165,16 @@ function translateRoutes({ top, origins, note, options }: Translation): unknown 
   }
   for (const [index, { inFile }] of usable.entries()) origins.set(["routes", index], inFile);
   return usable.map(({ route }) => route);
+}
+
+/** A script of an environment has the name of both. */
+function translateServices(services: unknown): unknown {
+  if (!Array.isArray(services)) return services;
+  return services.map((entry: unknown) => {
+    if (!isTable(entry)) return entry;
+    const { environment, remote: _, experimental_remote: __, ...rest } = entry;
+    return typeof environment === "string" ? { ...rest, service: `${entry.service}-${environment}` } : rest;
+  });
 }
 
 function translateAssets({ assets }: Table): unknown {
