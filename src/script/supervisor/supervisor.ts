@@ -20,6 +20,7 @@ import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
 import { countRuns, createSandboxes, type SandboxSettings } from "./sandboxes.ts";
 import { createSchedules } from "./scheduler.ts";
+import { reachableScripts } from "./services/resolve-services.ts";
 import { serveService } from "./services/service-endpoint.ts";
 import { createProcesses } from "./warm-processes.ts";
 import type { HostOptions } from "./worker-handle.ts";
@@ -55,10 +56,19 @@ export interface ScriptServer {
   close(): Promise<void>;
 }
 
-/** Returns the effective routes; an empty list if the script receives every request. */
-export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
+/**
+ * Returns the effective routes; an empty list if the script receives every request, and undefined if
+ * only other scripts call it.
+ */
+export function routesFor(
+  config: ScriptConfig,
+  configs: readonly ScriptConfig[],
+  mode: Mode,
+): readonly string[] | undefined {
+  const reachable = reachableScripts(configs);
+  if (!reachable.includes(config)) return undefined;
   // In dev, a single script needs no routes: hosts in a wrangler file do not resolve here.
-  return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
+  return mode === "dev" && reachable.length === 1 && config.kind === "wrangler" ? [] : config.routes;
 }
 
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
@@ -104,8 +114,12 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   }
 
   function onLoaded(): void {
+    const configs = allScripts();
     find = createRoutes(
-      scripts.map((script) => ({ routes: routesFor(script.config, scripts.length, mode), target: script })),
+      scripts.flatMap((script) => {
+        const routes = routesFor(script.config, configs, mode);
+        return routes === undefined ? [] : [{ routes, target: script }];
+      }),
     );
     schedules.plan();
   }

@@ -1,6 +1,6 @@
 // Reads a wrangler file: checks its keys, then translates them to Store's keys and keeps their
 // positions. Notes report everything that was replaced or has no effect.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { EmulatedBinding, UnsupportedBinding } from "../../bindings.ts";
 import { wranglerFlags } from "../platform-flags.ts";
@@ -128,7 +128,7 @@ function translateKeys(translation: Translation): Table {
   const shared = sharedKeys.filter((key) => top[key] !== undefined).map((key) => [key, top[key]]);
   const value: Record<string, unknown> = Object.fromEntries(shared);
   value.name = usableName(top.name, basename(folder), note);
-  value.main = translateMain(top, origins);
+  value.main = translateMain(top, folder, origins);
   value.compatibility_date = usableDate(top.compatibility_date, options.today, note);
   value.compatibility_flags = wranglerFlags(top.compatibility_flags, note);
   value.routes = translateRoutes(translation);
@@ -146,13 +146,27 @@ function translateKeys(translation: Translation): Table {
   return value;
 }
 
-/** In files of wrangler 1 the script is the key `build.upload.main`. */
-function translateMain(top: Table, origins: Origins): unknown {
+/** In files of wrangler 1 the script is the key `build.upload.main`, or the main of package.json. */
+function translateMain(top: Table, folder: string, origins: Origins): unknown {
   if (top.main !== undefined) return top.main;
   const upload = isTable(top.build) ? top.build.upload : undefined;
+  if (!isTable(upload) && (top.type === "javascript" || top.type === "webpack")) {
+    origins.set(["main"], ["type"]);
+    return packageMain(folder);
+  }
   if (!isTable(upload) || typeof upload.main !== "string") return undefined;
   origins.set(["main"], ["build", "upload", "main"]);
   return join(typeof upload.dir === "string" ? upload.dir : "dist", upload.main);
+}
+
+function packageMain(folder: string): string | undefined {
+  try {
+    const content: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return isTable(content) && typeof content.main === "string" ? content.main : undefined;
+  } catch {
+    // Without a package the key `main` is missing, which is reported.
+    return undefined;
+  }
 }
 
 function translateRoutes({ top, origins, note, options }: Translation): unknown {

@@ -9,6 +9,10 @@ export interface ServiceScript {
   readonly services: readonly ServiceBinding[];
 }
 
+export interface RoutedScript extends ServiceScript {
+  readonly routes: readonly string[];
+}
+
 export interface ResolvedServices {
   readonly services: readonly ServiceBinding[];
   readonly missing: readonly UnsupportedBinding[];
@@ -36,6 +40,16 @@ function findFault({ service, entrypoint, props }: ServiceBinding, scripts: read
   if (target.isolation === "sandbox") return undefined;
   if (entrypoint === undefined && props === undefined) return undefined;
   return `the script "${service}" runs as a process, whose default export is all that can be called`;
+}
+
+/**
+ * Returns the scripts that clients reach. Another script calls the others: they have no routes, and
+ * are not the first on the command line.
+ */
+export function reachableScripts<T extends RoutedScript>(scripts: readonly T[]): readonly T[] {
+  const isCalled = (name: string) =>
+    scripts.some((other) => other.name !== name && other.services.some(({ service }) => service === name));
+  return scripts.filter(({ name, routes }, i) => i === 0 || routes.length > 0 || !isCalled(name));
 }
 
 /** Returns the entry points of a script that other scripts bind, each once. */
