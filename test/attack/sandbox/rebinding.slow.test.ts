@@ -17,23 +17,27 @@ const script = `export default {
   },
 };`;
 
-test("a name that is rebound to loopback leads a script nowhere", async (t) => {
-  let hits = 0;
-  const { port, server } = await startServer(t, (_, response) => response.end("escaped"));
-  server.on("connection", () => {
-    hits++;
+for (const isListed of [false, true]) {
+  const which = isListed ? "permitted name" : "name";
+  test(`a ${which} that is rebound to loopback leads a script nowhere`, async (t) => {
+    let hits = 0;
+    const { port, server } = await startServer(t, (_, response) => response.end("escaped"));
+    server.on("connection", () => {
+      hits++;
+    });
+    let lookups = 0;
+    // The first answer passes the check. A second look-up for the connection would get loopback.
+    const answers = [["203.0.112.1"], ["127.0.0.1"], ["203.0.112.1", "127.0.0.1"], ["::ffff:127.0.0.1"]];
+    const lookup = async () => answers[lookups++ % answers.length]!;
+    const outbound = isListed ? [`rebind.example.com:${port}`] : "public";
+    const proxy = await startProxy(t, { outbound, lookup, connectMilliseconds: 30 });
+    const ask = await runScript(t, { script, outbound: proxy.path });
+    const requests = 12;
+    for (let i = 0; i < requests; i++) {
+      const url = encodeURIComponent(`http://rebind.example.com:${port}/`);
+      assert.doesNotMatch(await ask(`/?url=${url}`), /escaped|^200/);
+    }
+    assert.equal(lookups, requests, "each request is resolved once");
+    assert.equal(hits, 0, "no connection reached loopback");
   });
-  let lookups = 0;
-  // The first answer passes the check. A second look-up for the connection would get loopback.
-  const answers = [["203.0.112.1"], ["127.0.0.1"], ["203.0.112.1", "127.0.0.1"], ["::ffff:127.0.0.1"]];
-  const lookup = async () => answers[lookups++ % answers.length]!;
-  const proxy = await startProxy(t, { outbound: "public", lookup, connectMilliseconds: 30 });
-  const ask = await runScript(t, { script, outbound: proxy.path });
-  const requests = 24;
-  for (let i = 0; i < requests; i++) {
-    const url = encodeURIComponent(`http://rebind.example.com:${port}/`);
-    assert.doesNotMatch(await ask(`/?url=${url}`), /escaped|^200/);
-  }
-  assert.equal(lookups, requests, "each request is resolved once");
-  assert.equal(hits, 0, "no connection reached loopback");
-});
+}

@@ -35,7 +35,7 @@ const addresses: Readonly<Record<string, string>> = {
   "the console": '`http://127.0.0.1:${request.headers.get("x-console")}/healthz`',
 };
 
-/** For a script whose `outbound` names the redirector, and names that lead to loopback. */
+/** For a script whose `outbound` names the redirector. */
 const redirect = (to: string, status = 302) =>
   `\`http://127.0.0.1:\${facts.redirector}/?status=${status}&to=\${encodeURIComponent(${to})}\``;
 
@@ -47,10 +47,6 @@ const redirects: Readonly<Record<string, string>> = {
   "the metadata service by a redirect": redirect('"http://169.254.169.254/latest/meta-data/"'),
   "a private address by a redirect": redirect('"http://10.0.0.1/"'),
   "a file by a redirect": redirect('"file:///etc/passwd"'),
-  "a permitted name whose address is loopback": "`http://localhost:${facts.target}/`",
-  "a permitted name whose address is loopback, by a redirect": redirect(
-    "`http://localhost:${facts.target}/`",
-  ),
 };
 
 export const redirectAttacks: readonly Attack[] = [
