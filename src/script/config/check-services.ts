@@ -4,6 +4,7 @@ import type { Isolation, ServiceBinding } from "../bindings.ts";
 import { checkBinding } from "./rules.ts";
 import { type Fields, isTable, type Table } from "./syntax/fields.ts";
 import type { ConfigPath } from "./syntax/positions.ts";
+import { plainValue } from "./vars/vars.ts";
 
 const maxNameLength = 255;
 
@@ -48,7 +49,8 @@ function checkName(fields: Fields, path: ConfigPath, value: unknown, sample: str
 }
 
 function checkProps(fields: Fields, path: ConfigPath, value: unknown): Table | undefined {
-  if (value === undefined || isTable(value)) return value;
+  if (value === undefined) return undefined;
+  if (isTable(value)) return plainValue(fields, path, value) as Table;
   fields.report(path, {
     message: '"props" must be a table: the callee reads it as ctx.props.',
     hint: `Write: ${fields.source.format === "toml" ? 'props = { plan = "free" }' : '"props": { "plan": "free" }'}`,
