@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { NotTakenError } from "../../http/proxy.ts";
 import type { UpgradeRequest, UpgradeResponse } from "../../http/upgrade.ts";
 import { forwardUpgrade } from "../../http/upgrade-forward.ts";
-import type { Pool } from "./process-pool.ts";
+import type { Pool, PooledProcess } from "./process-pool.ts";
 
 export type ForwardUpgrade = (request: UpgradeRequest) => Promise<UpgradeResponse>;
 
@@ -14,7 +14,8 @@ export function createUpgradeForwarder(pool: Pool): ForwardUpgrade {
   return async (request) => {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       try {
-        return await send(request, pool);
+        const pooled = await pool.pick();
+        return await sendUpgrade(request, pooled, pooled.socketPath);
       } catch (error) {
         if (!(error instanceof NotTakenError)) break;
       }
@@ -23,8 +24,12 @@ export function createUpgradeForwarder(pool: Pool): ForwardUpgrade {
   };
 }
 
-async function send(request: UpgradeRequest, pool: Pool): Promise<UpgradeResponse> {
-  const pooled = await pool.pick();
+/** Sends the request to a socket of the process, and counts the WebSocket. */
+export async function sendUpgrade(
+  request: UpgradeRequest,
+  pooled: PooledProcess,
+  socketPath: string,
+): Promise<UpgradeResponse> {
   const endRequest = pooled.beginRequest?.() ?? (() => {});
   pooled.inFlight++;
   const end = () => {
@@ -32,7 +37,7 @@ async function send(request: UpgradeRequest, pool: Pool): Promise<UpgradeRespons
     endRequest();
   };
   try {
-    const response = await forwardUpgrade(request, pooled);
+    const response = await forwardUpgrade(request, { socketPath });
     if (response.status !== 101) {
       (response.body as Duplex).once("close", end);
       return response;

@@ -8,12 +8,14 @@ import { defaultPortLimits } from "../../../http/server/limits.ts";
 import { type HttpHandler, type HttpListener, listen } from "../../../http/server/listen.ts";
 import { openTunnel, type TunnelHandler } from "../../../http/tunnel.ts";
 import type { UpgradeHandler } from "../../../http/upgrade.ts";
-import { forwardUpgrade, isWebSocketRequest } from "../../../http/upgrade-forward.ts";
+import { isWebSocketRequest } from "../../../http/upgrade-forward.ts";
 import { errorMessage } from "../../../model/errors.ts";
 import type { ServiceBinding } from "../../bindings.ts";
 import { rpcHost, socketNames } from "../../sandbox/runtime/runtime-config.ts";
 import type { PooledProcess } from "../process-pool.ts";
+import { withEnd } from "../router.ts";
 import type { RunningScript } from "../running-script.ts";
+import { sendUpgrade } from "../upgrade-forwarder.ts";
 import { entryPointKey } from "./resolve-services.ts";
 
 /** One script cannot take the connections of another: each socket has its own limits. */
@@ -45,7 +47,13 @@ export async function serveService(
     if (isDefault) return callee.handle(request);
     try {
       const { pooled, socketPath } = await pick();
-      return await forward(request, { ...pooled, socketPath });
+      const end = pooled.beginRequest?.() ?? (() => {});
+      try {
+        return withEnd(await forward(request, { ...pooled, socketPath }), end);
+      } catch (error) {
+        end();
+        throw error;
+      }
     } catch (error) {
       return unavailable(error);
     }
@@ -55,7 +63,8 @@ export async function serveService(
     if (isDefault) return callee.upgrade(request);
     if (!isWebSocketRequest(request)) return undefined;
     try {
-      return await forwardUpgrade(request, await pick());
+      const { pooled, socketPath } = await pick();
+      return await sendUpgrade(request, pooled, socketPath);
     } catch (error) {
       return unavailable(error);
     }
