@@ -5,6 +5,7 @@ import { type HttpHandler, type HttpListener, type ListenOptions, listen } from 
 import type { OpenStreams } from "./server/listener-state.ts";
 import type { PortAddress } from "./server/shared-listener.ts";
 import type { TlsSource } from "./tls/tls.ts";
+import type { UpgradeHandler } from "./upgrade.ts";
 
 /** Options that apply to every port of a server. */
 export interface PortOptions {
@@ -21,17 +22,19 @@ export interface PortOptions {
   readonly shortRequests?: ListenOptions["shortRequests"];
 }
 
+export interface Upgrades {
+  /** Handles requests for WebSockets; default: they are handled like other requests. */
+  readonly upgrade?: UpgradeHandler | undefined;
+}
+
 /** Opens a port with this process's share of the limits. */
 export function listenInSupervisor(
   handler: HttpHandler,
   { host, port, whenTaken }: PortAddress,
-  { trusted, limits, tls, probe, streams, shortRequests }: PortOptions,
+  { trusted, limits, tls, probe, streams, shortRequests, upgrade }: PortOptions & Upgrades,
 ): Promise<HttpListener> {
   const peers = trusted.length === 0 ? undefined : parseTrustedPeers(trusted);
   const share = divideLimits(limits, supervisorShare);
-  return listen(
-    handler,
-    { host, port, whenTaken },
-    { tls, trusted: peers, limits: share, probe, streams, shortRequests },
-  );
+  const options = { tls, trusted: peers, limits: share, probe, streams, shortRequests, upgrade };
+  return listen(handler, { host, port, whenTaken }, options);
 }

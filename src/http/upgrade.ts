@@ -1,15 +1,20 @@
-// Requests that ask for another protocol, such as WebSocket: the handler either refuses, or returns
-// a connection to another server, which then exchanges bytes with the client.
+// Requests that ask for a WebSocket: the handler either answers, or returns a connection to another
+// server, which then exchanges bytes with the client.
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { type Duplex, pipeline } from "node:stream";
+import { type Duplex, pipeline, type Readable } from "node:stream";
+import { type TrustedPeers, trustNone } from "./server/forwarded.ts";
+import { markUpgraded, pendingResponse } from "./server/last-response.ts";
+import { maxHeaderLines, type PortLimits } from "./server/limits.ts";
+import type { HttpRequest } from "./server/listen.ts";
+import { headFault, plainRefusal } from "./server/refusal.ts";
+import { describeRequest } from "./server/request.ts";
+import { type RelayLimits, relay } from "./upgrade-relay.ts";
+import { serveAsRequest } from "./upgrade-replay.ts";
 
-export interface UpgradeRequest {
-  readonly method: string;
-  /** The target exactly as sent. */
-  readonly target: string;
-  /** Alternating names and values, as sent. */
-  readonly rawHeaders: readonly string[];
+/** The target and the headers are exactly as sent. */
+export interface UpgradeRequest
+  extends Pick<HttpRequest, "method" | "target" | "rawHeaders" | "header" | "scheme" | "address"> {
   /** Calls `listener` once if the client disconnects. */
   onDisconnect(listener: () => void): void;
 }
@@ -18,46 +23,120 @@ export interface UpgradeResponse {
   readonly status: number;
   readonly headers: Iterable<readonly [string, string]>;
   /** With status 101, the connection to the other server; otherwise the body. */
-  readonly body: Duplex | Uint8Array | string;
+  readonly body: Duplex | Readable | Uint8Array | string;
 }
 
-/** Handles its own errors. */
-export type UpgradeHandler = (request: UpgradeRequest) => Promise<UpgradeResponse>;
+/** Handles its own errors. Undefined: the request is served as if it had no Upgrade header. */
+export type UpgradeHandler = (request: UpgradeRequest) => Promise<UpgradeResponse | undefined>;
 
-export function serveUpgrades(server: Server, handler: UpgradeHandler): void {
+export interface UpgradeOptions {
+  readonly trusted?: TrustedPeers | undefined;
+  readonly limits?: PortLimits | undefined;
+  readonly relayLimits?: Partial<RelayLimits> | undefined;
+}
+
+/** How long a client may take to close the connection after a refusal. */
+const lingerMilliseconds = 2000;
+
+export function serveUpgrades(server: Server, handler: UpgradeHandler, options: UpgradeOptions = {}): void {
+  const { trusted = trustNone, limits, relayLimits } = options;
+  // The other half is for requests, which WebSockets must not keep out.
+  const maxUpgraded = limits === undefined ? Number.POSITIVE_INFINITY : Math.ceil(limits.connections / 2);
+  const upgraded = new Set<Socket>();
+
   server.on("upgrade", (message: IncomingMessage, socket: Socket, first: Buffer) => {
-    // The limits of the other connection apply; Node's server no longer watches this one.
-    socket.setTimeout(0);
+    const asRequest = () => serveAsRequest(server, { message, socket, first });
+    // Its answer would overtake the answers of requests before it.
+    if (pendingResponse(socket) !== undefined) {
+      socket.destroy();
+      return;
+    }
+    if (headFault(message, maxHeaderLines) !== undefined) return asRequest();
     socket.on("error", () => {});
-    if (first.length > 0) socket.unshift(first);
-    const { method = "GET", url: target = "/", rawHeaders } = message;
-    const onDisconnect = (listener: () => void) => {
-      if (socket.destroyed) listener();
-      else socket.once("close", listener);
+    if (upgraded.size >= maxUpgraded) {
+      socket.setTimeout(0);
+      answer(socket, refusal());
+      return;
+    }
+    // Until the handler answers, its own limits apply; Node's server no longer watches the socket.
+    socket.setTimeout(0);
+    upgraded.add(socket);
+    socket.once("close", () => upgraded.delete(socket));
+    const request: UpgradeRequest = {
+      ...describeRequest(message, trusted),
+      onDisconnect(listener) {
+        if (socket.destroyed) listener();
+        else socket.once("close", listener);
+      },
     };
-    handler({ method, target, rawHeaders, onDisconnect })
-      .then((response) => writeUpgrade(socket, response))
+    handler(request)
+      .then((response) => {
+        if (response === undefined) {
+          upgraded.delete(socket);
+          asRequest();
+        } else if (response.status === 101) {
+          if (first.length > 0) socket.unshift(first);
+          markUpgraded(socket);
+          accept(socket, response, relayLimits);
+        } else answer(socket, response, relayLimits);
+      })
       .catch(() => socket.destroy());
   });
 }
 
-function writeUpgrade(socket: Socket, { status, headers, body }: UpgradeResponse): void {
+function refusal(): UpgradeResponse {
+  const { type, body } = plainRefusal(503);
+  return {
+    status: 503,
+    headers: [
+      ["Content-Type", type],
+      ["Retry-After", "1"],
+    ],
+    body,
+  };
+}
+
+function headText({ status, headers }: UpgradeResponse, ...further: string[]): string {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`];
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
+  return `${[...lines, ...further].join("\r\n")}\r\n\r\n`;
+}
+
+function accept(socket: Socket, response: UpgradeResponse, limits?: Partial<RelayLimits>): void {
+  const other = response.body as Duplex;
+  if (socket.destroyed) {
+    other.destroy();
+    return;
+  }
+  socket.write(headText(response), "latin1");
+  relay(socket, other, limits);
+}
+
+/** Answers without an upgrade, and closes the connection. */
+function answer(socket: Socket, response: UpgradeResponse, limits?: Partial<RelayLimits>): void {
+  const { body } = response;
+  // Bytes that the client still sends would otherwise keep the connection open.
+  socket.resume();
+  const linger = () => {
+    const timer = setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
+    socket.once("close", () => clearTimeout(timer));
+  };
   if (typeof body === "string" || body instanceof Uint8Array) {
     const bytes = Buffer.from(body);
-    lines.push(`Content-Length: ${bytes.length}`, "Connection: close");
-    socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+    socket.write(headText(response, `Content-Length: ${bytes.length}`, "Connection: close"), "latin1");
     socket.end(bytes);
-    // Bytes that the client still sends would otherwise keep the connection open.
-    socket.resume();
+    linger();
     return;
   }
-  if (socket.destroyed) {
-    body.destroy();
-    return;
-  }
-  socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
-  // Either side may fail: then the pipeline destroys both.
-  pipeline(socket, body, socket, () => {});
+  socket.write(headText(response, "Connection: close"), "latin1");
+  const { stallMilliseconds = 120_000 } = limits ?? {};
+  socket.setTimeout(stallMilliseconds, () => {
+    if (socket.writableLength > 0) socket.destroy();
+    else socket.setTimeout(stallMilliseconds);
+  });
+  pipeline(body as Readable, socket, (error) => {
+    // A body that fails must not look complete.
+    if (error) socket.destroy();
+    else linger();
+  });
 }

@@ -17,6 +17,23 @@ export interface UnsupportedBinding {
   readonly binding: string;
   /** Name of the kind with its article, for messages: "a D1 database". */
   readonly kind: string;
+  /** What is wrong and what to do, as a clause. Default: Store does not have this kind. */
+  readonly fault?: string | undefined;
+}
+
+/** What a service binding calls in its script. */
+export interface EntryPoint {
+  /** Name of an exported class; undefined for the default export. */
+  readonly entrypoint: string | undefined;
+  /** What the callee reads as `ctx.props`. */
+  readonly props: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Another script of this server, or an entry point of the script itself. */
+export interface ServiceBinding extends EntryPoint {
+  readonly binding: string;
+  /** Name of the script. */
+  readonly service: string;
 }
 
 /** Limits requests by key. Each process that runs the script counts on its own. */
@@ -65,6 +82,7 @@ export interface ScriptBindings {
   readonly buckets: readonly BucketBinding[];
   readonly kvNamespaces: readonly KvBinding[];
   readonly assets: AssetsOptions | undefined;
+  readonly services: readonly ServiceBinding[];
   readonly emulated: readonly EmulatedBinding[];
   readonly unsupported: readonly UnsupportedBinding[];
   /** Variables by name. A value can be anything that JSON can represent. */

@@ -141,6 +141,7 @@ test("docs/config.md lists every key and every compatibility flag", () => {
   assert.deepEqual(namesUnder("A whole file").sort(), [...knownKeys[""]!].sort());
   assert.deepEqual(namesUnder("Buckets"), knownKeys.store_buckets);
   assert.deepEqual(namesUnder("Key-value namespaces"), knownKeys.kv_namespaces);
+  assert.deepEqual(namesUnder("Services"), knownKeys.services);
   assert.deepEqual(namesUnder("Assets"), knownKeys.assets);
   assert.deepEqual(namesUnder("Compatibility"), [...compatibilityFlags, ...runtimeFlags]);
 });

@@ -43,20 +43,25 @@ export function readCondition(fields: Fields): Condition | undefined {
 }
 
 function readEtags(given: Fields, name: string): EtagCondition | undefined {
-  const tags = optionalList(given, name, { max: maxEtags, read: readEtag });
+  const tags = optionalList(given, name, { max: maxEtags, read: (item) => readEtag(item, name) });
   if (tags?.length === 0) throw invalid(`The field "${name}" has no etag.`);
   if (tags === undefined || tags.includes("*")) return tags === undefined ? undefined : "*";
   return tags.filter((tag) => tag !== "*");
 }
 
-function readEtag(item: unknown): EntityTag | "*" {
+function readEtag(item: unknown, name: string): EntityTag | "*" {
   const fields = itemFields(item, ["type", "value"], "the etags");
   const type = requiredText(fields, "type");
   if (type === "wildcard") return "*";
   if (type !== "strong" && type !== "weak") {
     throw invalid("The type of an etag must be strong, weak or wildcard.");
   }
-  return { value: requiredText(fields, "value"), weak: type === "weak" };
+  const value = requiredText(fields, "value");
+  // The runtime passes W/"…" on, which would match nothing: with etagDoesNotMatch, a put overwrites.
+  if (/^(W\/)?"|"$/.test(value)) {
+    throw invalid(`"${name}" must be an etag without quotes: pass etag, not httpEtag.`);
+  }
+  return { value, weak: type === "weak" };
 }
 
 export function readRange(fields: Fields): RangeRequest | undefined {

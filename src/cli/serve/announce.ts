@@ -31,12 +31,14 @@ export async function announce(invocation: Invocation, ready: ReadyServers): Pro
   const { output, directory } = invocation;
   const { server, s3, console, publicServer, bucketSockets, location, mode, tls, ports } = ready;
   const url = server === undefined ? undefined : `${serverUrl(ports.scripts.host, server.port, tls)}/`;
-  const scripts = (server?.scripts ?? []).map(({ config }) => ({
+  const configs = (server?.scripts ?? []).map(({ config }) => config);
+  const scripts = configs.map((config) => ({
     name: config.name,
     url: url!,
-    routes: routesFor(config, server!.scripts.length, mode),
+    routes: routesFor(config, configs, mode),
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
     kvNamespaces: config.kvNamespaces,
+    ...(config.services.length === 0 ? {} : { services: config.services }),
     ...(config.emulated.length === 0 ? {} : { emulated: config.emulated }),
     ...(config.assets === undefined ? {} : { assets: toAssetsJson(config.assets) }),
   }));
@@ -55,16 +57,19 @@ export async function announce(invocation: Invocation, ready: ReadyServers): Pro
       scripts,
     });
   }
-  const rows = scripts.map(({ name, url, routes, buckets, kvNamespaces, emulated = [], assets }) => [
-    name,
-    routes.length > 0 ? routes.join(" ") : url,
-    [
-      ...buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`),
-      ...kvNamespaces.map(({ binding, namespace }) => `env.${binding} → kv ${namespace}`),
-      ...emulated.map(({ binding, kind }) => `env.${binding} → ${kind}`),
-      ...(assets === undefined ? [] : [assetsText(assets, directory)]),
-    ].join(", "),
-  ]);
+  const rows = scripts.map(
+    ({ name, url, routes, buckets, kvNamespaces, services = [], emulated = [], assets }) => [
+      name,
+      routes === undefined ? "called by other scripts" : routes.length > 0 ? routes.join(" ") : url,
+      [
+        ...buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`),
+        ...kvNamespaces.map(({ binding, namespace }) => `env.${binding} → kv ${namespace}`),
+        ...services.map(({ binding, service }) => `env.${binding} → script ${service}`),
+        ...emulated.map(({ binding, kind }) => `env.${binding} → ${kind}`),
+        ...(assets === undefined ? [] : [assetsText(assets, directory)]),
+      ].join(", "),
+    ],
+  );
   if (url === undefined)
     await output.line("No configuration file found: serving the S3 API without scripts.");
   else {

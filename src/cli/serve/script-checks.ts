@@ -2,6 +2,7 @@
 import { configErrorFor, type ScriptConfig } from "../../script/config/config.ts";
 import { envNames } from "../../script/config/env-names.ts";
 import type { Mode } from "../../script/context.ts";
+import { reachableScripts } from "../../script/supervisor/services/resolve-services.ts";
 import type { Invocation } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
 import { ask } from "../terminal/prompt.ts";
@@ -16,7 +17,7 @@ export function checkNames(configs: readonly ScriptConfig[]): void {
       `The name "${config.name}" is already used by the script of "${other.file}".`,
     );
   }
-  const open = configs.filter(({ routes }) => routes.length === 0);
+  const open = reachableScripts(configs).filter(({ routes }) => routes.length === 0);
   if (open.length > 1) {
     const hint = 'For example: routes = ["photos.example.com/*"]';
     throw configErrorFor(

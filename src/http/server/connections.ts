@@ -2,7 +2,7 @@
 import type { Server as NetServer, Socket } from "node:net";
 import { isReadingShort } from "../wire/read-short-requests.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
-import { pendingResponse } from "./last-response.ts";
+import { isUpgraded, pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
 import { createBurstWatch } from "./release-memory.ts";
 
@@ -54,6 +54,8 @@ export function trackConnections(options: ConnectionOptions): Connections {
   }
 
   acceptor.on("connection", (socket: Socket) => {
+    // A request for another protocol is served again as an ordinary one.
+    if (open.has(socket)) return;
     if (!addresses.admit(socket)) {
       socket.destroy();
       return;
@@ -101,7 +103,7 @@ function isServing(socket: Socket): boolean {
 function closeOneIdle(open: Set<Socket>): void {
   let checks = 0;
   for (const socket of open) {
-    if (!isServing(socket)) {
+    if (!isServing(socket) && !isUpgraded(socket)) {
       socket.destroy();
       open.delete(socket);
       return;

@@ -132,7 +132,12 @@ const senderHeaderNames = [
 ];
 
 /** Returns the headers; headers about the sender are replaced by the values this server knows. */
-export function withSenderHeaders({ rawHeaders, header, address, scheme }: HttpRequest): string[] {
+export function withSenderHeaders({
+  rawHeaders,
+  header,
+  address,
+  scheme,
+}: Pick<HttpRequest, "rawHeaders" | "header" | "address" | "scheme">): string[] {
   const hasSenderHeaders = senderHeaderNames.some((name) => header(name) !== undefined);
   const headers = hasSenderHeaders ? withoutSenderHeaders(rawHeaders) : rawHeaders.slice();
   const clientAddress = address();

@@ -16,6 +16,17 @@ export function getLastResponse(socket: Socket): ServerResponse | undefined {
   return (socket as TrackedSocket)[lastResponse];
 }
 
+const upgraded = new WeakSet<Socket>();
+
+/** From now on the connection passes bytes of another protocol. */
+export function markUpgraded(socket: Socket): void {
+  upgraded.add(socket);
+}
+
+export function isUpgraded(socket: Socket): boolean {
+  return upgraded.has(socket);
+}
+
 /** Returns the response in progress. Node removes the socket from a complete response. */
 export function pendingResponse(socket: Socket): ServerResponse | undefined {
   const response = getLastResponse(socket);

@@ -3,6 +3,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
+import { serveTunnels, type TunnelHandler } from "../tunnel.ts";
 import { serveUpgrades, type UpgradeHandler } from "../upgrade.ts";
 import { trackConnections } from "./connections.ts";
 import { type TrustedPeers, trustNone } from "./forwarded.ts";
@@ -96,6 +97,8 @@ export interface ListenOptions {
   readonly nodeInternals?: NodeInternalsSetting | undefined;
   /** Handles requests with an Upgrade header; default: they are handled like other requests. */
   readonly upgrade?: UpgradeHandler | undefined;
+  /** Handles CONNECT requests; default: their connections are closed. */
+  readonly tunnel?: TunnelHandler | undefined;
   /** Counters of open bodies; default: new counters for this listener. */
   readonly streams?: OpenStreams | undefined;
   /**
@@ -146,7 +149,8 @@ export async function listen(
   });
   // Other expectations can be ignored (RFC 9110 10.1.1).
   server.on("checkExpectation", (message, response) => serving.serve(message, response, "nothing"));
-  if (options.upgrade !== undefined) serveUpgrades(server, options.upgrade);
+  if (options.upgrade !== undefined) serveUpgrades(server, options.upgrade, { trusted, limits });
+  if (options.tunnel !== undefined) serveTunnels(server, options.tunnel);
   // No limit: Node would silently drop further headers, which would then not be checked.
   server.maxHeadersCount = 0;
   refuseMalformed(server, options.refusal);

@@ -25,11 +25,8 @@ export function toHttpRequest(
     method: message.method ?? "GET",
     target: message.url ?? "/",
     rawHeaders: message.rawHeaders,
-    header(name) {
-      const value = message.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-    scheme: (message.socket as TLSSocket).encrypted === true ? "https" : "http",
+    header: (name) => readHeader(message, name),
+    scheme: connectionScheme(message),
     address: () => peerAddress(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
@@ -45,7 +42,31 @@ export function toHttpRequest(
     },
   };
   if (trusted === trustNone) return request;
-  return withForwardedSender(request, { address: peerAddress(message), headers: message.headers }, trusted);
+  return withForwardedSender(request, toPeer(message), trusted);
+}
+
+type RequestHead = Pick<HttpRequest, "method" | "target" | "rawHeaders" | "header" | "scheme" | "address">;
+
+/** The head of a request that asks for another protocol. */
+export function describeRequest(message: IncomingMessage, trusted: TrustedPeers): RequestHead {
+  const head: RequestHead = {
+    method: message.method ?? "GET",
+    target: message.url ?? "/",
+    rawHeaders: message.rawHeaders,
+    header: (name) => readHeader(message, name),
+    scheme: connectionScheme(message),
+    address: () => peerAddress(message),
+  };
+  return trusted === trustNone ? head : withForwardedSender(head, toPeer(message), trusted);
+}
+
+function readHeader({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+function connectionScheme({ socket }: IncomingMessage): "http" | "https" {
+  return (socket as TLSSocket).encrypted === true ? "https" : "http";
 }
 
 function peerAddress({ socket }: IncomingMessage): string {
@@ -57,12 +78,16 @@ export interface RequestPeer {
   readonly headers: IncomingHttpHeaders;
 }
 
+function toPeer(message: IncomingMessage): RequestPeer {
+  return { address: peerAddress(message), headers: message.headers };
+}
+
 /** Returns the request as sent to the proxy: signatures cover the original Host header. */
-export function withForwardedSender(
-  request: HttpRequest,
+export function withForwardedSender<T extends RequestHead>(
+  request: T,
   { address: peerAddress, headers }: RequestPeer,
   trusted: TrustedPeers,
-): HttpRequest {
+): T {
   const peer: Sender = { address: peerAddress, scheme: request.scheme, host: undefined };
   const { address, scheme, host } = resolveSender(peer, headers, trusted);
   const resolved = { ...request, scheme, address: () => address };
@@ -73,5 +98,9 @@ export function withForwardedSender(
   );
   // The Host header is optional in HTTP/1.0.
   if (headers.host === undefined) rawHeaders.push("host", host);
-  return { ...resolved, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
+  return {
+    ...resolved,
+    rawHeaders,
+    header: (name: string) => (name === "host" ? host : request.header(name)),
+  };
 }

@@ -6,6 +6,7 @@ import { checkAssets } from "./check-assets.ts";
 import { type BundlingOptions, checkBundling } from "./check-bundling.ts";
 import { checkIsolation } from "./check-isolation.ts";
 import { checkKvNamespaces } from "./check-kv.ts";
+import { checkServices } from "./check-services.ts";
 import { checkTriggers, type Triggers } from "./check-triggers.ts";
 import { checkDistinct, envNames } from "./env-names.ts";
 import { parseRoute } from "./route-patterns.ts";
@@ -94,7 +95,10 @@ function normalize(source: ConfigSource, options: ReadOptions): NormalizedConfig
   const top = file.table([], source.value, '{ "name": "photos", "main": "src/index.ts" }');
   if (top === undefined) throw configError(source, file.faults);
   if (isForeign) {
-    return readWrangler(source, { environment, today: today(options), isLenient: mode !== "serve" });
+    const isSandboxed = options.isolation === "sandbox";
+    return readWrangler(source, {
+      ...{ environment, isSandboxed, today: today(options), isLenient: mode !== "serve" },
+    });
   }
   checkEnvironments(file, top);
   const fields = createFields(selectEnvironment(source, environment), { keys: knownKeys, previous: file });
@@ -117,6 +121,8 @@ function checkConfig(
   // Checked before the top-level keys, so that a key misplaced in [vars] is reported only once.
   const buckets = checkBuckets(fields, top);
   const kvNamespaces = checkKvNamespaces(fields, top);
+  const isolation = checkIsolation(fields, top, isolationOverrides(options));
+  const services = checkServices(fields, top, isolation.isolation);
   const assets = checkAssets(fields, top);
   const storeLocations = checkStoreLocations(fields, top);
   const config = {
@@ -128,7 +134,7 @@ function checkConfig(
     main: checkMain(fields, top),
     compatibilityDate: checkCompatibilityDate(fields, top, today(options)),
     compatibilityFlags: checkCompatibilityFlags(fields, top),
-    ...checkIsolation(fields, top, isolationOverrides(options)),
+    ...isolation,
     routes: checkStrings(
       fields,
       ["routes"],
@@ -139,7 +145,7 @@ function checkConfig(
     crons: triggers.crons,
     sunday: triggers.sunday,
     bundling: checkBundling(fields, top),
-    ...{ buckets, kvNamespaces, assets },
+    ...{ buckets, kvNamespaces, services, assets },
     emulated: normalized.emulated,
     unsupported: normalized.unsupported,
     vars: checkVars(fields, top),

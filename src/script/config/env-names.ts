@@ -14,13 +14,14 @@ export interface EnvName {
 }
 
 export function envNames(bindings: ScriptBindings): readonly EnvName[] {
-  const { buckets, kvNamespaces, assets, emulated, unsupported, vars } = bindings;
+  const { buckets, kvNamespaces, services, assets, emulated, unsupported, vars } = bindings;
   const toEnvName = (what: string, key: string) => (entry: { readonly binding: string }, index: number) =>
     ({ name: entry.binding, what, path: [key, index, "binding"], at: "value" }) as const;
   const binding = assets?.binding;
   return [
     ...buckets.map(toEnvName("a bucket binding", "store_buckets")),
     ...kvNamespaces.map(toEnvName("a KV binding", "kv_namespaces")),
+    ...services.map(toEnvName("a service binding", "services")),
     ...(binding === undefined
       ? []
       : [{ name: binding, what: "the assets binding", path: ["assets", "binding"], at: "value" } as const]),

@@ -18,13 +18,13 @@ export function moduleRules(
   directory: string,
   format: FormatModule = formatInline,
 ): Plugin {
-  const patterns = rules.map(({ type, globs }) => ({ type, matches: globs.map(globPattern) }));
+  const patterns = rules.map(({ type, globs }) => ({ type, matches: globs.map(globMatcher) }));
   return {
     name: "module-rules",
     setup(build) {
       build.onLoad({ filter: /.*/, namespace: "file" }, async ({ path }) => {
         const name = relative(directory, path);
-        const rule = patterns.find(({ matches }) => matches.some((pattern) => pattern.test(name)));
+        const rule = patterns.find(({ matches }) => matches.some((isMatch) => isMatch(name)));
         if (rule === undefined || rule.type === "ESModule" || rule.type === "CommonJS") return undefined;
         const bytes = await readFile(path);
         if (rule.type === "Text") return { contents: bytes, loader: "text" };
@@ -41,8 +41,14 @@ const formatInline: FormatModule = ({ kind, bytes }) => {
   return `export default ${value};`;
 };
 
+/** The folder of the configuration counts as a folder, which a leading asterisk matches. */
+export function globMatcher(glob: string): (name: string) => boolean {
+  const pattern = globPattern(glob);
+  return (name) => pattern.test(name) || pattern.test(`./${name}`);
+}
+
 /** `**` matches any folders, `*` part of a name, `?` one character, and `{a,b}` a or b. */
-export function globPattern(glob: string): RegExp {
+function globPattern(glob: string): RegExp {
   const bare = glob.replace(/^\.\//, "");
   const text = bare.replace(/\*\*\/|\*\*|\*|\?|\{[^}]*\}|[^\w/-]/g, (token) => {
     if (token === "**/") return "(?:.*/)?";

@@ -16,7 +16,7 @@ export interface StoreToml {
 /** Throws a ConfigError when the file has unknown keys or tables. */
 export function storeToml(source: ConfigSource, today: string): StoreToml {
   const read = (environment?: string) => {
-    const config = readWrangler(source, { environment, today, isLenient: true });
+    const config = readWrangler(source, { environment, today, isSandboxed: false, isLenient: true });
     if (config.fields.faults.length > 0) throw configError(source, config.fields.faults);
     return config;
   };

@@ -45,7 +45,8 @@ export function envTypes(config: ScriptConfig, secretNames: readonly string[]): 
   ].join("\n");
 }
 
-function bindingMembers({ buckets, kvNamespaces, assets, emulated, unsupported }: ScriptConfig): Member[] {
+function bindingMembers(config: ScriptConfig): Member[] {
+  const { buckets, kvNamespaces, services, assets, emulated, unsupported } = config;
   const members: Member[] = [
     ...buckets.map(({ binding, bucketName }) => ({
       name: binding,
@@ -58,6 +59,10 @@ function bindingMembers({ buckets, kvNamespaces, assets, emulated, unsupported }
       comment: `The key-value namespace ${namespace}.`,
     })),
   ];
+  for (const { binding, service } of services) {
+    const comment = `The script ${service}. Its methods have no types here.`.replaceAll("*/", "* /");
+    members.push({ name: binding, type: "any", comment });
+  }
   if (assets?.binding !== undefined) {
     members.push({ name: assets.binding, type: storeType("StoreAssets"), comment: "The static files." });
   }

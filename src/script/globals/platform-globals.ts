@@ -46,8 +46,8 @@ function loadUrlPattern(): unknown {
 class WebSocketPair {
   constructor() {
     throw new Error(
-      "Store does not support WebSocketPair: a script cannot accept WebSocket connections. " +
-        "It can open them with new WebSocket(url).",
+      "Store does not support WebSocketPair in a process: such a script cannot accept WebSocket " +
+        'connections. Run it with isolation = "sandbox", where it can.',
     );
   }
 }

@@ -25,7 +25,7 @@ export interface ExchangeState {
 }
 
 export function beginExchange(
-  request: HttpRequest,
+  request: Pick<HttpRequest, "method" | "address" | "bytesRead">,
   observer: HostObserver | undefined,
 ): ExchangeState | undefined {
   const onExchange = observer?.onExchange;

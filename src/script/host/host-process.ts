@@ -7,6 +7,8 @@ import type { Load, NotificationMessage, NotificationResult, ScriptModule } from
 export interface ScriptLoad extends Omit<Load, keyof PortSettings> {
   /** The bundle for a sandbox; a process loads it from a file. */
   readonly modules?: readonly ScriptModule[] | undefined;
+  /** Source map of the first module; a process reads it from the bundle. */
+  readonly sourceMap?: string | undefined;
 }
 
 export type PortSettings = Pick<Load, "tls" | "trusted" | "observing" | "limits" | "probe">;
@@ -33,6 +35,11 @@ export interface HostProcess {
   readonly ownSocketPath?: string | undefined;
   /** Counts a request until the returned function is called; `drain` waits for counted requests. */
   readonly beginRequest?: (() => () => void) | undefined;
+  /**
+   * Counts a WebSocket until the returned function is called; `drain` calls `close`. Undefined if
+   * there are too many.
+   */
+  readonly beginConnection?: ((close: () => void) => (() => void) | undefined) | undefined;
   /** Resolves with the exit code, the signal or the error, as text. */
   readonly ended: Promise<string>;
 }

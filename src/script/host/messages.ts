@@ -7,7 +7,7 @@ import { type FromObserver, parseFromObserver, type ToObserver } from "../../met
 import type { Location } from "../../model/location.ts";
 import { isCount, isFields, isList, isText } from "../../model/shape.ts";
 import type { StoreNotification } from "../../script-types.ts";
-import type { IsolationSettings, ScriptBindings } from "../bindings.ts";
+import type { EntryPoint, IsolationSettings, ScriptBindings } from "../bindings.ts";
 import type { RuntimeCompatibility } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
 
@@ -22,6 +22,8 @@ export interface LoadedScript extends ScriptBindings, RuntimeCompatibility, Isol
   /** The syntax of the script. A service worker adds listeners and exports no handlers. */
   readonly format: BundleFormat;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Entry points that other scripts call; only in a sandbox. */
+  readonly entryPoints: readonly EntryPoint[];
 }
 
 /** A file of a bundle for the sandbox. The first one is the script. */

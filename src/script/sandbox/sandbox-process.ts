@@ -7,10 +7,13 @@ import { errorMessage } from "../../model/errors.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "../host/host-process.ts";
 import type { ScriptModule } from "../host/messages.ts";
 import type { Bridge, OpenSandbox } from "./bridge-handle.ts";
+import { createConnections } from "./connections.ts";
 import { createGate } from "./gate.ts";
+import { openServices, type ServeService } from "./open-services.ts";
 import { residentBytes } from "./process-memory.ts";
 import { translateCompatibility } from "./runtime/compatibility.ts";
 import { findRuntime } from "./runtime/find-runtime.ts";
+import { createStackMapper } from "./runtime/map-stack.ts";
 import { runtimeFiles, socketNames } from "./runtime/runtime-config.ts";
 import { createRuntimeOutput } from "./runtime/runtime-output.ts";
 import { createSandboxFolder } from "./sandbox-folder.ts";
@@ -29,6 +32,7 @@ export interface SandboxOptions {
   readonly bridge: Bridge;
   readonly findWall: FindWall;
   readonly memory: SandboxMemory;
+  readonly serveService: ServeService;
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
   /** Called after a handler other than fetch has run. */
   readonly onRun?: ((script: string, handler: string, outcome: "done" | "failed") => void) | undefined;
@@ -53,10 +57,12 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   const folder = await createSandboxFolder(wallUser);
   const mainSocket = join(folder.sockets, socketNames.main);
   const gate = createGate(join(folder.sockets, socketNames.gate));
+  const connections = createConnections();
   const abandonListeners = new Set<() => void>();
   const end = createDeferred<string>();
   let runtime: RunningRuntime | undefined;
   let sockets: OpenSandbox | undefined;
+  let closeServices: (() => void) | undefined;
   let watch: StandstillWatch | undefined;
   let pid: number | undefined;
   let endReason: string | undefined;
@@ -99,8 +105,14 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
       compatibilityFlags: loaded.compatibilityFlags,
       outbound,
     });
+    closeServices = await openServices(loaded.services, {
+      ...{ script, sockets: folder.sockets, serve: options.serveService },
+    });
     if (hasEnded) throw new LoadError(`Script "${script}" was stopped while it was loading.`);
-    const output = createRuntimeOutput((line, stream) => onOutput(script, line, stream));
+    const output = createRuntimeOutput(
+      (line, stream) => onOutput(script, line, stream),
+      createStackMapper(modules[0]?.name ?? "", message.sourceMap),
+    );
     const started = startRuntime({
       ...{ binary, folder, wall },
       // Above the watched limit, so that the log says why the sandbox was ended.
@@ -142,6 +154,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
     hasEnded = true;
     abandon();
     sockets?.close();
+    closeServices?.();
     folder
       .remove()
       .catch((error: unknown) => log(`A sandbox's folder was not removed: ${errorMessage(error)}`))
@@ -209,6 +222,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   function drain(): void {
     if (isDraining) return;
     isDraining = true;
+    connections.close();
     if (inFlight === 0) stop();
   }
 
@@ -258,7 +272,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
     accept: () => Promise.reject(new Error("A sandbox does not accept connections on the port.")),
     scheduled: (cron, time) => run("scheduled", gate.scheduled(cron, time), () => true),
     notify: (events) => run("notification", gate.notify(events), ({ error }) => error === undefined),
-    ...{ standstill, drain, kill, abandon, beginRequest },
+    ...{ standstill, drain, kill, abandon, beginRequest, beginConnection: connections.begin },
     onAbandoned(listener) {
       if (isAbandoned) queueMicrotask(listener);
       else abandonListeners.add(listener);

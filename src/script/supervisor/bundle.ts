@@ -43,6 +43,8 @@ export interface Bundle {
   readonly format: BundleFormat;
   /** The modules of a bundle for workerd, the main module first; empty for a process. */
   readonly modules: readonly BundleModule[];
+  /** Source map of the main module, unless the module contains it. */
+  readonly sourceMap: string | undefined;
   /** Writes the module to a temporary file. It can be removed once a process has imported it. */
   writeToFile(): Promise<BundleFile>;
 }
@@ -103,10 +105,13 @@ export function createBundler(options: BundlerOptions): Bundler {
         const format = detectFormat(metafile!, entry, contents);
         const isSloppy = format === "service-worker" && isScript(metafile!, entry);
         const modules = (await embedded?.collect({ contents, format, metafile: metafile! })) ?? [];
+        const map = outputFiles!.find(({ path }) => path.endsWith(".js.map"));
         return {
           inputs,
           format,
           modules,
+          // A script that was rewritten after the build has other positions.
+          sourceMap: modules[0]?.contents === contents ? map?.text : undefined,
           writeToFile() {
             if (embedded !== undefined) return writeToFolder(modules);
             return isSloppy

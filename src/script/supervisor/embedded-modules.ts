@@ -59,7 +59,8 @@ export function createEmbeddedModules(): EmbeddedModules {
     buildOptions: {
       ...workersResolution,
       target: languageVersion,
-      sourcemap: false,
+      sourcemap: "external",
+      sourcesContent: false,
       plugins: [
         webAssembly(format),
         binaryFiles(format),

@@ -90,6 +90,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
         socketPath: socketPath === undefined ? undefined : pooled.socketPath,
         script: { ...script, bundle: bundleFile?.file, format: load.bundle?.format ?? "module" },
         modules: isolation === "sandbox" ? load.bundle?.modules : undefined,
+        sourceMap: isolation === "sandbox" ? load.bundle?.sourceMap : undefined,
       });
     } catch (error) {
       process.kill();

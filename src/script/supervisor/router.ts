@@ -46,7 +46,7 @@ async function send(request: HttpRequest, pool: Pool): Promise<HttpResponse> {
 }
 
 /** Calls `onEnd` once the body was read or cancelled. */
-function withEnd(response: HttpResponse, onEnd: () => void): HttpResponse {
+export function withEnd(response: HttpResponse, onEnd: () => void): HttpResponse {
   const { body } = response;
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
     onEnd();

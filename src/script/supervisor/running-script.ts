@@ -2,8 +2,10 @@
 // reload it. A change that cannot be built or loaded is logged; the previous version stays.
 import { setTimeout as pause } from "node:timers/promises";
 import type { HttpHandler } from "../../http/server/listen.ts";
+import type { UpgradeHandler } from "../../http/upgrade.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { inspectAssets } from "../assets/inspect-assets.ts";
+import type { EntryPoint } from "../bindings.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import { envNames } from "../config/env-names.ts";
 import { runtimeBehaviour } from "../config/runtime-flags.ts";
@@ -14,7 +16,9 @@ import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBund
 import { createPool, type Pool } from "./process-pool.ts";
 import { createForwarder } from "./router.ts";
 import { openScriptFront, type ScriptFront } from "./script-front.ts";
+import { boundEntryPoints, resolveServices } from "./services/resolve-services.ts";
 import type { ServerOptions } from "./supervisor.ts";
+import { createUpgradeForwarder } from "./upgrade-forwarder.ts";
 import type { Processes } from "./warm-processes.ts";
 import { watchFiles } from "./watch-files.ts";
 
@@ -24,6 +28,10 @@ export interface RunningScript {
   readonly pool: Pool;
   /** Handles a request that the router received. */
   readonly handle: HttpHandler;
+  /** Handles a request for a WebSocket; undefined if the script cannot accept one. */
+  readonly upgrade: UpgradeHandler;
+  /** Entry points of the running version that other scripts call. */
+  entryPoints(): readonly EntryPoint[];
   start(): Promise<void>;
   scheduled(cron: string, time: number): Promise<void>;
   /** Reloads the script from its files. If that fails, rejects and keeps the running version. */
@@ -40,6 +48,8 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
   readonly socketPath: ((count: number) => string) | undefined;
   /** Called after each load, because routes and schedules may have changed. */
   readonly onLoaded: () => void;
+  /** Configurations of all scripts of the server. */
+  readonly allScripts: () => readonly ScriptConfig[];
   /** Observes requests that no process of the script observes itself. */
   readonly observer: HostObserver;
 }
@@ -54,8 +64,10 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const size = mode === "dev" ? 1 : options.cores;
   const pool = createPool({ name, size, processes, socketPath, log });
   const forward = createForwarder(pool);
+  const forwardUpgrade = createUpgradeForwarder(pool);
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
+  let entryPoints: readonly EntryPoint[] = [];
   let loaded: { readonly bundle: Bundle | undefined } | undefined;
   let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
   let front: ScriptFront | undefined;
@@ -76,8 +88,9 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
     watch?.files([next.file, ...next.watched, ...inputs]);
     if (next.assets !== undefined) await inspectAssets({ ...next.assets, location }, log);
+    const called = next.isolation === "sandbox" ? boundEntryPoints(name, options.allScripts()) : [];
     await pool.run({
-      script: { ...next, secrets: { ...values, ...next.devVars } },
+      script: { ...withServices(next), entryPoints: called, secrets: { ...values, ...next.devVars } },
       bundle: built,
       location,
       mode,
@@ -88,12 +101,22 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const previousFront = front;
     front =
       next.isolation === "sandbox"
-        ? await openScriptFront(next, { mode, location, observer: options.observer, forward })
+        ? await openScriptFront(next, { mode, location, observer: options.observer, forward, forwardUpgrade })
         : undefined;
     previousFront?.close();
     config = next;
+    entryPoints = called;
     loaded = { bundle: built };
     options.onLoaded();
+  }
+
+  /** Service bindings without a script become bindings that throw. */
+  function withServices(next: ScriptConfig): ScriptConfig {
+    const { services, missing } = resolveServices(next, options.allScripts());
+    for (const { binding, kind, fault } of missing)
+      log(`Script "${name}": env.${binding} is ${kind}, but ${fault}`);
+    const unsupported = missing.map(({ fault, ...rest }) => ({ ...rest, fault: `, but ${fault}` }));
+    return { ...next, services, unsupported: [...next.unsupported, ...unsupported] };
   }
 
   /** In production only secrets are reloaded; new code requires a server restart. */
@@ -107,7 +130,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       );
     }
     await pool.run({
-      script: { ...config, secrets: values },
+      script: { ...withServices(config), entryPoints, secrets: values },
       ...loaded,
       location,
       mode,
@@ -164,6 +187,8 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     },
     pool,
     handle: (request) => (front?.handle ?? forward)(request),
+    entryPoints: () => entryPoints,
+    upgrade: async (request) => front?.upgrade(request),
     restart,
     async start() {
       revision = await secrets.revision(name);

@@ -2,6 +2,7 @@
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { HostProcess, ScriptLoad } from "../host/host-process.ts";
 import { createBridge } from "../sandbox/bridge-handle.ts";
+import type { ServeService } from "../sandbox/open-services.ts";
 import { createSandbox } from "../sandbox/sandbox-process.ts";
 import { createWalls } from "../sandbox/walls.ts";
 import type { HostOptions } from "./worker-handle.ts";
@@ -18,6 +19,7 @@ export interface SandboxesOptions
     Pick<ScriptLoad, "location" | "mode" | "encryption"> {
   readonly openUploads?: number | undefined;
   readonly sandbox?: SandboxSettings | undefined;
+  readonly serveService: ServeService;
   readonly onRun: (script: string, handler: string, outcome: "done" | "failed") => void;
 }
 
@@ -40,7 +42,16 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const findWall = createWalls({ environment, allowsUnwalled, log });
   const memory = { heapMegabytes, residentMegabytes: heapMegabytes + extraMegabytes };
   return {
-    create: (script) => createSandbox(script, { bridge, findWall, memory, onOutput, onRun, log }),
+    create: (script) =>
+      createSandbox(script, {
+        bridge,
+        findWall,
+        memory,
+        onOutput,
+        onRun,
+        log,
+        serveService: options.serveService,
+      }),
     close: bridge.close,
   };
 }

@@ -7,8 +7,10 @@ import { listenInSupervisor, type PortOptions } from "../../http/port-options.ts
 import { divideLimits } from "../../http/server/limits.ts";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
+import type { UpgradeHandler } from "../../http/upgrade.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { errorMessage } from "../../model/errors.ts";
+import type { ServiceBinding } from "../bindings.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
 import type { HostObserver } from "../host/exchange.ts";
@@ -18,6 +20,8 @@ import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
 import { countRuns, createSandboxes, type SandboxSettings } from "./sandboxes.ts";
 import { createSchedules } from "./scheduler.ts";
+import { reachableScripts } from "./services/resolve-services.ts";
+import { serveService } from "./services/service-endpoint.ts";
 import { createProcesses } from "./warm-processes.ts";
 import type { HostOptions } from "./worker-handle.ts";
 
@@ -52,10 +56,19 @@ export interface ScriptServer {
   close(): Promise<void>;
 }
 
-/** Returns the effective routes; an empty list if the script receives every request. */
-export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
+/**
+ * Returns the effective routes; an empty list if the script receives every request, and undefined if
+ * only other scripts call it.
+ */
+export function routesFor(
+  config: ScriptConfig,
+  configs: readonly ScriptConfig[],
+  mode: Mode,
+): readonly string[] | undefined {
+  const reachable = reachableScripts(configs);
+  if (!reachable.includes(config)) return undefined;
   // In dev, a single script needs no routes: hosts in a wrangler file do not resolve here.
-  return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
+  return mode === "dev" && reachable.length === 1 && config.kind === "wrangler" ? [] : config.routes;
 }
 
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
@@ -68,7 +81,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
   const limits = divideLimits(options.limits, { processes: options.cores, ports: 1 });
   const onRun = countRuns(options.metrics);
-  const sandboxes = createSandboxes({ ...options, onRun });
+  const sandboxes = createSandboxes({ ...options, onRun, serveService: callScript });
   const processes = createProcesses({
     ...{ ...options, listener, limits },
     createSandbox: sandboxes.create,
@@ -76,7 +89,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   });
   const scripts = configs.map(({ read, config }, i) =>
     createRunningScript({
-      ...{ ...options, read, config, processes, onLoaded },
+      ...{ ...options, read, config, processes, onLoaded, allScripts },
       observer: {
         ...{ script: config.name, onExchange: options.onExchange },
         sendsRequestId: options.watch.observing.logs,
@@ -89,9 +102,24 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   let find: FindScript = () => undefined;
   let endpoint: Endpoint | undefined;
 
+  function allScripts(): readonly ScriptConfig[] {
+    return scripts.map(({ config }) => config);
+  }
+
+  async function callScript(service: ServiceBinding, path: string): Promise<() => void> {
+    const callee = scripts.find(({ config }) => config.name === service.service);
+    if (callee === undefined) throw new Error(`This server does not run the script "${service.service}".`);
+    const listener = await serveService(service, callee, path);
+    return () => void listener.drain();
+  }
+
   function onLoaded(): void {
+    const configs = allScripts();
     find = createRoutes(
-      scripts.map((script) => ({ routes: routesFor(script.config, scripts.length, mode), target: script })),
+      scripts.flatMap((script) => {
+        const routes = routesFor(script.config, configs, mode);
+        return routes === undefined ? [] : [{ routes, target: script }];
+      }),
     );
     schedules.plan();
   }
@@ -134,7 +162,9 @@ async function openFront(
 ): Promise<Endpoint> {
   const route = createRouter((hostname, target) => find(hostname, target)?.handle);
   const handler = (request: HttpRequest) => handleTrigger(request, find, options.mode) ?? route(request);
-  const front = await listenInSupervisor(handler, options, options);
+  const upgrade: UpgradeHandler = async (request) =>
+    find(request.header("host") ?? "", request.target)?.upgrade(request);
+  const front = await listenInSupervisor(handler, options, { ...options, upgrade });
   return { port: front.port!, close: () => front.drain() };
 }
 

@@ -113,7 +113,7 @@ export function startHost(options: HostOptions): WarmHost {
   }
 
   const hostProcess: HostProcess = {
-    async load({ modules: _, ...load }) {
+    async load({ modules: _, sourceMap: __, ...load }) {
       child.standstill.beat();
       child.send({ ...load, tls: tls?.current(), trusted, observing: watch.observing, limits, probe });
       await child.ready.catch((error: Error) => {

@@ -25,6 +25,10 @@ export interface Facts {
   readonly folder: string;
   /** Port on loopback whose server counts requests. */
   readonly target: number;
+  /** Port on loopback that `outbound` may name; its server redirects to `?to=URL`. */
+  readonly redirector: number;
+  /** Port on which nothing listens. */
+  readonly free: number;
   /** Process id of a process outside the sandbox. */
   readonly pid: number;
 }

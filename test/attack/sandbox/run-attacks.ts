@@ -3,12 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { skip } from "../../script/sandbox/requirements.ts";
 import type { Attack } from "./attack.ts";
-import { openStage, type StageOptions } from "./stage.ts";
+import { openStage, type Stage, type StageOptions } from "./stage.ts";
+
+export interface Verification {
+  /** Looks at the machine after all attacks, while the hostile script still runs. */
+  readonly verify?: (stage: Stage) => Promise<void>;
+}
 
 export function testAttacks(
   what: string,
   attacks: readonly Attack[],
-  options: Omit<StageOptions, "attacks"> = {},
+  { verify, ...options }: Omit<StageOptions, "attacks"> & Verification = {},
 ): void {
   test(`hostile scripts that ${what} are contained`, { skip }, async (t) => {
     const stage = await openStage(t, { attacks, ...options });
@@ -24,6 +29,7 @@ export function testAttacks(
         else if (attack.expects !== "contained") assert.match(answer, attack.expects);
       });
     }
+    await verify?.(stage);
     assert.doesNotMatch(stage.server.log(), /^\[good\].*FORGED|^\{.*FORGED/m);
     const { code } = await stage.server.stop();
     assert.equal(code, 0, "the server exits normally");

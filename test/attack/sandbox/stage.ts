@@ -26,6 +26,7 @@ const good = `export default {
 
 export interface Stage {
   readonly scene: Scene;
+  readonly facts: Facts;
   readonly server: Server;
   /** Number of requests that reached the server on loopback. */
   hits(): number;
@@ -44,7 +45,7 @@ export interface Measured {
 
 export interface StageOptions {
   readonly attacks: readonly Attack[];
-  readonly outbound?: string;
+  readonly outbound?: string | ((facts: Facts) => string);
   readonly args?: readonly string[];
 }
 
@@ -65,7 +66,11 @@ export async function openStage(
   const data = join(scene.directory, ".store");
   const folder = join(scene.directory, "bad");
   const secret = randomBytes(16).toString("hex");
-  const facts: Facts = { data, folder, target: target.port, pid: process.pid };
+  const facts: Facts = {
+    ...{ data, folder, target: target.port, pid: process.pid },
+    ...{ redirector: await openRedirector(t), free: await findFreePort() },
+  };
+  const outboundText = typeof outbound === "function" ? outbound(facts) : outbound;
 
   const configs = [
     await writeScript(scene, {
@@ -75,7 +80,7 @@ export async function openStage(
         'isolation = "sandbox"',
         'routes = ["bad.example/*"]',
         'compatibility_flags = ["nodejs_compat"]',
-        ...(outbound === undefined ? [] : [`outbound = ${outbound}`]),
+        ...(outboundText === undefined ? [] : [`outbound = ${outboundText}`]),
         "[[kv_namespaces]]",
         'binding = "KV"',
         'id = "bad"',
@@ -147,8 +152,7 @@ export async function openStage(
   }
 
   return {
-    scene,
-    server,
+    ...{ scene, facts, server },
     hits: target.hits,
     quiet: () => measure(() => true),
     async run(index) {
@@ -169,6 +173,29 @@ export async function openStage(
       return { answer, ...measured };
     },
   };
+}
+
+/** Starts a server on loopback that redirects to the URL of the query, with its status. */
+async function openRedirector(t: TestContext): Promise<number> {
+  const server = createServer(({ url }, response) => {
+    const { searchParams } = new URL(url!, "http://redirector");
+    const to = searchParams.get("to");
+    if (to === null) response.end("permitted");
+    else response.writeHead(Number(searchParams.get("status") ?? 302), { location: to }).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 /** Starts a server on loopback that counts requests. */

@@ -106,6 +106,19 @@ test("get returns the requested range, in each of its forms", async (t) => {
   }
 });
 
+test("an etag with its quotes in a condition is refused, and a put with it stores nothing", async (t) => {
+  const { engine, send } = await openScene(t);
+  await engine.put("bucket", "a", Buffer.from("hello"));
+  for (const value of [`"${hello.etag}"`, `W/"${hello.etag}"`, '""', 'a"']) {
+    for (const name of ["etagMatches", "etagDoesNotMatch"]) {
+      const onlyIf = { [name]: [{ type: "strong", value }] };
+      assert.equal((await send({ method: "get", object: "a", onlyIf })).status, 400, value);
+      assert.equal((await send({ method: "put", object: "a", onlyIf }, "other")).status, 400, value);
+    }
+  }
+  assert.equal((await send({ method: "get", object: "a" })).text, "hello");
+});
+
 test("get with a failed condition is 412 with the object's metadata and without its bytes", async (t) => {
   const { engine, send } = await openScene(t);
   const stored = await engine.put("bucket", "a", Buffer.from("hello"));

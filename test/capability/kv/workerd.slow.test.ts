@@ -16,7 +16,7 @@ import { putContract } from "../../contracts/key-value/put.ts";
 import { racesContract } from "../../contracts/key-value/races.ts";
 import { type Clock, type Scene, type Scenes, start, streamOf } from "../../contracts/key-value/scene.ts";
 import { serveOnSocket } from "../../support/workerd/socket-client.ts";
-import { startWorkerd } from "../../support/workerd/workerd-process.ts";
+import { startModules } from "../../support/workerd/start-modules.ts";
 import { remoteNamespace, script } from "./remote-namespace.ts";
 
 interface Remote {
@@ -28,7 +28,7 @@ interface Remote {
 async function startRemote(t: TestContext): Promise<Remote> {
   let current: HttpHandler | undefined;
   const { path } = await serveOnSocket(t, (request) => current!(request));
-  const { port } = await startWorkerd(t, {
+  const { port } = await startModules(t, {
     modules: [{ name: "script.js", kind: "esm", contents: script }],
     bindings: ['(name = "KV", kvNamespace = "kv-0")'],
     services: { "kv-0": path },

@@ -80,6 +80,7 @@ function expected(directory: string, file: string) {
       { binding: "$cache_2", bucketName: "cache.example" },
     ],
     kvNamespaces: [],
+    services: [],
     assets: undefined,
     emulated: [],
     unsupported: [],

@@ -6,7 +6,7 @@ import type { AssetsOptions } from "../../../src/script/bindings.ts";
 import { openSandboxAssets } from "../../../src/script/sandbox/assets-endpoint.ts";
 import { project } from "../../support/projects.ts";
 import { serveOnSocket } from "../../support/workerd/socket-client.ts";
-import { startWorkerd } from "../../support/workerd/workerd-process.ts";
+import { startModules } from "../../support/workerd/start-modules.ts";
 
 async function startScript(t: TestContext, source: string, options: Partial<AssetsOptions> = {}) {
   const { directory, write } = await project(t);
@@ -25,7 +25,7 @@ async function startScript(t: TestContext, source: string, options: Partial<Asse
   t.after(close);
   const { path } = await serveOnSocket(t, endpoint);
   const field = bindingKind === "service" ? "service" : "kvNamespace";
-  const { port } = await startWorkerd(t, {
+  const { port } = await startModules(t, {
     modules: [{ name: "script.js", kind: "esm", contents: source }],
     bindings: [`(name = "ASSETS", ${field} = "assets")`],
     services: { assets: path },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { readConfig } from "../../../src/script/config/config.ts";
-import { globPattern } from "../../../src/script/config/module-rules.ts";
+import { globMatcher } from "../../../src/script/config/module-rules.ts";
 import { createBundler } from "../../../src/script/supervisor/bundle.ts";
 import { now, project } from "../../support/projects.ts";
 
@@ -67,6 +67,9 @@ test("globs of bundling rules support **, * and alternatives in braces", () => {
     ["a?.md", "ab.md", true],
     ["*.md", "a.mdx", false],
     ["*.m+d", "a.mmd", false],
+    ["*/docs/**", "docs/a/b.md", true],
+    ["*/docs/**", "a/docs/b.md", true],
+    ["*/docs/**", "docs.md", false],
   ];
-  for (const [glob, path, matches] of rows) assert.equal(globPattern(glob).test(path), matches, glob);
+  for (const [glob, path, matches] of rows) assert.equal(globMatcher(glob)(path), matches, glob);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createBundler } from "../../../src/script/supervisor/bundle.ts";
 import { project } from "../../support/projects.ts";
-import { startWorkerd } from "../../support/workerd/workerd-process.ts";
+import { startModules } from "../../support/workerd/start-modules.ts";
 
 async function run(t: TestContext, files: Readonly<Record<string, string | Uint8Array>>): Promise<unknown> {
   const { directory, write } = await project(t);
@@ -12,7 +12,7 @@ async function run(t: TestContext, files: Readonly<Record<string, string | Uint8
   const bundler = createBundler({ main: join(directory, "index.ts"), directory, target: "workerd" });
   t.after(() => bundler.close());
   const { modules, format } = await bundler.build();
-  const { port } = await startWorkerd(t, { modules, format, flags: ["nodejs_compat"] });
+  const { port } = await startModules(t, { modules, format, flags: ["nodejs_compat"] });
   return (await fetch(`http://127.0.0.1:${port}/`)).json();
 }
 

@@ -1,20 +1,30 @@
 // Runs a real workerd with a configuration, until the test ends.
-import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
+import { findRuntime } from "../../../src/script/sandbox/runtime/find-runtime.ts";
+import { root } from "../../cli/store.ts";
 
-// The package has no types. Its default export is the path of the binary.
-const { default: workerd } = createRequire(import.meta.url)("workerd") as { readonly default: string };
+/** Path of the binary. It is a development dependency: without it, nothing here is tested. */
+export const workerd = findBinary();
+
+function findBinary(): string {
+  const search = findRuntime([root]);
+  if (search.kind === "found") return search.runtime.binary;
+  throw new Error(`NOT TESTED: ${search.message}`);
+}
 
 /** Starts workerd in the folder of the file; resolves with the port of its first socket. */
-export async function startWorkerd(t: Pick<TestContext, "after">, config: string): Promise<number> {
-  const child = spawn(workerd, ["serve", config, "--control-fd=3"], {
+export async function startWorkerd(
+  t: Pick<TestContext, "after">,
+  config: string,
+  ...args: string[]
+): Promise<number> {
+  const child = spawn(workerd, ["serve", ...args, config, "--control-fd=3"], {
     cwd: dirname(config),
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
@@ -26,13 +36,14 @@ export async function startWorkerd(t: Pick<TestContext, "after">, config: string
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream!.on("data", (piece) => {
-      output += String(piece);
+      output = `${output}${String(piece)}`.slice(-10_000);
     });
   }
-  const control = createInterface(child.stdio[3] as Readable);
-  const listening = once(control, "line");
-  const failed = closed.then(() => assert.fail(`workerd did not start: ${output}`));
+  const listening = once(createInterface(child.stdio[3] as Readable), "line");
+  const failed = closed.then(() => Promise.reject(new Error(`workerd did not start: ${output}`)));
   const [line] = await Promise.race([listening, failed]);
+  // The end of the process after the test is not a failure.
+  failed.catch(() => {});
   return (JSON.parse(line) as { readonly port: number }).port;
 }
 

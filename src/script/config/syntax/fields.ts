@@ -23,6 +23,7 @@ export const knownKeys: KnownKeys = {
     "triggers",
     "store_buckets",
     "kv_namespaces",
+    "services",
     "assets",
     "vars",
     "env",
@@ -40,6 +41,7 @@ export const knownKeys: KnownKeys = {
   triggers: ["crons"],
   store_buckets: ["binding", "bucket_name"],
   kv_namespaces: ["binding", "id"],
+  services: ["binding", "service", "entrypoint", "props"],
   assets: ["directory", "binding", "not_found_handling", "html_handling", "run_worker_first"],
   rules: ["type", "globs", "fallthrough"],
 };

@@ -20,7 +20,7 @@ export function checkVars(fields: Fields, top: Table): Readonly<Record<string, u
 }
 
 /** Copies the value to plain objects: the TOML parser creates objects without a prototype. */
-function plainValue(fields: Fields, path: ConfigPath, value: unknown): unknown {
+export function plainValue(fields: Fields, path: ConfigPath, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((element, index) => plainValue(fields, [...path, index], element));
   if (value instanceof Date) {

@@ -2,7 +2,7 @@
 import type { UnsupportedBinding } from "../../bindings.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";
-import { blobBindings, foreignBindings } from "./keys.ts";
+import { blobBindings, foreignBindings, serviceKind } from "./keys.ts";
 import { hasSite } from "./site.ts";
 import { siteBinding } from "./site-names.ts";
 
@@ -14,9 +14,14 @@ export interface FoundBinding extends UnsupportedBinding {
 }
 
 /** Returns the bindings grouped by kind. Reports entries without a name. */
-export function unsupportedBindings(fields: Fields, top: Table): readonly FoundBinding[] {
+export function unsupportedBindings(
+  fields: Fields,
+  top: Table,
+  { isSandboxed }: { readonly isSandboxed: boolean },
+): readonly FoundBinding[] {
+  const kinds = isSandboxed ? foreignBindings : [...foreignBindings, serviceKind];
   return [
-    ...foreignBindings.flatMap((kind) =>
+    ...kinds.flatMap((kind) =>
       entriesAt(top, kind.path).flatMap(({ path, value }) =>
         readNamedBinding(fields, [...path, kind.nameKey], value[kind.nameKey], kind.kind),
       ),

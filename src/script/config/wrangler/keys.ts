@@ -45,7 +45,6 @@ export const foreignBindings: readonly ForeignBinding[] = [
   ),
   foreignBinding("queues.producers", "a queue", "binding queue delivery_delay"),
   foreignBinding("durable_objects.bindings", "a Durable Object", "name class_name script_name environment"),
-  foreignBinding("services", "a service binding", "binding service environment entrypoint props"),
   foreignBinding("workflows", "a workflow", "binding name class_name script_name limits schedules"),
   foreignBinding("vectorize", "a Vectorize index", "binding index_name"),
   foreignBinding("hyperdrive", "a Hyperdrive configuration", "binding id localConnectionString"),
@@ -75,6 +74,13 @@ export const foreignBindings: readonly ForeignBinding[] = [
   foreignBinding("websearch", "the web search binding", "binding"),
 ];
 
+/** Calls other scripts. Exists only in a sandbox; in a process it is a foreign binding. */
+export const serviceKind = foreignBinding(
+  "services",
+  "a service binding",
+  "binding service environment entrypoint props",
+);
+
 /** Kinds that Store emulates inside the process of a script. */
 const emulatedBindings: readonly ForeignBinding[] = [
   foreignBinding("ratelimits", "a rate limiter", "name namespace_id simple type"),
@@ -88,7 +94,7 @@ export const blobBindings: Readonly<Record<string, string>> = {
   data_blobs: "a data file binding",
 };
 
-const bindings = [...foreignBindings, ...emulatedBindings];
+const bindings = [...foreignBindings, serviceKind, ...emulatedBindings];
 const bindingTables = Object.fromEntries(bindings.map(({ path, keys }) => [path.join("."), keys]));
 const bindingKeys = [...new Set(bindings.map(({ path }) => path[0]!))];
 

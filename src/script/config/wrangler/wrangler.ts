@@ -1,6 +1,6 @@
 // Reads a wrangler file: checks its keys, then translates them to Store's keys and keeps their
 // positions. Notes report everything that was replaced or has no effect.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { EmulatedBinding, UnsupportedBinding } from "../../bindings.ts";
 import { wranglerFlags } from "../platform-flags.ts";
@@ -18,6 +18,8 @@ import { addSite, noteSite } from "./site.ts";
 
 export interface WranglerOptions {
   readonly environment: string | undefined;
+  /** Whether the script runs in a sandbox, which has service bindings. */
+  readonly isSandboxed: boolean;
   /** Date as `YYYY-MM-DD`. */
   readonly today: string;
   /** Whether invalid routes and schedules are ignored, as wrangler does in development. */
@@ -50,7 +52,7 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
 
   const notes: string[] = [];
   const note: Note = (text) => notes.push(`${basename(file.file)}: ${text}`);
-  const found = unsupportedBindings(fields, top);
+  const found = unsupportedBindings(fields, top, options);
   const emulated = emulatedBindings(fields, top);
   const origins = createOrigins();
   const value = translateKeys({ top, file, origins, note, options });
@@ -84,7 +86,16 @@ function findEnvironment({ value }: ConfigSource, name: string): unknown {
   return isTable(env) ? env[name] : undefined;
 }
 
-const checkedLater = ["r2_buckets", "kv_namespaces", "assets", "triggers", "route", "routes", "rules"];
+const checkedLater = [
+  "r2_buckets",
+  "kv_namespaces",
+  "services",
+  "assets",
+  "triggers",
+  "route",
+  "routes",
+  "rules",
+];
 
 /** Reports unknown keys, and values that should be tables, in every table with known keys. */
 function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
@@ -117,7 +128,7 @@ function translateKeys(translation: Translation): Table {
   const shared = sharedKeys.filter((key) => top[key] !== undefined).map((key) => [key, top[key]]);
   const value: Record<string, unknown> = Object.fromEntries(shared);
   value.name = usableName(top.name, basename(folder), note);
-  value.main = translateMain(top, origins);
+  value.main = translateMain(top, folder, origins);
   value.compatibility_date = usableDate(top.compatibility_date, options.today, note);
   value.compatibility_flags = wranglerFlags(top.compatibility_flags, note);
   value.routes = translateRoutes(translation);
@@ -127,6 +138,7 @@ function translateKeys(translation: Translation): Table {
   value.store_buckets = usableBuckets(top.r2_buckets, note);
   origins.set(["store_buckets"], ["r2_buckets"]);
   value.kv_namespaces = usableNamespaces(top.kv_namespaces, note);
+  if (options.isSandboxed) value.services = translateServices(top.services);
   value.assets = translateAssets(top);
   addSite(top, value, origins);
   addPages(translation, value, folder);
@@ -134,13 +146,27 @@ function translateKeys(translation: Translation): Table {
   return value;
 }
 
-/** In files of wrangler 1 the script is the key `build.upload.main`. */
-function translateMain(top: Table, origins: Origins): unknown {
+/** In files of wrangler 1 the script is the key `build.upload.main`, or the main of package.json. */
+function translateMain(top: Table, folder: string, origins: Origins): unknown {
   if (top.main !== undefined) return top.main;
   const upload = isTable(top.build) ? top.build.upload : undefined;
+  if (!isTable(upload) && (top.type === "javascript" || top.type === "webpack")) {
+    origins.set(["main"], ["type"]);
+    return packageMain(folder);
+  }
   if (!isTable(upload) || typeof upload.main !== "string") return undefined;
   origins.set(["main"], ["build", "upload", "main"]);
   return join(typeof upload.dir === "string" ? upload.dir : "dist", upload.main);
+}
+
+function packageMain(folder: string): string | undefined {
+  try {
+    const content: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return isTable(content) && typeof content.main === "string" ? content.main : undefined;
+  } catch {
+    // Without a package the key `main` is missing, which is reported.
+    return undefined;
+  }
 }
 
 function translateRoutes({ top, origins, note, options }: Translation): unknown {
@@ -153,6 +179,16 @@ function translateRoutes({ top, origins, note, options }: Translation): unknown 
   }
   for (const [index, { inFile }] of usable.entries()) origins.set(["routes", index], inFile);
   return usable.map(({ route }) => route);
+}
+
+/** A script of an environment has the name of both. */
+function translateServices(services: unknown): unknown {
+  if (!Array.isArray(services)) return services;
+  return services.map((entry: unknown) => {
+    if (!isTable(entry)) return entry;
+    const { environment, remote: _, experimental_remote: __, ...rest } = entry;
+    return typeof environment === "string" ? { ...rest, service: `${entry.service}-${environment}` } : rest;
+  });
 }
 
 function translateAssets({ assets }: Table): unknown {

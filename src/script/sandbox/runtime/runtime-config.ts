@@ -1,5 +1,7 @@
 // Writes the configuration of the runtime for one script. Everything a script can reach is named
 // here: its bindings, each a socket of the bridge, and the outbound proxy.
+import type { EntryPoint } from "../../bindings.ts";
+import { unsupportedHint } from "../../config/wrangler/bindings.ts";
 import { siteBinding } from "../../config/wrangler/site-names.ts";
 import type { BundleFormat, LoadedScript, ScriptModule } from "../../host/messages.ts";
 import type { TranslatedCompatibility } from "./compatibility.ts";
@@ -12,7 +14,7 @@ import {
   unsupportedSource,
 } from "./worker-sources.ts";
 
-/** File names of sockets. The bridge listens on all but `main` and `gate`. */
+/** File names of sockets. The runtime listens on `main`, `gate` and `entry`. */
 export const socketNames = {
   main: "main",
   gate: "gate",
@@ -20,6 +22,10 @@ export const socketNames = {
   outbound: "outbound",
   bucket: (index: number) => `bucket-${index}`,
   kv: (index: number) => `kv-${index}`,
+  /** Calls of another script. */
+  service: (index: number) => `service-${index}`,
+  /** Calls by other scripts. */
+  entry: (index: number) => `entry-${index}`,
 } as const;
 
 export const configFile = "config.capnp";
@@ -27,7 +33,16 @@ export const configFile = "config.capnp";
 export interface RuntimeConfigOptions {
   readonly script: Pick<
     LoadedScript,
-    "buckets" | "kvNamespaces" | "assets" | "emulated" | "unsupported" | "vars" | "secrets"
+    | "name"
+    | "buckets"
+    | "kvNamespaces"
+    | "services"
+    | "entryPoints"
+    | "assets"
+    | "emulated"
+    | "unsupported"
+    | "vars"
+    | "secrets"
   >;
   readonly format: BundleFormat;
   /** The files of the bundle; the first one is the script. */
@@ -96,6 +111,9 @@ export function runtimeConfig(options: RuntimeConfigOptions): string {
     external(socketNames.outbound, { style: { expression: "proxy" } }),
     ...script.buckets.map((_, i) => external(socketNames.bucket(i))),
     ...script.kvNamespaces.map((_, i) => external(socketNames.kv(i))),
+    ...script.services.flatMap(({ service }, i) =>
+      service === script.name ? [] : [external(socketNames.service(i), callOptions)],
+    ),
     ...(script.assets?.binding === undefined ? [] : [external(socketNames.assets)]),
   ];
   const config: ConfigValue = {
@@ -108,12 +126,27 @@ export function runtimeConfig(options: RuntimeConfigOptions): string {
         service: "main",
       },
       { name: "gate", address: address(socketNames.gate), http: {}, service: "gate" },
+      ...script.entryPoints.map((entryPoint, i) => ({
+        name: socketNames.entry(i),
+        address: address(socketNames.entry(i)),
+        http: callOptions,
+        service: designator("main", entryPoint),
+      })),
     ],
     extensions: [{ modules: extensionModules }],
     v8Flags: [`--max-old-space-size=${heapMegabytes}`],
     logging: { structuredLogging: true, stdoutPrefix: "", stderrPrefix: "" },
   };
   return `using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = ${formatValue(config)};\n`;
+}
+
+/** Host of the CONNECT requests by which a runtime calls methods of a script in another one. */
+export const rpcHost = "rpc.store.internal";
+
+const callOptions: ConfigValue = { forwardedProtoHeader: "X-Forwarded-Proto", capnpConnectHost: rpcHost };
+
+function designator(name: string, { entrypoint, props }: EntryPoint): ConfigValue {
+  return { name, entrypoint, ...(props === undefined ? {} : { props: { json: asciiJson(props) } }) };
 }
 
 const extensionModules = [
@@ -129,6 +162,10 @@ function bindings(script: RuntimeConfigOptions["script"]): ConfigValue[] {
     ...Object.entries(values).map(([name, value]) => ({ name, json: asciiJson(value) })),
     ...script.buckets.map(({ binding }, i) => ({ name: binding, r2Bucket: socketNames.bucket(i) })),
     ...script.kvNamespaces.map(({ binding }, i) => ({ name: binding, kvNamespace: socketNames.kv(i) })),
+    ...script.services.map((service, i) => ({
+      name: service.binding,
+      service: service.service === script.name ? designator("main", service) : socketNames.service(i),
+    })),
     ...(script.assets?.binding === undefined ? [] : [assetsBinding(script.assets.binding)]),
     ...script.emulated.map((each) =>
       each.kind === "dataset"
@@ -138,11 +175,13 @@ function bindings(script: RuntimeConfigOptions["script"]): ConfigValue[] {
             periodSeconds: each.periodSeconds,
           }),
     ),
-    ...script.unsupported.map(({ binding, kind }) =>
-      wrapped(binding, "store:unsupported", { binding, kind }),
+    ...script.unsupported.map(({ binding, kind, fault = unsupportedFault }) =>
+      wrapped(binding, "store:unsupported", { binding, kind, fault }),
     ),
   ];
 }
+
+const unsupportedFault = `, which Store does not have. ${unsupportedHint}`;
 
 /** The files of a Workers Site are a key-value namespace, other assets a service. */
 function assetsBinding(name: string): ConfigValue {

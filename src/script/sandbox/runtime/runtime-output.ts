@@ -1,6 +1,8 @@
 // Reads what the runtime writes: console output of the script, uncaught errors, and messages of the
 // runtime itself. The configuration makes each of them one line of JSON.
+
 import { isFields, isText } from "../../../model/shape.ts";
+import type { MapLine } from "./map-stack.ts";
 
 type Stream = "stdout" | "stderr";
 
@@ -15,12 +17,16 @@ export interface RuntimeOutput {
 
 const maxErrors = 20;
 
-export function createRuntimeOutput(onLine: (line: string, stream: Stream) => void): RuntimeOutput {
+/** `mapLine` translates positions in stack traces. */
+export function createRuntimeOutput(
+  onLine: (line: string, stream: Stream) => void,
+  mapLine: MapLine = (line) => line,
+): RuntimeOutput {
   const errors: string[] = [];
   let isServing = false;
 
   function emit(text: string, stream: Stream): void {
-    for (const line of text.split("\n")) onLine(line, stream);
+    for (const line of text.split("\n")) onLine(mapLine(line), stream);
   }
 
   return {

@@ -1,6 +1,5 @@
 // Source text of the modules that Store adds to the runtime: the gate, through which the supervisor
 // reaches a script's other handlers, a cache that stores nothing, and bindings without a service.
-import { unsupportedHint } from "../../config/wrangler/bindings.ts";
 
 /**
  * Answers the supervisor. `/pulse` shows that the event loop turns. Handlers are called through the
@@ -67,10 +66,10 @@ export default {
 
 /** Placeholder for a binding that exists in the configuration but cannot be given. */
 export const unsupportedSource = `
-export default function ({ binding, kind }) {
+export default function ({ binding, kind, fault }) {
   const description = "[env." + binding + ": " + kind + ", not supported]";
   const fail = () => {
-    throw new TypeError("env." + binding + " is " + kind + ${JSON.stringify(`, which Store does not have. ${unsupportedHint}`)});
+    throw new TypeError("env." + binding + " is " + kind + fault);
   };
   class Unsupported {}
   return new Proxy(function unsupported() {}.bind(undefined), {

@@ -35,6 +35,56 @@ const addresses: Readonly<Record<string, string>> = {
   "the console": '`http://127.0.0.1:${request.headers.get("x-console")}/healthz`',
 };
 
+/** For a script whose `outbound` names the redirector. */
+const redirect = (to: string, status = 302) =>
+  `\`http://127.0.0.1:\${facts.redirector}/?status=${status}&to=\${encodeURIComponent(${to})}\``;
+
+const redirects: Readonly<Record<string, string>> = {
+  "loopback by a redirect": redirect("`http://127.0.0.1:${facts.target}/`"),
+  "loopback by a redirect with status 307": redirect("`http://127.0.0.1:${facts.target}/`", 307),
+  "loopback by a redirect to another form of the address": redirect("`http://0x7f.1:${facts.target}/`"),
+  "loopback by two redirects": redirect(redirect("`http://[::1]:${facts.target}/`"), 308),
+  "the metadata service by a redirect": redirect('"http://169.254.169.254/latest/meta-data/"'),
+  "a private address by a redirect": redirect('"http://10.0.0.1/"'),
+  "a file by a redirect": redirect('"file:///etc/passwd"'),
+};
+
+export const redirectAttacks: readonly Attack[] = [
+  {
+    name: "fetches what it may",
+    code: `return await (await fetch("http://127.0.0.1:" + facts.redirector)).text();`,
+    expects: /^reached: permitted$/,
+  },
+  ...Object.entries(redirects).map(
+    ([name, url]): Attack => ({ name: `fetches ${name}`, code: go(url), expects: "refused" }),
+  ),
+  {
+    name: "passes a body on by a redirect",
+    code: `const response = await fetch(${redirect("`http://127.0.0.1:${facts.target}/`", 307)}, { method: "POST", body: "secret" });
+if (response.ok || response.headers.get("x-target") !== null) return "escaped";
+throw new Error(String(response.status));`,
+    expects: "refused",
+  },
+  {
+    name: "listens with node:net",
+    code: `const { createServer } = await import("node:net");
+const server = createServer((socket) => socket.end("escaped"));
+hoard.push(server);
+await new Promise((resolve, reject) => { server.on("error", reject); server.listen(facts.free, "0.0.0.0", resolve); });
+return "listening";`,
+    expects: "contained",
+  },
+  {
+    name: "listens with node:http",
+    code: `const { createServer } = await import("node:http");
+const server = createServer((_, response) => response.end("escaped"));
+hoard.push(server);
+await new Promise((resolve, reject) => { server.on("error", reject); server.listen(facts.free, resolve); });
+return "listening";`,
+    expects: "contained",
+  },
+];
+
 export const networkAttacks: readonly Attack[] = [
   ...Object.entries(addresses).map(
     ([name, url]): Attack => ({ name: `fetches ${name}`, code: go(url), expects: "refused" }),

@@ -3,39 +3,24 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { buildWall, defaultSandboxLimits } from "../../../../src/script/sandbox/wall/build-wall.ts";
-import { checkWall } from "../../../../src/script/sandbox/wall/check-wall.ts";
 import { startWall } from "../../../../src/script/sandbox/wall/start-wall.ts";
 import type { SandboxLimits, WallFile, WallTools } from "../../../../src/script/sandbox/wall/types.ts";
+import { workerd } from "../../../support/workerd/start-workerd.ts";
+import { skip, wallCheck } from "../requirements.ts";
 
-/** workerd is not a dependency: it is installed beside Store or named by STORE_TEST_WORKERD. */
-function findWorkerd(): string | undefined {
-  if (process.env.STORE_TEST_WORKERD !== undefined) return process.env.STORE_TEST_WORKERD;
-  const name = process.arch === "arm64" ? "linux-arm64" : "linux-64";
-  try {
-    return createRequire(import.meta.url).resolve(`@cloudflare/workerd-${name}/bin/workerd`);
-  } catch {
-    return undefined;
-  }
-}
-
-export const workerd = findWorkerd();
-const check = await checkWall({ environment: process.env, workerd: workerd ?? "/bin/true" });
+const check = wallCheck;
 
 /** Reason to skip tests of the wall, which is printed, or false. */
-export const skipWall = check.kind === "ready" ? false : JSON.stringify(check);
-export const skipWorkerd =
-  workerd === undefined ? "workerd is not installed; name it by STORE_TEST_WORKERD" : skipWall;
+export const skipWall = skip;
 const perl = "/usr/bin/perl";
 export const skipPerl = existsSync(perl) ? skipWall : "perl is not installed";
-for (const reason of new Set([skipWorkerd, skipPerl]))
-  if (reason !== false) console.error(`NOT TESTED: ${reason}`);
+if (skipPerl !== skipWall) console.error(`NOT TESTED: ${skipPerl}`);
 
 export function readyTools(): WallTools {
   if (check.kind !== "ready") throw new Error(JSON.stringify(check));
@@ -100,7 +85,7 @@ export async function startScript(
   await writeFile(join(folder, "config.capnp"), configuration);
   const wall = buildWall({
     tools: readyTools(),
-    workerd: workerd!,
+    workerd,
     files: [{ from: folder, to: "/script" }],
     sockets,
     args: ["serve", "/script/config.capnp"],

@@ -1,6 +1,5 @@
 // Runs a suite inside plain workerd: bundles it, writes the configuration and starts the runtime
 // with endpoints of this process on Unix sockets.
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
@@ -11,6 +10,7 @@ import { build } from "esbuild";
 import { type ListenOptions, listen } from "../../../src/http/server/listen.ts";
 import { root } from "../../cli/store.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
+import { startWorkerd } from "../../support/workerd/start-workerd.ts";
 import { type CreateEndpoint, createControl, slotHeader } from "./control.ts";
 import type { Outcome } from "./suite/node-test.ts";
 
@@ -26,7 +26,7 @@ export interface RuntimeSuite {
 }
 
 /** Runs the suite and returns the outcome of each test. */
-export async function runInRuntime(t: TestContext, workerd: string, suite: RuntimeSuite): Promise<Outcome[]> {
+export async function runInRuntime(t: TestContext, suite: RuntimeSuite): Promise<Outcome[]> {
   const directory = await temporaryDirectory(t);
   const control = createControl(suite.createEndpoint);
   const path = (name: string) => join(directory, name);
@@ -36,26 +36,12 @@ export async function runInRuntime(t: TestContext, workerd: string, suite: Runti
   ];
   await bundle(suite.file, path("suite.js"));
   await writeFile(path("config.capnp"), configuration(directory, suite));
-  const child = spawn(workerd, ["serve", "--experimental", path("config.capnp"), "--control-fd=3"], {
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
-  });
+  await startWorkerd(t, path("config.capnp"), "--experimental");
   t.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    }
     await Promise.all(listeners.map((listener) => listener.drain()));
     await control.close();
   });
-  await listening(child);
   return readOutcomes(path("main"));
-}
-
-/** Resolves when the runtime has opened its socket. */
-async function listening(child: ChildProcess): Promise<void> {
-  const ended = once(child, "exit").then(() => Promise.reject(new Error("The runtime did not start.")));
-  const events = child.stdio[3] as NodeJS.ReadableStream;
-  await Promise.race([once(events, "data"), ended]);
 }
 
 async function readOutcomes(socketPath: string): Promise<Outcome[]> {

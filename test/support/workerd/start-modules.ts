@@ -1,12 +1,9 @@
-// Starts a real workerd with a configuration, and stops it after the test.
-import { spawn } from "node:child_process";
+// Starts a real workerd with the modules of a script, and stops it after the test.
 import { writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { temporaryDirectory } from "../stores.ts";
+import { startWorkerd } from "./start-workerd.ts";
 
 export interface WorkerdModule {
   readonly name: string;
@@ -32,7 +29,7 @@ export interface Workerd {
 
 const fieldByKind = { esm: "esModule", wasm: "wasm", text: "text", data: "data" } as const;
 
-export async function startWorkerd(
+export async function startModules(
   t: Pick<TestContext, "after">,
   { modules, format = "module", bindings = [], services = {}, flags = [] }: WorkerdOptions,
 ): Promise<Workerd> {
@@ -65,38 +62,7 @@ const config :Workerd.Config = (
 );
 `,
   );
-  const child = spawn(findWorkerd(), ["serve", config, "--control-fd=3"], {
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.on("data", (bytes: Buffer) => {
-      output += bytes.toString();
-    });
-  }
-  const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  t.after(async () => {
-    child.kill("SIGKILL");
-    await exited;
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    child.once("error", reject);
-    void exited.then(() => reject(new Error(`workerd ended: ${output}`)));
-    createInterface(child.stdio[3] as Readable).on("line", (line) => {
-      const event = JSON.parse(line) as { event: string; socket: string; port: number };
-      if (event.event === "listen" && event.socket === "main") resolve(event.port);
-    });
-  });
-  return { port };
-}
-
-/** Throws if the package is not installed: without it, nothing here is tested. */
-function findWorkerd(): string {
-  try {
-    return (createRequire(import.meta.url)("workerd") as { default: string }).default;
-  } catch (cause) {
-    throw new Error("workerd is not installed, so this is NOT TESTED: run `npm ci`.", { cause });
-  }
+  return { port: await startWorkerd(t, config) };
 }
 
 function quote(text: string): string {
