@@ -8,13 +8,14 @@ import { type Fields, isFields, isList, isText } from "../../model/shape.ts";
 import { PublicationError, publish, unpublish } from "../../public/publications.ts";
 import { type CommandError, usageError } from "../framework/command-error.ts";
 import { parseJson, refuseFlaws } from "./s3-document.ts";
-import type { BucketSetting } from "./setting.ts";
+import type { FilesSetting } from "./setting.ts";
 
 const maxText = 4096;
 
-export const lockSetting: BucketSetting = {
+export const lockSetting: FilesSetting = {
   title: "lock rules",
   action: "change lock rules",
+  needsFiles: true,
   show({ settings: { lockRules = [] } }) {
     return lockRules.length === 0 ? undefined : { rules: lockRules.map(lockRuleJson) };
   },
@@ -70,9 +71,10 @@ function parseCondition(value: unknown, at: string): LockCondition {
   ]);
 }
 
-export const quotaSetting: BucketSetting = {
+export const quotaSetting: FilesSetting = {
   title: "quota",
   action: "change quota",
+  needsFiles: true,
   show: ({ settings }) => settings.quota,
   parse(document) {
     const quota = parseQuota(parseJson(document));
@@ -86,9 +88,10 @@ export const quotaSetting: BucketSetting = {
   remove: ({ engine }, { name }) => engine.changeSettings(name, { quota: undefined }),
 };
 
-export const publicationSetting: BucketSetting = {
+export const publicationSetting: FilesSetting = {
   title: "publication",
   action: "change publication",
+  needsFiles: true,
   show: ({ settings }) => settings.publication,
   parse(document) {
     const publication = parsePublication(parseJson(document));

@@ -10,9 +10,10 @@ import { objectLockElements, readObjectLock } from "../../s3/operations/object-l
 import { notificationElement, readNotifications } from "../../s3/operations/settings/notification.ts";
 import { readVersioning, versioningElements } from "../../s3/operations/versioning.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
+import type { Data } from "../store/open-store.ts";
 import { elementsToJson } from "./json-shape.ts";
 import { documentError, documentSetting, parseDocument, withDocumentErrors } from "./s3-document.ts";
-import type { BucketSetting } from "./setting.ts";
+import type { FilesSetting } from "./setting.ts";
 import {
   corsShape,
   encryptionShape,
@@ -73,7 +74,7 @@ export const encryptionSetting = documentSetting({
   value: ({ encryption }) => encryption,
   changes: (encryption) => ({ encryption }),
   // Fails here, not at the first write, if the secret key is missing.
-  prepare: async (data) => data.secretKey(),
+  prepare: async (store) => store.secretKey?.(),
 });
 
 export const objectLockSetting = documentSetting({
@@ -96,9 +97,10 @@ export const objectLockSetting = documentSetting({
 
 const notificationRoot = "NotificationConfiguration";
 
-export const notificationSetting: BucketSetting = {
+export const notificationSetting: FilesSetting = {
   title: "notification configuration",
   action: "change notifications",
+  needsFiles: true,
   show({ settings: { notifications = [] } }) {
     if (notifications.length === 0) return undefined;
     return elementsToJson(notifications.map(notificationElement), notificationShape);
@@ -107,9 +109,9 @@ export const notificationSetting: BucketSetting = {
     const make = withDocumentErrors(notificationRoot, () =>
       readNotifications(parseDocument(document, { root: notificationRoot, shape: notificationShape })),
     );
-    return async ({ engine, documents, secretKey }, { name }) => {
+    return async (store, { name }) => {
       try {
-        await createNotificationRules(engine, documents, secretKey).replace(name, make);
+        await openRules(store).replace(name, make);
       } catch (error) {
         if (error instanceof S3Error) throw documentError(notificationRoot, error);
         throw error instanceof NotificationError ? usageError(error.message) : error;
@@ -117,6 +119,9 @@ export const notificationSetting: BucketSetting = {
       return undefined;
     };
   },
-  remove: ({ engine, documents, secretKey }, { name }) =>
-    createNotificationRules(engine, documents, secretKey).replace(name, () => []),
+  remove: (store, { name }) => openRules(store).replace(name, () => []),
 };
+
+function openRules({ engine, documents, secretKey }: Data) {
+  return createNotificationRules(engine, documents, secretKey);
+}

@@ -4,24 +4,33 @@ import type { Bucket } from "../../model/bucket.ts";
 import type { Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
 import { pathArgument } from "../framework/path-argument.ts";
+import type { OpenStore } from "../store/object-store.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { requireBucket } from "../store/require-bucket.ts";
+import { withStore } from "../store/with-store.ts";
 import { fileInput, standardInput } from "../terminal/input.ts";
 import { readText } from "../terminal/read-text.ts";
 
-export interface BucketSetting {
+export interface BucketSetting<Store extends OpenStore = OpenStore> {
   /** Name in messages, such as "CORS configuration". */
   readonly title: string;
   readonly action: AuditAction;
   /** Returns the document that `set` accepts; undefined if the bucket has no such setting. */
-  show(bucket: Bucket, data: Data): unknown;
+  show(bucket: Bucket, store: Store): unknown;
   /** Checks a document before anything is opened. Returns the function that applies it. */
-  parse(document: string, bucket: string): ApplySetting;
-  remove(data: Data, bucket: Bucket): Promise<unknown>;
+  parse(document: string, bucket: string): ApplySetting<Store>;
+  remove(store: Store, bucket: Bucket): Promise<unknown>;
 }
 
+/** A setting that only the files of a store have: S3 has no request for it. */
+export interface FilesSetting extends BucketSetting<Data> {
+  readonly needsFiles: true;
+}
+
+export type AnySetting = BucketSetting | FilesSetting;
+
 /** May return a sentence about the new state. */
-export type ApplySetting = (data: Data, bucket: Bucket) => Promise<string | undefined>;
+export type ApplySetting<Store> = (store: Store, bucket: Bucket) => Promise<string | undefined>;
 
 /** The verbs that every setting has. */
 export const settingVerbs = ["get", "set", "delete"] as const;
@@ -55,7 +64,7 @@ export function checkWordCount({ command, parameters }: Invocation): void {
 
 export async function runSetting(
   invocation: Invocation,
-  setting: BucketSetting,
+  setting: AnySetting,
   verb: SettingVerb,
 ): Promise<void> {
   const { command, parameters } = invocation;
@@ -73,10 +82,10 @@ export async function runSetting(
   return change(invocation, setting, bucket, file!);
 }
 
-async function show(invocation: Invocation, setting: BucketSetting, bucket: string): Promise<void> {
+async function show(invocation: Invocation, setting: AnySetting, bucket: string): Promise<void> {
   const { output, command } = invocation;
-  const document = await withData(invocation, dataOptions(bucket), async (data) =>
-    setting.show(await requireBucket(data.engine, bucket), data),
+  const document = await withSetting(invocation, setting, bucket, async (store, opened) =>
+    opened.show(await requireBucket(store.engine, bucket), store),
   );
   if (document !== undefined) await output.line(JSON.stringify(document, undefined, output.isJson ? 0 : 2));
   else if (output.isJson) await output.json(null);
@@ -87,18 +96,20 @@ async function show(invocation: Invocation, setting: BucketSetting, bucket: stri
 
 async function change(
   invocation: Invocation,
-  setting: BucketSetting,
+  setting: AnySetting,
   bucket: string,
   file: string,
 ): Promise<void> {
   const { output } = invocation;
-  const apply = setting.parse(await readDocument(invocation, file), bucket);
-  const { before, after, remark } = await withData(invocation, dataOptions(bucket), async (data) => {
-    const found = await requireBucket(data.engine, bucket);
-    const remark = await apply(data, found);
-    await data.recordAudit(setting.action, bucket);
-    const changed = await requireBucket(data.engine, bucket);
-    return { before: await setting.show(found, data), after: await setting.show(changed, data), remark };
+  const document = await readDocument(invocation, file);
+  // Refused before anything is opened.
+  setting.parse(document, bucket);
+  const { before, after, remark } = await withSetting(invocation, setting, bucket, async (store, opened) => {
+    const found = await requireBucket(store.engine, bucket);
+    const remark = await opened.parse(document, bucket)(store, found);
+    await store.recordAudit(opened.action, bucket);
+    const changed = await requireBucket(store.engine, bucket);
+    return { before: await opened.show(found, store), after: await opened.show(changed, store), remark };
   });
   if (output.isJson) return output.json({ bucket, before: before ?? null, after: after ?? null });
   const did =
@@ -113,13 +124,13 @@ async function change(
   if (did === "Replaced") output.note(`It was: ${JSON.stringify(before)}`);
 }
 
-async function remove(invocation: Invocation, setting: BucketSetting, bucket: string): Promise<void> {
+async function remove(invocation: Invocation, setting: AnySetting, bucket: string): Promise<void> {
   const { output } = invocation;
-  const before = await withData(invocation, dataOptions(bucket), async (data) => {
-    const found = await requireBucket(data.engine, bucket);
-    const earlier = await setting.show(found, data);
-    await setting.remove(data, found);
-    await data.recordAudit(setting.action, bucket);
+  const before = await withSetting(invocation, setting, bucket, async (store, opened) => {
+    const found = await requireBucket(store.engine, bucket);
+    const earlier = await opened.show(found, store);
+    await opened.remove(store, found);
+    await store.recordAudit(opened.action, bucket);
     return earlier;
   });
   if (output.isJson) return output.json({ bucket, before: before ?? null, after: null });
@@ -128,8 +139,15 @@ async function remove(invocation: Invocation, setting: BucketSetting, bucket: st
   output.note(`It was: ${JSON.stringify(before)}`);
 }
 
-function dataOptions(bucket: string) {
-  return { absent: "refuse", subject: { bucket } } as const;
+function withSetting<T>(
+  invocation: Invocation,
+  setting: AnySetting,
+  bucket: string,
+  work: <Store extends OpenStore>(store: Store, setting: BucketSetting<Store>) => Promise<T>,
+): Promise<T> {
+  const options = { absent: "refuse", subject: { bucket } } as const;
+  if ("needsFiles" in setting) return withData(invocation, options, (data) => work(data, setting));
+  return withStore(invocation, options, (store) => work(store, setting));
 }
 
 /** Reads the file, or standard input for "-". */

@@ -3,12 +3,9 @@ import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
 import { quotaSetting } from "../../settings/own-settings.ts";
 import { corsSetting, lifecycleSetting } from "../../settings/s3-settings.ts";
-import { type BucketSetting, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
+import { type AnySetting, findSettingVerb, runSetting, settingUsage } from "../../settings/setting.ts";
 
-function documentCommand(
-  setting: BucketSetting,
-  command: Omit<Command, "usage" | "options" | "run">,
-): Command {
+function documentCommand(setting: AnySetting, command: Omit<Command, "usage" | "options" | "run">): Command {
   return {
     ...command,
     usage: settingUsage,
