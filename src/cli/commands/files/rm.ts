@@ -123,12 +123,12 @@ async function printEvent(
       JSON.stringify({ kind, key, version, ...(error === undefined ? {} : { why: error }) }),
     );
   }
+  if (error === undefined && !isDryRun) return;
+  clearProgressLine(output);
   if (error !== undefined) {
-    clearProgressLine(output);
     const { red, bold } = output.noteStyle;
     output.note(`${red(bold("failed:"))} ${what}: ${error}`);
-  } else if (isDryRun)
-    await output.moreRows([{ name: "ACTION", width: 6 }, { name: "KEY" }], [["delete", what]]);
+  } else await output.moreRows([{ name: "ACTION", width: 6 }, { name: "KEY" }], [["delete", what]]);
 }
 
 async function printReport(
