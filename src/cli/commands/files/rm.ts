@@ -2,7 +2,7 @@
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { toCommandError } from "../../framework/failures.ts";
-import { formatCount, type Output } from "../../framework/output.ts";
+import { escapeControls, formatCount, type Output } from "../../framework/output.ts";
 import { filterOptions, isPattern, parseFilter } from "../../store/glob.ts";
 import { type ObjectSide, type Stores, withStores } from "../../store/stores.ts";
 import { clearProgressLine } from "../../terminal/progress.ts";
@@ -127,7 +127,7 @@ async function printEvent(
   clearProgressLine(output);
   if (error !== undefined) {
     const { red, bold } = output.noteStyle;
-    output.note(`${red(bold("failed:"))} ${what}: ${error}`);
+    output.note(`${red(bold("failed:"))} ${escapeControls(`${what}: ${error}`)}`);
   } else await output.moreRows([{ name: "ACTION", width: 6 }, { name: "KEY" }], [["delete", what]]);
 }
 
