@@ -2,7 +2,7 @@
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { toCommandError } from "../../framework/failures.ts";
-import { formatCount, type Output } from "../../framework/output.ts";
+import { escapeControls, formatCount, type Output } from "../../framework/output.ts";
 import { filterOptions, isPattern, parseFilter } from "../../store/glob.ts";
 import { type ObjectSide, type Stores, withStores } from "../../store/stores.ts";
 import { clearProgressLine } from "../../terminal/progress.ts";
@@ -123,12 +123,12 @@ async function printEvent(
       JSON.stringify({ kind, key, version, ...(error === undefined ? {} : { why: error }) }),
     );
   }
+  if (error === undefined && !isDryRun) return;
+  clearProgressLine(output);
   if (error !== undefined) {
-    clearProgressLine(output);
     const { red, bold } = output.noteStyle;
-    output.note(`${red(bold("failed:"))} ${what}: ${error}`);
-  } else if (isDryRun)
-    await output.moreRows([{ name: "ACTION", width: 6 }, { name: "KEY" }], [["delete", what]]);
+    output.note(`${red(bold("failed:"))} ${escapeControls(`${what}: ${error}`)}`);
+  } else await output.moreRows([{ name: "ACTION", width: 6 }, { name: "KEY" }], [["delete", what]]);
 }
 
 async function printReport(

@@ -22,6 +22,8 @@ export interface QuotaState {
 
 /** The quotas of the files of a store, or of a running server by the console's API. */
 export interface QuotaStore {
+  /** Returns the quota without counting what is used. */
+  find(target: Target): Promise<Quota | undefined>;
   read(target: Target): Promise<QuotaState>;
   list(): Promise<readonly QuotaState[]>;
   /** Undefined removes the quota. */
@@ -42,6 +44,10 @@ export async function withQuotas<T>(
 
 function localQuotas({ engine, recordAudit }: Data): QuotaStore {
   return {
+    find: async (target) =>
+      "bucket" in target
+        ? (await requireBucket(engine, target.bucket)).settings.quota
+        : engine.quotas.accountQuota(target.account),
     read: (target) => readState(engine, target),
     list: () => listStates(engine),
     async change(target, quota) {
@@ -84,28 +90,27 @@ function consoleQuotas(client: ConsoleClient, { endpoint }: Service): QuotaStore
     return { ...(await client.request({ method: "GET", path, query: { bucket } })), bucket };
   }
 
+  function toQuota({ quota }: Fields): Quota | undefined {
+    if (quota === null) return undefined;
+    const parsed = isFields(quota) ? parseQuota(quota) : undefined;
+    if (parsed === undefined) throw invalidAnswer();
+    return parsed;
+  }
+
   async function read(target: Target): Promise<QuotaState> {
-    const { quota, usage } = await settings(target);
+    const found = await settings(target);
     // Without a quota, the server does not count.
-    const { bytes, objects } = isFields(usage) ? usage : await countAll(endpoint, target);
-    const limits = quota === null ? undefined : isFields(quota) ? parseQuota(quota) : null;
-    if (
-      !isCount(bytes) ||
-      !isCount(objects) ||
-      limits === null ||
-      (isFields(quota) && limits === undefined)
-    ) {
-      throw new CommandError("The console answered in a form that this version does not know.");
-    }
-    return { target, quota: limits, usage: { bytes, objects } };
+    const { bytes, objects } = isFields(found.usage) ? found.usage : await countAll(endpoint, target);
+    if (!isCount(bytes) || !isCount(objects)) throw invalidAnswer();
+    return { target, quota: toQuota(found), usage: { bytes, objects } };
   }
 
   return {
+    find: async (target) => toQuota(await settings(target)),
     read,
     async list() {
       const { buckets } = await client.request({ method: "GET", path: "/api/buckets" });
-      if (!isList(buckets, 1_000_000, isFields))
-        throw new CommandError("The console answered in a form that this version does not know.");
+      if (!isList(buckets, 1_000_000, isFields)) throw invalidAnswer();
       const states: QuotaState[] = [];
       for (const { name } of buckets) {
         if (!isText(name, 64)) continue;
@@ -136,4 +141,10 @@ async function countAll(endpoint: RemoteEndpoint, target: Target): Promise<Usage
   } finally {
     close();
   }
+}
+
+function invalidAnswer(): CommandError {
+  return new CommandError("The console answered in a form that this version does not know.", {
+    hint: "Use the version of the server.",
+  });
 }

@@ -116,8 +116,8 @@ function readQuota({ options }: Invocation): Quota {
 
 async function changeQuota(invocation: Invocation, target: Target, quota: Quota | undefined): Promise<void> {
   await withQuotas(invocation, target, async (quotas) => {
-    const previous = await quotas.read(target);
-    if (quota === undefined && previous.quota === undefined)
+    const previous = await quotas.find(target);
+    if (quota === undefined && previous === undefined)
       throw new CommandError("There is no quota to remove; nothing was changed.");
     await quotas.change(target, quota);
   });

@@ -78,10 +78,9 @@ export async function withConsole<T>(
 
   try {
     await request({ method: "POST", path: "/api/session", body: { token: access.token } });
-    const result = await work({ request });
-    await request({ method: "DELETE", path: "/api/session" }).catch(() => {});
-    return result;
+    return await work({ request });
   } finally {
+    if (session.cookie !== "") await request({ method: "DELETE", path: "/api/session" }).catch(() => {});
     http.close();
   }
 }
