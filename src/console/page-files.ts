@@ -3,13 +3,13 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 
 interface PageFile {
   readonly bytes: Uint8Array;
-  /** Compressed at the first request, so that the server starts quickly. */
-  compressed?: Uint8Array;
+  /** By content encoding. Compressed at the first request, so that the server starts quickly. */
+  readonly compressed: Map<string, Uint8Array>;
   readonly etag: string;
   readonly type: string;
 }
@@ -33,14 +33,14 @@ export function loadPageFiles(folder: string): PageFiles {
     if (type === undefined) continue;
     const bytes = readFileSync(join(folder, name));
     const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    const file = { bytes, etag, type };
+    const file = { bytes, etag, type, compressed: new Map() };
     for (const path of name === "index.html" ? pagePaths : [`/${name}`]) files.set(path, file);
   }
   return (request, path) => {
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
     if (file === undefined) return undefined;
-    const isCompressed = /(^|,)\s*gzip\s*(,|$)/i.test(request.header("accept-encoding") ?? "");
-    const etag = isCompressed ? `${file.etag.slice(0, -1)}-gzip"` : file.etag;
+    const encoding = chooseEncoding(request.header("accept-encoding") ?? "");
+    const etag = encoding === undefined ? file.etag : `${file.etag.slice(0, -1)}-${encoding}"`;
     const headers: [string, string][] = [
       ["content-type", file.type],
       ["etag", etag],
@@ -48,8 +48,25 @@ export function loadPageFiles(folder: string): PageFiles {
       ["vary", "accept-encoding"],
     ];
     if (request.header("if-none-match") === etag) return { status: 304, headers, body: null };
-    if (!isCompressed) return { status: 200, headers, body: file.bytes };
-    file.compressed ??= gzipSync(file.bytes, { level: 9 });
-    return { status: 200, headers: [...headers, ["content-encoding", "gzip"]], body: file.compressed };
+    if (encoding === undefined) return { status: 200, headers, body: file.bytes };
+    const body = file.compressed.get(encoding) ?? compressors[encoding](file.bytes);
+    file.compressed.set(encoding, body);
+    return { status: 200, headers: [...headers, ["content-encoding", encoding]], body };
   };
+}
+
+type Encoding = "br" | "gzip";
+
+/** The best first. */
+const encodings: readonly Encoding[] = ["br", "gzip"];
+
+const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Uint8Array>> = {
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes) => gzipSync(bytes),
+};
+
+/** Undefined if the client accepts none, or names one only with a weight. */
+function chooseEncoding(accepted: string): Encoding | undefined {
+  const names = accepted.split(",").map((name) => name.trim().toLowerCase());
+  return encodings.find((encoding) => names.includes(encoding));
 }
