@@ -1,11 +1,15 @@
-// Serves the files of the page from memory. Browsers revalidate each file by its etag.
+// Serves the files of the page from memory, compressed for browsers that accept it. Browsers
+// revalidate each file by its etag.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 
 interface PageFile {
   readonly bytes: Uint8Array;
+  /** By content encoding. Compressed at the first request, so that the server starts quickly. */
+  readonly compressed: Map<string, Uint8Array>;
   readonly etag: string;
   readonly type: string;
 }
@@ -29,18 +33,40 @@ export function loadPageFiles(folder: string): PageFiles {
     if (type === undefined) continue;
     const bytes = readFileSync(join(folder, name));
     const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    const file = { bytes, etag, type };
+    const file = { bytes, etag, type, compressed: new Map() };
     for (const path of name === "index.html" ? pagePaths : [`/${name}`]) files.set(path, file);
   }
   return (request, path) => {
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
     if (file === undefined) return undefined;
+    const encoding = chooseEncoding(request.header("accept-encoding") ?? "");
+    const etag = encoding === undefined ? file.etag : `${file.etag.slice(0, -1)}-${encoding}"`;
     const headers: [string, string][] = [
       ["content-type", file.type],
-      ["etag", file.etag],
+      ["etag", etag],
       ["cache-control", "no-cache"],
+      ["vary", "accept-encoding"],
     ];
-    const isUnchanged = request.header("if-none-match") === file.etag;
-    return isUnchanged ? { status: 304, headers, body: null } : { status: 200, headers, body: file.bytes };
+    if (request.header("if-none-match") === etag) return { status: 304, headers, body: null };
+    if (encoding === undefined) return { status: 200, headers, body: file.bytes };
+    const body = file.compressed.get(encoding) ?? compressors[encoding](file.bytes);
+    file.compressed.set(encoding, body);
+    return { status: 200, headers: [...headers, ["content-encoding", encoding]], body };
   };
+}
+
+type Encoding = "br" | "gzip";
+
+/** The best first. */
+const encodings: readonly Encoding[] = ["br", "gzip"];
+
+const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Uint8Array>> = {
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes) => gzipSync(bytes),
+};
+
+/** Undefined if the client accepts none, or names one only with a weight. */
+function chooseEncoding(accepted: string): Encoding | undefined {
+  const names = accepted.split(",").map((name) => name.trim().toLowerCase());
+  return encodings.find((encoding) => names.includes(encoding));
 }

@@ -75,7 +75,7 @@ inBrowser("Administration", async (t, browser) => {
     await looksRight(page, "audit");
     await tabTo("Who or what");
     await type("deleted contract.pdf");
-    await page.getByText("1 entries, the newest first").waitFor();
+    await page.getByText("1 entry, the newest first").waitFor();
     await page.getByRole("row", { name: /delete objects .*contract\.pdf store dev console/ }).waitFor();
     await press("Control+a");
     await type("photos");

@@ -1,5 +1,6 @@
 // Protection of the console: host names, origins, cookies, wrong tokens and security headers.
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { request } from "node:http";
 import { type TestContext, test } from "node:test";
 import { bucketRoutes } from "../../../src/console/api/buckets.ts";
@@ -179,6 +180,37 @@ test("every response of the console has security headers, including errors", asy
   assert.equal((await ask("/app.js", { headers: known })).status, 304);
   const page = await ask("/");
   assert.doesNotMatch(page.body, /<script(?![^>]* src=)|<style| on\w+=/);
+});
+
+test("files of the page are compressed for browsers that accept it, with an etag of their own", async (t) => {
+  const { ask } = await scene(t);
+  const etags = new Set<unknown>();
+  for (const [accepted, encoding] of [
+    ["", undefined],
+    ["gzipped, br;q=0", undefined],
+    ["gzip, deflate", "gzip"],
+    ["gzip, deflate, br, zstd", "br"],
+  ] as const) {
+    const accepts = { "accept-encoding": accepted };
+    const { headers } = await ask("/app.js", { headers: accepts });
+    assert.deepEqual([headers["content-encoding"], headers.vary], [encoding, "accept-encoding"], accepted);
+    const known = { ...accepts, "if-none-match": String(headers.etag) };
+    assert.equal((await ask("/app.js", { headers: known })).status, 304);
+    etags.add(headers.etag);
+  }
+  assert.equal(etags.size, 3);
+});
+
+test("all code of the page is less than 150 KB as browsers receive it", async (t) => {
+  const { ask } = await scene(t);
+  const names = readdirSync(`${root}/src/console/page`, { recursive: true, encoding: "utf8" });
+  let bytes = 0;
+  for (const name of names.filter((one) => /\.\w+$/.test(one) && one !== "index.html")) {
+    const { headers } = await ask(`/${name}`, { method: "HEAD", headers: { "accept-encoding": "br" } });
+    assert.equal(headers["content-encoding"], "br", name);
+    bytes += Number(headers["content-length"]);
+  }
+  assert.ok(bytes > 50_000 && bytes < 150_000, `${bytes} bytes`);
 });
 
 test("a client that sends wrong tokens is throttled, and other clients are not", async (t) => {

@@ -3,7 +3,7 @@ import { h } from "../elements/dom.js";
 
 const kinds = {
   "": "All actions",
-  deletions: "Deletions and revocations",
+  deletions: "Deletions",
   creations: "Creations",
   changes: "Changes",
   "sign-ins": "Sign-ins",

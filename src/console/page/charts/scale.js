@@ -28,8 +28,8 @@ export function niceCountTop(maxValue) {
  */
 export function niceBytesTop(maxValue) {
   if (maxValue <= 0) return 1024;
-  const unit = 1024 ** Math.floor(Math.log2(maxValue) / 10);
-  return Math.max(1, niceTop(maxValue / unit)) * unit;
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log2(maxValue) / 10));
+  return Math.max(unit === 1 ? 2 : 1, niceTop(maxValue / unit)) * unit;
 }
 
 const minute = 60_000;

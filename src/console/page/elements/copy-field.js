@@ -53,7 +53,7 @@ export function snippet(text, what) {
   return h(
     "div",
     { class: "field snippet-field" },
-    h("pre", { class: "snippet", tabindex: 0 }, text),
+    h("pre", { class: "snippet" }, text),
     h(
       "button",
       { class: "small own-width", type: "button", onclick: () => void copy() },

@@ -65,6 +65,7 @@ export function rate(value) {
 
 /** @param {number} value */
 export function seconds(value) {
+  if (value === 0) return "0 ms";
   return value < 1 ? `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)} ms` : `${value.toFixed(1)} s`;
 }
 

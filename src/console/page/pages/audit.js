@@ -4,7 +4,7 @@ import { verifyChain } from "../audit/verification.js";
 import { ask } from "../client/api.js";
 import { go } from "../client/router.js";
 import { h, icon } from "../elements/dom.js";
-import { time } from "../elements/format.js";
+import { counted, time } from "../elements/format.js";
 import { icons } from "../elements/icons.js";
 import { firstStep, isAbort, noteFailure } from "../elements/notices.js";
 import { table, tableRow } from "../elements/table.js";
@@ -40,7 +40,7 @@ export async function render({ params, signal }) {
     const found = await ask("/api/audit", { query: filters.query(), signal });
     if (run !== latest) return;
     const rows = found.entries.map(auditRow);
-    status.textContent = rows.length === 0 ? "" : `${rows.length} entries, the newest first`;
+    status.textContent = rows.length === 0 ? "" : countText(rows.length);
     if (rows.length === 0) {
       results.replaceChildren(nothingFound(filters.isFiltered()));
       return;
@@ -69,7 +69,7 @@ export async function render({ params, signal }) {
         body?.append(...older.entries.map(auditRow));
         next = older.before;
         button.hidden = next === undefined;
-        status.textContent = `${body?.children.length ?? 0} entries, the newest first`;
+        status.textContent = countText(body?.children.length ?? 0);
       } catch (error) {
         noteFailure(error);
       } finally {
@@ -104,6 +104,11 @@ export async function render({ params, signal }) {
     status,
     results,
   );
+}
+
+/** @param {number} count */
+function countText(count) {
+  return `${counted(count, "entry", "entries")}, the newest first`;
 }
 
 /** @param {AuditRow} entry */

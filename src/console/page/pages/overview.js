@@ -114,7 +114,16 @@ async function load({ span, frontEnd, signal }) {
     isAdministrator ? ask("/api/audit", { query: { limit: 8 }, signal }) : undefined,
     isAdministrator ? ask("/api/keys", { signal }) : undefined,
   ]);
-  return { metrics, health, audit, buckets, keys: keys?.keys.length ?? 0 };
+  return { metrics, health, audit, buckets, keys: (keys?.keys ?? []).filter(isClientKey).length };
+}
+
+/**
+ * A server has a key of its own, without a name and without grants.
+ *
+ * @param {KeysDocument["keys"][number]} key
+ */
+function isClientKey({ name, grants, lastUsed }) {
+  return name !== null || grants !== null || lastUsed !== null;
 }
 
 /**
