@@ -119,7 +119,7 @@ inBrowser("Objects", async (t, browser) => {
     await page.getByText("many is empty").waitFor();
     await looksRight(page, "objects-empty");
     await page.goto(`${scene.url}/#/objects?bucket=missing`);
-    await page.getByRole("heading", { name: "The specified bucket does not exist." }).waitFor();
+    await page.getByRole("heading", { name: "This bucket no longer exists." }).waitFor();
     await page.getByRole("button", { name: "Try again" }).waitFor();
   });
 });
