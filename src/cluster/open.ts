@@ -138,8 +138,8 @@ export async function inspectCluster({ records, blobs }: ClusterLocation) {
       const clockOffset = Number(time) - (began + Date.now()) / 2;
       return { schema: schema === 0 ? undefined : schema, knownSchema: schemaVersion, clockOffset };
     });
-    const backend = await openBlobBackend(blobs, {});
-    await backend.close();
+    // `store migrate` marks the storage of the bytes, so that without tables it cannot be opened.
+    if (found.schema !== undefined) await (await openBlobBackend(blobs, {})).close();
     return found;
   } catch (error) {
     throw toStoreError(error);

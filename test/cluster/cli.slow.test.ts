@@ -72,6 +72,39 @@ test("after store migrate, every command works on a cluster as on a directory", 
   await shell.ok("bucket", "delete", "photos", "--force");
 });
 
+test("store status and store doctor work on a cluster, before and after store migrate", async (t) => {
+  const shell = await clusterShell(t);
+  const environment = { ...shell.environment, STORE_SECRET_KEY: secretKey };
+  const before = await shell.run(["doctor"], { environment });
+  assert.equal(before.code, 1);
+  assert.match(
+    before.stdout,
+    /^problem\tstore\t.* has no tables of Store yet\.\tCreate them: store migrate$/m,
+  );
+  assertNoPassword(before);
+  await shell.ok("migrate");
+  await shell.ok("bucket", "create", "photos");
+  const checks = await shell.ok("doctor");
+  for (const [check, what] of [
+    ["store", "schema version"],
+    ["clock", "agrees with PostgreSQL"],
+    ["secret key", "STORE_SECRET_KEY holds the key"],
+    ["backup", "empty"],
+  ]) {
+    assert.match(checks, new RegExp(`^ok\t${check}\t.*${what}`, "m"));
+  }
+  assert.match(await shell.ok("status"), /^buckets\t1$/m);
+  const unset = await shell.run(["doctor"], { environment: shell.environment });
+  assert.match(unset.stdout, /^problem\tsecret key\tSTORE_SECRET_KEY is not set/m);
+  const records = "postgres://store:unused@127.0.0.1:1/store";
+  const unreachable = await shell.run(["doctor"], {
+    environment: { ...environment, STORE_RECORDS: records },
+  });
+  assert.equal(unreachable.code, 1);
+  assert.match(unreachable.stdout, /^problem\tstore\tThe store cannot be read: .*\tCheck that PostgreSQL/m);
+  assertNoPassword(unreachable);
+});
+
 test("store copy copies a store from a directory to a cluster and back", async (t) => {
   const shell = await clusterShell(t);
   const { environment } = shell;

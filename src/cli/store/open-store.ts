@@ -118,8 +118,13 @@ function userName(): string | undefined {
 /** Whether a store exists. Commands that only read must not create one. */
 export function hasData(location: Location): boolean {
   if (typeof location !== "string") return true;
-  // Unlike existsSync, this throws if the permission to look is missing.
-  return statSync(join(location, "registry.db"), { throwIfNoEntry: false }) !== undefined;
+  try {
+    // Unlike existsSync, this throws if the permission to look is missing.
+    return statSync(join(location, "registry.db"), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (systemCode(error) === "ENOTDIR") return false;
+    throw error;
+  }
 }
 
 /** Names of files and folders that an interrupted creation of a data directory may leave. */

@@ -34,9 +34,9 @@ test("a created bucket is listed with name, creation time and storage class", as
     lines.map((line) => line.split("\t")[0]),
     ["archive", "photos"],
   );
-  assert.equal(lines[0], `archive\t${archive.created}\tInfrequentAccess`);
+  assert.equal(lines[0], `archive\t${archive.created}\tInfrequentAccess\tprivate`);
   const listed = JSON.parse(await shell.store("bucket", "list", "--json")) as { name: string }[];
-  assert.deepEqual(listed[0], archive);
+  assert.deepEqual(listed[0], { ...archive, public: false });
   assert.deepEqual(
     listed.map(({ name }) => name),
     ["archive", "photos"],
