@@ -122,10 +122,14 @@ async function killBackup(scene: Scene, repository: Repository, args: readonly s
   const before = await churn.progress();
   const ended = await runKilled(scene, args);
   if (ended.code === "SIGKILL") counts.kills++;
-  await settle(scene, repository, { before, after: await churn.progress() });
+  const completed = await settle(scene, repository, { before, after: await churn.progress() });
+  for (const backup of completed) await restoreAndCompare(scene, repository, backup);
 }
 
-/** Lists the backups, and compares the list with those that must be and may be there. */
+/**
+ * Lists the backups, and compares the list with those that must be and may be there. Returns those
+ * that were completed by a killed process.
+ */
 async function settle(scene: Scene, { url, keyArguments, complete }: Repository, bounds: Bounds | undefined) {
   const listed = await runStore(
     ["backup", "list", "--from", url, ...keyArguments, "--json"],
@@ -135,7 +139,7 @@ async function settle(scene: Scene, { url, keyArguments, complete }: Repository,
   // A backup that was killed before its first object leaves no repository.
   if (listed.code !== 0 && complete.size === 0) {
     assert.match(listed.stderr, /There are no backups at/);
-    return;
+    return [];
   }
   assert.equal(listed.code, 0, listed.stderr);
   const found: { readonly backup: string; readonly isDamaged?: true }[] = JSON.parse(listed.stdout);
@@ -145,11 +149,13 @@ async function settle(scene: Scene, { url, keyArguments, complete }: Repository,
   );
   const names = new Set(found.map(({ backup }) => backup));
   const newest = [...complete.keys()].at(-1);
+  const completed: string[] = [];
   for (const { backup } of found) {
     if (complete.has(backup)) continue;
     // Only a backup that was killed after its manifest was written is unknown here.
     assert.ok(bounds !== undefined, `${backup} appeared by itself`);
     complete.set(backup, bounds);
+    completed.push(backup);
     scene.counts.backups++;
   }
   if (newest !== undefined && names.size > 0 && bounds !== undefined && names.has(newest) === false)
@@ -159,6 +165,7 @@ async function settle(scene: Scene, { url, keyArguments, complete }: Repository,
     );
   for (const name of [...complete.keys()]) if (!names.has(name)) complete.delete(name);
   assert.ok(complete.size > 0 || newest === undefined, "complete backups were lost");
+  return completed;
 }
 
 async function restoreAndCompare(scene: Scene, repository: Repository, backup: string): Promise<void> {
