@@ -14,6 +14,7 @@ import { type ScriptServer, startScripts } from "../../script/supervisor/supervi
 import { createSecrets } from "../../secrets/secrets.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
+import { notifySystemd } from "../framework/systemd.ts";
 import { type Data, openData } from "../store/open-store.ts";
 import { readOptions } from "../store/script-config.ts";
 import { announce } from "./announce.ts";
@@ -31,7 +32,6 @@ import { createRecentMessages, keepServerRecord } from "./record/server-record.t
 import { type RunningS3, serveS3 } from "./s3.ts";
 import { checkBuckets, checkNamespaces, checkSecretNames, type PromptMode } from "./script-checks.ts";
 import { prepareBucketSockets, serveBucketSockets } from "./sockets/bucket-sockets.ts";
-import { notifySystemd } from "./systemd.ts";
 import { openTls, type RunningTls } from "./tls.ts";
 
 /** The plan, with the certificates loaded and the metrics and request log open. */

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { errorMessage } from "../../model/errors.ts";
-import type { Invocation } from "../framework/command.ts";
+import type { Invocation } from "./command.ts";
 
 const timeoutMilliseconds = 10_000;
 
