@@ -14,7 +14,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["node:crypto", "@node-rs/crc32"],
   async: ["model", "node:timers/promises"],
   metrics: ["model"],
-  audit: ["engine/records.ts", "node:crypto", "node:timers/promises"],
+  audit: ["model", "engine/records.ts", "node:crypto", "node:timers/promises"],
   secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
   access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
   http: [
@@ -141,7 +141,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
   engine: ["codec", "encryption", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
-  http: ["tls", "wire", "server"],
+  http: ["tls", "wire", "server", "upgrade"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup", "offsite"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],
   script: ["config", "globals", "assets", "host", "sandbox", "supervisor"],

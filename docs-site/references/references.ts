@@ -1,5 +1,5 @@
-// The pages of docs/ that are generated from the code.
-import { cliReference } from "./cli-reference.ts";
+// The files of the project that are generated from the code: pages of docs/ and the man page.
+import { manPage, markdownReference, readReference } from "../../src/cli/reference.ts";
 import { s3Reference } from "./s3-reference.ts";
 
 export interface Reference {
@@ -9,9 +9,11 @@ export interface Reference {
 }
 
 export async function references(): Promise<Reference[]> {
+  const commands = await readReference();
   return [
     { file: "docs/reference/s3-operations.md", text: await s3Reference() },
-    { file: "docs/reference/cli.md", text: await cliReference() },
+    { file: "docs/reference/cli.md", text: `${generatedNote}\n\n${markdownReference(commands)}\n` },
+    { file: "packaging/store.1", text: `${manPage(commands)}\n` },
   ];
 }
 

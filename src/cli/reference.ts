@@ -117,10 +117,10 @@ function roff(text: string): string {
 
 export function markdownReference(entries: readonly ReferenceEntry[]): string {
   const lines = [
-    "# Reference of the `store` command",
+    "# Commands and options",
     "",
     "All commands and options, generated from their declarations by `store help --markdown`.",
-    "[The `store` command](cli.md) explains them with examples.",
+    "[The `store` command](../cli.md) explains them with examples.",
     "",
     "## Options of every command",
     "",

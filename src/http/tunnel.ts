@@ -2,7 +2,7 @@
 import { type IncomingMessage, type Server, request as send } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { relay } from "./upgrade-relay.ts";
+import { relay } from "./upgrade/relay.ts";
 
 /** Returns the connection to `authority`; undefined or a rejection refuses it. */
 export type TunnelHandler = (authority: string) => Promise<Duplex | undefined>;

@@ -9,8 +9,8 @@ import { maxHeaderLines, type PortLimits } from "./server/limits.ts";
 import type { HttpRequest } from "./server/listen.ts";
 import { headFault, plainRefusal } from "./server/refusal.ts";
 import { describeRequest } from "./server/request.ts";
-import { type RelayLimits, relay } from "./upgrade-relay.ts";
-import { serveAsRequest } from "./upgrade-replay.ts";
+import { type RelayLimits, relay } from "./upgrade/relay.ts";
+import { serveAsRequest } from "./upgrade/replay.ts";
 
 /** The target and the headers are exactly as sent. */
 export interface UpgradeRequest

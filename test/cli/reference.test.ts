@@ -1,4 +1,4 @@
-// The man page and the reference in docs/ are those of today's commands, and every command has --json.
+// The man page can be formatted, and every command has --json.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -7,19 +7,9 @@ import { test } from "node:test";
 import { catalog } from "../../src/cli/catalog.ts";
 import { readArguments } from "../../src/cli/framework/arguments.ts";
 import { isGroup } from "../../src/cli/framework/command.ts";
-import { manPage, markdownReference, readReference } from "../../src/cli/reference.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { runInProcess, storeInProcess } from "./in-process.ts";
 import { root } from "./store.ts";
-
-const advice = "is up to date; otherwise run: npm run reference";
-
-test("docs/cli-reference.md and the man page are generated from today's commands", async () => {
-  const entries = await readReference();
-  const read = (path: string) => readFile(join(root, path), "utf8");
-  assert.equal(await read("docs/cli-reference.md"), `${markdownReference(entries)}\n`, `the page ${advice}`);
-  assert.equal(await read("packaging/store.1"), `${manPage(entries)}\n`, `packaging/store.1 ${advice}`);
-});
 
 test("groff formats the man page without a warning", (t) => {
   const { status, stderr, error } = spawnSync(

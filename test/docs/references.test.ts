@@ -9,7 +9,7 @@ import { schemaVersion as directorySchema } from "../../src/local/index/schema.t
 import { root } from "../cli/store.ts";
 import { tableUnder } from "./page/markdown.ts";
 
-test("the references in docs/reference are up to date with the S3 operations and the commands", async () => {
+test("the references in docs/ and the man page are up to date with the S3 operations and the commands", async () => {
   for (const { file, text } of await references()) {
     assert.equal(readFileSync(join(root, file), "utf8"), text, `${file} is out of date: run npm run docs`);
   }

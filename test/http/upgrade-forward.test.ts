@@ -6,8 +6,8 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { NotTakenError } from "../../src/http/proxy.ts";
+import { forwardUpgrade, isWebSocketRequest } from "../../src/http/upgrade/forward.ts";
 import type { UpgradeRequest } from "../../src/http/upgrade.ts";
-import { forwardUpgrade, isWebSocketRequest } from "../../src/http/upgrade-forward.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 
 function request(rawHeaders: readonly string[], onDisconnect: UpgradeRequest["onDisconnect"] = () => {}) {

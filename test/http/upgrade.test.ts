@@ -7,8 +7,8 @@ import { PassThrough, Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { defaultPortLimits } from "../../src/http/server/limits.ts";
 import { type HttpListener, listen } from "../../src/http/server/listen.ts";
+import type { RelayLimits } from "../../src/http/upgrade/relay.ts";
 import { serveUpgrades, type UpgradeHandler, type UpgradeResponse } from "../../src/http/upgrade.ts";
-import type { RelayLimits } from "../../src/http/upgrade-relay.ts";
 
 const switching = [
   ["Connection", "Upgrade"],

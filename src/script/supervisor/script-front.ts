@@ -1,8 +1,8 @@
 // Serves the requests of a sandboxed script in the supervisor: static files are answered here, all
 // other requests go to a sandbox. Requests are counted and logged here, not by the sandbox.
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import { isWebSocketRequest } from "../../http/upgrade/forward.ts";
 import type { UpgradeHandler, UpgradeRequest, UpgradeResponse } from "../../http/upgrade.ts";
-import { isWebSocketRequest } from "../../http/upgrade-forward.ts";
 import type { Location } from "../../model/location.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";

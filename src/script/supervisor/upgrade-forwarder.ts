@@ -1,8 +1,8 @@
 // Forwards requests for WebSockets to the sandboxes of a script.
 import type { Duplex } from "node:stream";
 import { NotTakenError } from "../../http/proxy.ts";
+import { forwardUpgrade } from "../../http/upgrade/forward.ts";
 import type { UpgradeRequest, UpgradeResponse } from "../../http/upgrade.ts";
-import { forwardUpgrade } from "../../http/upgrade-forward.ts";
 import type { Pool, PooledProcess } from "./process-pool.ts";
 
 export type ForwardUpgrade = (request: UpgradeRequest) => Promise<UpgradeResponse>;

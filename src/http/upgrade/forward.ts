@@ -1,9 +1,9 @@
 // Forwards the request for a WebSocket to another process over a Unix socket.
 import { type IncomingMessage, request as send } from "node:http";
-import { hopByHopHeaders } from "./headers.ts";
-import { NotTakenError } from "./proxy.ts";
-import { withSenderHeaders } from "./server/forwarded.ts";
-import type { UpgradeRequest, UpgradeResponse } from "./upgrade.ts";
+import { hopByHopHeaders } from "../headers.ts";
+import { NotTakenError } from "../proxy.ts";
+import { withSenderHeaders } from "../server/forwarded.ts";
+import type { UpgradeRequest, UpgradeResponse } from "../upgrade.ts";
 
 export interface UpgradeTarget {
   readonly socketPath: string;
