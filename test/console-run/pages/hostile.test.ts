@@ -91,7 +91,7 @@ inBrowser("Hostile content", async (t, browser) => {
   await t.test("another origin's page can neither use a console session nor frame the console", async () => {
     const { context, page: opened } = await scene.openSignedOut();
     await opened.goto(`${scene.url}/#token=${scene.token}`);
-    await opened.getByRole("heading", { name: "Buckets" }).waitFor();
+    await opened.getByRole("heading", { name: "Overview" }).waitFor();
     // The same host on another port is the same site for the browser, so the cookie is sent.
     const other = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
