@@ -42,7 +42,7 @@ export const blobsPrefix = "blobs/";
 const backupsPrefix = "backups/";
 const maxManifestBytes = 64 * 1024 * 1024;
 /** Retries of the first request: a wrong address should be reported soon. */
-const probeMilliseconds = 5000;
+const probeMilliseconds = 10_000;
 
 export async function openRepository(options: RepositoryOptions): Promise<Repository> {
   const probe = openObjectStore({ ...options, times: { retry: probeMilliseconds, ...options.times } });

@@ -12,9 +12,6 @@ export interface OffsiteScene extends Places {
   readonly to: RepositoryOptions;
 }
 
-/** Short times, so that a failing request ends a test soon. */
-const times = { retry: 2000 };
-
 export async function openOffsiteScene(t: TestContext): Promise<OffsiteScene> {
   const service = await startS3Service(t);
   const places = await openPlaces(t);
@@ -24,7 +21,7 @@ export async function openOffsiteScene(t: TestContext): Promise<OffsiteScene> {
 
 export function repositoryAt(service: S3Service, prefix: string): RepositoryOptions {
   const endpoint = parseS3Endpoint(service.shelfUrl({ prefix }), (why) => new Error(why));
-  return { endpoint, times };
+  return { endpoint };
 }
 
 /** Replaces the bytes of an object of the service. */
