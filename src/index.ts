@@ -15,7 +15,7 @@ export type * from "./credential-types.ts";
 export type { SweepReport } from "./engine/maintenance/reports.ts";
 export type * from "./kv-types.ts";
 export { type Action, type Reason, StoreError, type StoreErrorOptions } from "./model/errors.ts";
-export type { ClusterLocation, Location } from "./model/location.ts";
+export type { ClusterLocation, Location } from "./model/names/location.ts";
 export { type BucketInfo, type NamespaceInfo, type OpenOptions, openStore, type Store } from "./open.ts";
 export type * from "./script-types.ts";
 export type * from "./types.ts";

@@ -16,7 +16,12 @@ import type {
 } from "./model/backup.ts";
 import { CopyError, type CopyReport } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
-import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
+import {
+  type ClusterLocation,
+  checkLocation,
+  formatLocation,
+  type Location,
+} from "./model/names/location.ts";
 import { closePorts, openPorts, type Ports } from "./open.ts";
 import type { Repository, RepositoryOptions } from "./repository/repository.ts";
 

@@ -17,7 +17,7 @@ import type { StoreKvNamespace } from "./kv-types.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { BucketRecord } from "./model/bucket.ts";
 import { CopyError } from "./model/copy.ts";
-import { checkLocation, type Location } from "./model/location.ts";
+import { checkLocation, type Location } from "./model/names/location.ts";
 import { createEncryptionKeys } from "./secrets/encryption-keys.ts";
 import { loadSecretKey } from "./secrets/master-key.ts";
 import type * as script from "./types.ts";

@@ -10,7 +10,7 @@ import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
 import { createEngine } from "../../src/engine/create.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { StoreBucket } from "../../src/index.ts";
-import type { ClusterLocation } from "../../src/model/location.ts";
+import type { ClusterLocation } from "../../src/model/names/location.ts";
 import { openEngine } from "../../src/open.ts";
 import { loadSecretKey } from "../../src/secrets/master-key.ts";
 import { startCeph } from "../../test/cluster-run/ceph.ts";

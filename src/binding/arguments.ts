@@ -7,7 +7,7 @@ import {
   checksumLengths,
   checksumNames,
   type ExpectedChecksum,
-} from "../model/checksum.ts";
+} from "../model/checksums/checksum.ts";
 import type { Condition, EtagCondition } from "../model/condition.ts";
 import { limits } from "../model/limits.ts";
 import { metadataHeaders } from "../model/metadata.ts";

@@ -1,6 +1,6 @@
 // The objects that head, put and list return: metadata without a body (spec 2.2, 2.3).
 import { headersFromMetadata } from "../http/headers.ts";
-import { checksumAlgorithms, hex } from "../model/checksum.ts";
+import { checksumAlgorithms, hex } from "../model/checksums/checksum.ts";
 import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";

@@ -1,6 +1,6 @@
 // All commands by name. The module of a command is loaded only when the command is needed, to keep
 // startup fast.
-import { nearest } from "../model/did-you-mean.ts";
+import { nearest } from "../model/names/did-you-mean.ts";
 import { type Command, type CommandGroup, isGroup } from "./framework/command.ts";
 import { type CommandError, usageError } from "./framework/command-error.ts";
 

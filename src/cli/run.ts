@@ -1,6 +1,6 @@
 // Runs one command line: finds the command, runs it, prints errors and returns the exit code.
 import { inspect } from "node:util";
-import { withoutPasswords } from "../model/location.ts";
+import { withoutPasswords } from "../model/names/location.ts";
 import { catalog, findCommand } from "./catalog.ts";
 import { readArguments, readCommandLine } from "./framework/arguments.ts";
 import { isGroup } from "./framework/command.ts";

@@ -3,7 +3,7 @@ import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { StoreError } from "../model/errors.ts";
-import type { ClusterLocation } from "../model/location.ts";
+import type { ClusterLocation } from "../model/names/location.ts";
 import type { S3Times } from "../s3-client/client.ts";
 import type { BlobBackend } from "./backend/backend.ts";
 import { createClusterBlobs } from "./blobs.ts";

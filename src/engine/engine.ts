@@ -1,14 +1,14 @@
 // The engine: all rules of the service in one interface, with plain data and byte streams only.
 // Outcomes that a caller expects are returned as values; all others are thrown as StoreErrors.
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
-import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
+import type { ExpectedChecksum, UploadChecksum } from "../model/checksums/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
 import type { Position } from "../model/listing.ts";
 import type { ObjectLock } from "../model/lock.ts";
-import type { EventName } from "../model/notification.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
+import type { EventName } from "../model/settings/notification.ts";
 import type { Tags } from "../model/tags.ts";
 import type { PartRecord, UploadedPart, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker } from "../model/version.ts";

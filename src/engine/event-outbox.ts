@@ -2,8 +2,8 @@
 // transaction; delivery reads and acknowledges them.
 import type { Bucket } from "../model/bucket.ts";
 import type { Key } from "../model/key.ts";
-import { type EventName, type ObjectEvent, rulesFor } from "../model/notification.ts";
 import type { ObjectRecord } from "../model/object.ts";
+import { type EventName, type ObjectEvent, rulesFor } from "../model/settings/notification.ts";
 import type { DeleteMarker, Version } from "../model/version.ts";
 import { expectCount, expectText, expectTime } from "./codec/validate.ts";
 import { type Context, newId } from "./context.ts";

@@ -2,7 +2,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { errorMessage } from "../model/errors.ts";
-import type { NotificationRule } from "../model/notification.ts";
+import type { NotificationRule } from "../model/settings/notification.ts";
 import { listIndexedBuckets } from "./bucket-index.ts";
 import { createProgress, progressName } from "./delivery-status.ts";
 import { createLease, type Lease } from "./lease.ts";

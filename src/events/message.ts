@@ -1,5 +1,5 @@
 // Formats events as the messages of S3, so that consumers written for S3 can read them.
-import type { ObjectEvent } from "../model/notification.ts";
+import type { ObjectEvent } from "../model/settings/notification.ts";
 
 export interface Delivery {
   /** Id of the event in the outbox, needed to acknowledge the event. */

@@ -2,7 +2,7 @@
 // Each rule has its own queue, so a slow target does not delay other targets.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
-import type { NotificationRule } from "../model/notification.ts";
+import type { NotificationRule } from "../model/settings/notification.ts";
 import type { ProgressKeeper } from "./delivery-status.ts";
 import type { Lease } from "./lease.ts";
 import type { Delivery } from "./message.ts";

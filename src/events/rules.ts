@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
-import { eventPatterns, type NotificationRule } from "../model/notification.ts";
+import { eventPatterns, type NotificationRule } from "../model/settings/notification.ts";
 import { seal, unseal } from "../secrets/seal.ts";
 import { indexBucket, unindexBucket } from "./bucket-index.ts";
 import { deleteProgress, type Progress, progressName, readProgress } from "./delivery-status.ts";

@@ -1,5 +1,5 @@
 // CORS headers from a bucket's rules: for preflight requests and for responses.
-import { type CorsRule, corsRuleFor } from "../model/cors.ts";
+import { type CorsRule, corsRuleFor } from "../model/settings/cors.ts";
 import type { HttpRequest } from "./server/listen.ts";
 
 type Headers = readonly (readonly [string, string])[];

@@ -1,13 +1,14 @@
 // Buckets: names, records and settings.
-import type { CorsRule } from "./cors.ts";
+
 import { StoreError } from "./errors.ts";
-import type { LifecycleRule } from "./lifecycle.ts";
 import type { LockRule, ObjectLockSetting } from "./lock.ts";
-import type { NotificationRule } from "./notification.ts";
 import type { StorageClass } from "./object.ts";
-import type { Publication } from "./publication.ts";
+import type { CorsRule } from "./settings/cors.ts";
 import type { EncryptionSetting } from "./settings/encryption.ts";
+import type { LifecycleRule } from "./settings/lifecycle.ts";
+import type { NotificationRule } from "./settings/notification.ts";
 import type { PublicAccessBlock } from "./settings/public-access-block.ts";
+import type { Publication } from "./settings/publication.ts";
 import type { Quota } from "./settings/quota.ts";
 import type { Versioning } from "./version.ts";
 

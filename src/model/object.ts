@@ -1,5 +1,5 @@
 // Objects: metadata and the record of a version.
-import type { ChecksumAlgorithm } from "./checksum.ts";
+import type { ChecksumAlgorithm } from "./checksums/checksum.ts";
 import { StoreError } from "./errors.ts";
 import type { Key } from "./key.ts";
 import type { ObjectLock } from "./lock.ts";

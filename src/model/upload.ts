@@ -1,6 +1,6 @@
 // Multipart uploads: the records of an upload and its parts, and when an upload ends.
 import { createHash } from "node:crypto";
-import type { UploadChecksum } from "./checksum.ts";
+import type { UploadChecksum } from "./checksums/checksum.ts";
 import type { Key } from "./key.ts";
 import { limits } from "./limits.ts";
 import type { Checksums, Metadata } from "./object.ts";

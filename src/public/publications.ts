@@ -5,7 +5,7 @@ import type { Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkKey } from "../model/key.ts";
 import { isSendable } from "../model/metadata.ts";
-import type { Publication } from "../model/publication.ts";
+import type { Publication } from "../model/settings/publication.ts";
 import { isList, isText } from "../model/shape.ts";
 import { parseDocument } from "../model/stored-document.ts";
 

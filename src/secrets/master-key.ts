@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Location } from "../model/location.ts";
+import type { Location } from "../model/names/location.ts";
 import { parseSecretKey, secretKeyBytes } from "./seal.ts";
 
 export const secretKeyFile = "secret.key";

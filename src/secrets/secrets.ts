@@ -2,8 +2,8 @@
 // sealed with the store's secret key and bound to its script and name.
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../engine/records.ts";
-import { identifierFault, identifierRule } from "../model/identifier.ts";
-import { isScriptName, scriptNameRule } from "../model/script-name.ts";
+import { identifierFault, identifierRule } from "../model/names/identifier.ts";
+import { isScriptName, scriptNameRule } from "../model/names/script-name.ts";
 import { secretKeyFile } from "./master-key.ts";
 import { seal, unseal } from "./seal.ts";
 

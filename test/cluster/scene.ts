@@ -6,7 +6,7 @@ import { after, before, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import pg from "pg";
 import { type ClusterTimes, migrateCluster, openCluster } from "../../src/cluster/open.ts";
-import type { ClusterLocation } from "../../src/model/location.ts";
+import type { ClusterLocation } from "../../src/model/names/location.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 
 export type Ports = Awaited<ReturnType<typeof openCluster>>;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { transform } from "esbuild";
 import { formatMessage } from "../../src/events/message.ts";
 import { formatSignature } from "../../src/events/webhook.ts";
-import { eventNames } from "../../src/model/notification.ts";
+import { eventNames } from "../../src/model/settings/notification.ts";
 import { root } from "../cli/store.ts";
 
 const page = readFileSync(join(root, "docs", "events.md"), "utf8");

@@ -5,7 +5,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { defaultPortLimits } from "../../src/http/server/limits.ts";
 import { StoreError } from "../../src/model/errors.ts";
 import type { HttpMetadata } from "../../src/model/object.ts";
-import type { Publication } from "../../src/model/publication.ts";
+import type { Publication } from "../../src/model/settings/publication.ts";
 import { openEngine } from "../../src/open.ts";
 import { publish, unpublish } from "../../src/public/publications.ts";
 import { startPublic } from "../../src/public/server.ts";

@@ -1,7 +1,7 @@
 // fast-check generators of records with any values that their types allow.
 import fc from "fast-check";
 import type { Body } from "../../src/engine/records.ts";
-import { allAlgorithms, checksumLengths } from "../../src/model/checksum.ts";
+import { allAlgorithms, checksumLengths } from "../../src/model/checksums/checksum.ts";
 import type {
   Checksums,
   CustomMetadata,

@@ -1,5 +1,5 @@
 // Writes objects in the JSON of the protocol. 64-bit numbers are strings, as in its schema.
-import { checksumAlgorithms, hex } from "../../model/checksum.ts";
+import { checksumAlgorithms, hex } from "../../model/checksums/checksum.ts";
 import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../../model/object.ts";
 import type { ByteRange } from "../../model/range.ts";
 

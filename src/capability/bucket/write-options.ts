@@ -1,6 +1,10 @@
 // Reads the options of writes: metadata, storage class, customer key and checksums.
 import type { UploadOptions } from "../../engine/engine.ts";
-import { checksumAlgorithms, checksumLengths, type ExpectedChecksum } from "../../model/checksum.ts";
+import {
+  checksumAlgorithms,
+  checksumLengths,
+  type ExpectedChecksum,
+} from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { metadataHeaders } from "../../model/metadata.ts";

@@ -1,7 +1,7 @@
 // `store copy`: copies a whole store between data directories and clusters, then compares both.
 import { copyStore } from "../../maintenance.ts";
 import type { CopyFinding, CopyReport } from "../../model/copy.ts";
-import { formatLocation } from "../../model/location.ts";
+import { formatLocation } from "../../model/names/location.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
 import { toCommandError } from "../framework/failures.ts";

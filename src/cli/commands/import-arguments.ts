@@ -1,6 +1,6 @@
 // Parses the source of an import: a folder, an S3 service, or miniflare's state.
 import { isAbsolute, resolve } from "node:path";
-import { parseScheme } from "../../model/location.ts";
+import { parseScheme } from "../../model/names/location.ts";
 import type { S3Endpoint } from "../../s3-client/client.ts";
 import { parseS3Endpoint } from "../../s3-client/url.ts";
 import type { Invocation } from "../framework/command.ts";

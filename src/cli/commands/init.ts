@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
-import { asScriptName } from "../../model/script-name.ts";
+import { asScriptName } from "../../model/names/script-name.ts";
 import { readConfig } from "../../script/config/config.ts";
 import { configNames } from "../../script/config/syntax/source.ts";
 import { envTypes, typesFile } from "../../script/config/types-file.ts";

@@ -1,7 +1,7 @@
 // `store migrate`: creates or upgrades the schema of a cluster's records.
 import { migrateStore } from "../../maintenance.ts";
 import { StoreError } from "../../model/errors.ts";
-import { redactUrl } from "../../model/location.ts";
+import { redactUrl } from "../../model/names/location.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { storeLocation } from "../store/store-location.ts";

@@ -1,7 +1,7 @@
 // `store secret …`: manages secrets of a script. Values come from a hidden prompt or stdin, because
 // arguments are visible to other users and in the shell's history. Values are never printed.
-import { identifierFault, identifierRule } from "../../model/identifier.ts";
-import { isScriptName, scriptNameRule } from "../../model/script-name.ts";
+import { identifierFault, identifierRule } from "../../model/names/identifier.ts";
+import { isScriptName, scriptNameRule } from "../../model/names/script-name.ts";
 import { envNames } from "../../script/config/env-names.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
 import type { Command, CommandGroup, Invocation, Option } from "../framework/command.ts";

@@ -1,6 +1,6 @@
 // Parses a command line with node:util's parseArgs and checks it against the command's declaration.
 import { parseArgs } from "node:util";
-import { nearest } from "../../model/did-you-mean.ts";
+import { nearest } from "../../model/names/did-you-mean.ts";
 import { type Command, commonOptions, type Invocation, type Option, type ParsedOptions } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 

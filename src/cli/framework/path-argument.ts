@@ -1,7 +1,7 @@
 // Checks paths given on the command line. A URL is refused where a path is expected: otherwise a
 // folder named "s3:" would be created.
 import { isAbsolute, resolve } from "node:path";
-import { parseScheme } from "../../model/location.ts";
+import { parseScheme } from "../../model/names/location.ts";
 import type { Invocation } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 

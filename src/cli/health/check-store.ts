@@ -3,7 +3,7 @@ import { inspectStore, type StoreState } from "../../maintenance.ts";
 import type { LastBackup } from "../../model/backup.ts";
 import { errorMessage, StoreError } from "../../model/errors.ts";
 import { dayMilliseconds } from "../../model/limits.ts";
-import { formatLocation, type Location } from "../../model/location.ts";
+import { formatLocation, type Location } from "../../model/names/location.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { formatCount } from "../framework/output.ts";

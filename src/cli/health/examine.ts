@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { readLastBackup } from "../../maintenance.ts";
 import type { LastBackup } from "../../model/backup.ts";
 import { errorMessage } from "../../model/errors.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import type { Invocation } from "../framework/command.ts";
 import { listServers, type ServerRecord } from "../serve/record/server-record.ts";
 import { withData } from "../store/open-store.ts";

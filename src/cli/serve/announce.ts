@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
-import { type Location, redactUrl } from "../../model/location.ts";
+import { type Location, redactUrl } from "../../model/names/location.ts";
 import type { AssetsOptions } from "../../script/bindings.ts";
 import type { Mode } from "../../script/context.ts";
 import { routesFor, type ScriptServer } from "../../script/supervisor/supervisor.ts";

@@ -1,6 +1,6 @@
 // Converts setting documents between the JSON of `aws s3api` and the XML of S3. Fields that the
 // shape does not list are refused, so that a misspelled field is never ignored.
-import { nearest } from "../../model/did-you-mean.ts";
+import { nearest } from "../../model/names/did-you-mean.ts";
 import { isFields } from "../../model/shape.ts";
 import type { XmlNode } from "../../s3/body/xml-reader.ts";
 import type { XmlElement } from "../../s3/body/xml-writer.ts";

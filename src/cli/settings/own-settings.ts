@@ -1,9 +1,9 @@
 // Settings that S3 does not have: lock rules, the quota and the publication of a bucket. Their
 // documents have the field names of R2, of `store quota` and of `store bucket public`.
 import type { LockCondition, LockRule } from "../../model/lock.ts";
-import type { Publication } from "../../model/publication.ts";
-import { lockRuleFlaws } from "../../model/rule-check.ts";
+import type { Publication } from "../../model/settings/publication.ts";
 import { parseQuota } from "../../model/settings/quota.ts";
+import { lockRuleFlaws } from "../../model/settings/rule-check.ts";
 import { type Fields, isFields, isList, isText } from "../../model/shape.ts";
 import { PublicationError, publish, unpublish } from "../../public/publications.ts";
 import { type CommandError, usageError } from "../framework/command-error.ts";

@@ -1,6 +1,6 @@
 // Settings whose document is S3's: JSON as `aws s3api` takes it, or XML.
 import type { BucketSettings } from "../../model/bucket.ts";
-import type { RuleFlaw } from "../../model/rule-check.ts";
+import type { RuleFlaw } from "../../model/settings/rule-check.ts";
 import { readXml, type XmlNode } from "../../s3/body/xml-reader.ts";
 import type { XmlElement } from "../../s3/body/xml-writer.ts";
 import { S3Error } from "../../s3/errors.ts";

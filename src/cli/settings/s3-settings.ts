@@ -1,6 +1,6 @@
 // The settings that have a document in S3.
 import { createNotificationRules, NotificationError } from "../../events/rules.ts";
-import { corsFlaws, lifecycleFlaws } from "../../model/rule-check.ts";
+import { corsFlaws, lifecycleFlaws } from "../../model/settings/rule-check.ts";
 import { S3Error } from "../../s3/errors.ts";
 import { encryptionElements, readEncryption } from "../../s3/operations/bucket-encryption.ts";
 import { corsElement, readCors } from "../../s3/operations/cors.ts";

@@ -1,6 +1,6 @@
 // Parses the source and the target of a copy: folders or clusters. Default: the default store.
 import { isAbsolute, resolve } from "node:path";
-import { type ClusterLocation, type Location, parseScheme } from "../../model/location.ts";
+import { type ClusterLocation, type Location, parseScheme } from "../../model/names/location.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { unknownScheme } from "../framework/path-argument.ts";

@@ -1,7 +1,7 @@
 // Parses where a command copies from or to: a path, `bucket/key`, `s3://bucket/key`,
 // `profile:bucket/key`, or - for standard input or output.
 import { isAbsolute } from "node:path";
-import { parseScheme } from "../../model/location.ts";
+import { parseScheme } from "../../model/names/location.ts";
 import { usageError } from "../framework/command-error.ts";
 import { prefixAddress } from "./object-address.ts";
 

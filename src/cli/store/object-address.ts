@@ -1,6 +1,6 @@
 // Parses `<bucket>/<key>` and `s3://<bucket>/<key>`. Everything after the first slash of the address
 // is the key, which is never normalized.
-import { parseScheme } from "../../model/location.ts";
+import { parseScheme } from "../../model/names/location.ts";
 import { usageError } from "../framework/command-error.ts";
 
 export interface ObjectAddress {

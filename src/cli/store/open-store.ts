@@ -6,7 +6,7 @@ import { type AuditAction, createAuditRecorder } from "../../audit/audit-log.ts"
 import type { Metrics } from "../../metrics/metrics.ts";
 import { CopyError } from "../../model/copy.ts";
 import { errorMessage, StoreError } from "../../model/errors.ts";
-import { formatLocation, type Location } from "../../model/location.ts";
+import { formatLocation, type Location } from "../../model/names/location.ts";
 import { type OpenEngine, openEngine } from "../../open.ts";
 import { loadSecretKey } from "../../secrets/master-key.ts";
 import type { Invocation } from "../framework/command.ts";

@@ -10,7 +10,7 @@ import {
   readsChoices,
   recordsFault,
   urlForms,
-} from "../../model/location.ts";
+} from "../../model/names/location.ts";
 import type { ConfiguredLocations } from "../../script/config/store-location.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";

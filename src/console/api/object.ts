@@ -3,7 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { encodePath } from "../../http/sigv4.ts";
 import type { Bucket } from "../../model/bucket.ts";
-import { allAlgorithms, checksumNames, type ExpectedChecksum, hex } from "../../model/checksum.ts";
+import { allAlgorithms, checksumNames, type ExpectedChecksum, hex } from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { metadataHeaders } from "../../model/metadata.ts";

@@ -1,8 +1,9 @@
 // Reads the rules of a bucket from JSON. Wrong values become NaN or are omitted, which the validation
 // in the model reports.
-import type { CorsRule } from "../../model/cors.ts";
-import type { LifecycleRule, NoncurrentWhen, When } from "../../model/lifecycle.ts";
+
 import type { LockCondition, LockRule } from "../../model/lock.ts";
+import type { CorsRule } from "../../model/settings/cors.ts";
+import type { LifecycleRule, NoncurrentWhen, When } from "../../model/settings/lifecycle.ts";
 import { isFields } from "../../model/shape.ts";
 import { ConsoleError } from "../response.ts";
 

@@ -2,8 +2,8 @@
 // the user is typing.
 import type { Engine } from "../../engine/engine.ts";
 import type { BucketSettings } from "../../model/bucket.ts";
-import { defaultLifecycle } from "../../model/lifecycle.ts";
-import { corsFlaws, lifecycleFlaws, lockRuleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
+import { defaultLifecycle } from "../../model/settings/lifecycle.ts";
+import { corsFlaws, lifecycleFlaws, lockRuleFlaws, type RuleFlaw } from "../../model/settings/rule-check.ts";
 import { isFields } from "../../model/shape.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Call, Fields, Route } from "../route.ts";

@@ -1,8 +1,13 @@
 // Hashes a body while it is received: MD5 always, plus the algorithms that the sender specifies.
 // Large bodies are hashed in another thread, because MD5 is slower than the disk.
-import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../../model/checksum.ts";
+import {
+  type ChecksumAlgorithm,
+  type ExpectedChecksum,
+  hex,
+  verifyChecksum,
+} from "../../model/checksums/checksum.ts";
+import { hashBytes, startHash } from "../../model/checksums/hashes.ts";
 import { StoreError } from "../../model/errors.ts";
-import { hashBytes, startHash } from "../../model/hashes.ts";
 import { limits } from "../../model/limits.ts";
 import type { Checksums } from "../../model/object.ts";
 import type { HashThreads } from "./hash-pool.ts";

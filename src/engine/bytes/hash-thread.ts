@@ -1,6 +1,6 @@
 // A thread that hashes bodies for the serving thread.
 import { parentPort } from "node:worker_threads";
-import { type RunningHash, startHash } from "../../model/hashes.ts";
+import { type RunningHash, startHash } from "../../model/checksums/hashes.ts";
 import type { FromHashThread, ToHashThread } from "./hash-pool.ts";
 
 const port = parentPort!;

@@ -1,6 +1,6 @@
 // An ingested body: its size, its hashes and the location of its bytes. No record references it
 // yet.
-import type { ExpectedChecksum } from "../../model/checksum.ts";
+import type { ExpectedChecksum } from "../../model/checksums/checksum.ts";
 import type { Checksums } from "../../model/object.ts";
 import type { StagedBlob } from "../blobs.ts";
 import type { DataKey } from "../encryption/sealed-blocks.ts";

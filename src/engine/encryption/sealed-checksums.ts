@@ -1,7 +1,7 @@
 // Etag and checksums of bytes that are encrypted with a customer's key. A hash of the plain bytes
 // would help to guess the content, so the etag is random and checksums are sealed.
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
-import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum.ts";
+import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Checksums, ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";

@@ -1,11 +1,11 @@
 // Applies lifecycle rules: expires or transitions objects and aborts uploads, by age. A change
 // commits only if the object still has the evaluated version, so no concurrent write is lost.
 import type { Bucket } from "../../model/bucket.ts";
-import type { LifecycleRule } from "../../model/lifecycle.ts";
-import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";
 import { findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import type { LifecycleRule } from "../../model/settings/lifecycle.ts";
+import { findExpiry, findTransition, findUploadAbort } from "../../model/settings/lifecycle.ts";
 import type { Context } from "../context.ts";
 import { createMarkers } from "../delete.ts";
 import { deleteMutations, markerMutations } from "../event-outbox.ts";

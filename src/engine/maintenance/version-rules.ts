@@ -1,14 +1,15 @@
 // Applies lifecycle rules to noncurrent versions and to delete markers without older versions. A
 // version that a lock keeps stays until a run after the end of the lock.
+
+import type { VersionPosition } from "../../model/listing.ts";
+import { findLock } from "../../model/lock.ts";
+import type { ObjectRecord } from "../../model/object.ts";
 import {
   isMarkerExpired,
   isNoncurrentExpired,
   isNoncurrentTransitioned,
   type LifecycleRule,
-} from "../../model/lifecycle.ts";
-import type { VersionPosition } from "../../model/listing.ts";
-import { findLock } from "../../model/lock.ts";
-import type { ObjectRecord } from "../../model/object.ts";
+} from "../../model/settings/lifecycle.ts";
 import { isDeleteMarker, type Version } from "../../model/version.ts";
 import type { Context } from "../context.ts";
 import { deleteVersionMutations } from "../event-outbox.ts";

@@ -1,9 +1,9 @@
 // Completes an upload (spec 3): one commit turns the given parts into the body of an object.
-import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksum.ts";
+import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksums/checksum.ts";
+import { combineChecksums } from "../../model/checksums/crc-combine.ts";
+import { hashBytes } from "../../model/checksums/hashes.ts";
 import { type Condition, findFailedClause, findFailedClauseWhenMissing } from "../../model/condition.ts";
-import { combineChecksums } from "../../model/crc-combine.ts";
 import { StoreError } from "../../model/errors.ts";
-import { hashBytes } from "../../model/hashes.ts";
 import { checkKey, type Key } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";

@@ -1,6 +1,6 @@
 // Multipart uploads (spec 3): created, filled part by part, then completed into an object or
 // aborted. Each part is a blob. Completing moves no bytes; it only assigns the parts to an object.
-import { checksumNames, type ExpectedChecksum, type UploadChecksum } from "../../model/checksum.ts";
+import { checksumNames, type ExpectedChecksum, type UploadChecksum } from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";

@@ -6,8 +6,8 @@ import {
   isCyclic,
   type UploadChecksum,
   verifyChecksum,
-} from "../../model/checksum.ts";
-import { hashBytes } from "../../model/hashes.ts";
+} from "../../model/checksums/checksum.ts";
+import { hashBytes } from "../../model/checksums/hashes.ts";
 import type { Checksums, ObjectRecord } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";

@@ -1,7 +1,8 @@
 // Builds the response headers of GetObject and HeadObject.
-import { findExpiry } from "../../model/lifecycle.ts";
+
 import { isSendable } from "../../model/metadata.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import { findExpiry } from "../../model/settings/lifecycle.ts";
 import { type Call, httpTime, quoteEtag } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";

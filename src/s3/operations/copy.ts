@@ -3,7 +3,7 @@
 import { toOwner } from "../../access/keys/credentials.ts";
 import type { GetOutcome } from "../../engine/engine.ts";
 import type { Bucket } from "../../model/bucket.ts";
-import type { ExpectedChecksum } from "../../model/checksum.ts";
+import type { ExpectedChecksum } from "../../model/checksums/checksum.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { RangeRequest } from "../../model/range.ts";

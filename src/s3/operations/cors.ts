@@ -2,8 +2,8 @@
 import type { Engine } from "../../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../../http/cors.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
-import type { CorsRule } from "../../model/cors.ts";
-import { corsFlaws } from "../../model/rule-check.ts";
+import type { CorsRule } from "../../model/settings/cors.ts";
+import { corsFlaws } from "../../model/settings/rule-check.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";

@@ -1,5 +1,5 @@
 // Reads and writes the Rule elements of a lifecycle configuration.
-import type { LifecycleRule, NoncurrentWhen, When } from "../../model/lifecycle.ts";
+import type { LifecycleRule, NoncurrentWhen, When } from "../../model/settings/lifecycle.ts";
 import { childText, findChild, findChildren, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { isoTime } from "../call.ts";

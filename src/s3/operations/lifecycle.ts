@@ -1,6 +1,6 @@
 // Operations on the lifecycle configuration of a bucket. The engine applies the rules.
-import { defaultLifecycle, type LifecycleRule } from "../../model/lifecycle.ts";
-import { lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
+import { defaultLifecycle, type LifecycleRule } from "../../model/settings/lifecycle.ts";
+import { lifecycleFlaws, type RuleFlaw } from "../../model/settings/rule-check.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";

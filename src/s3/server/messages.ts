@@ -6,7 +6,7 @@ import type { PortOptions } from "../../http/port-options.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import { isFields, isList, isText } from "../../model/shape.ts";
 
 /** `limits` applies to this process only. */

@@ -5,7 +5,7 @@ import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises
 import { join, sep } from "node:path";
 import { guessContentType } from "../../http/content-types.ts";
 import { errorMessage } from "../../model/errors.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { parseIgnorePatterns } from "./ignore-patterns.ts";
 import { findPrivatePaths, isWithin } from "./private-paths.ts";

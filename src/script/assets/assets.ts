@@ -1,6 +1,6 @@
 // Static assets: serves requests from the files of a directory, without running a script.
 import type { HttpResponse } from "../../http/server/listen.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import type { Mode } from "../context.ts";
 import { createAssetContents } from "./asset-contents.ts";

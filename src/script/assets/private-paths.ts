@@ -3,7 +3,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 
 export interface PrivatePaths {
   /** Absolute path; undefined when the store has no directory on this machine. */

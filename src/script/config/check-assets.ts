@@ -1,7 +1,7 @@
 // Checks the table `assets`: static files, served together with a script or without one.
 import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { nearest } from "../../model/did-you-mean.ts";
+import { nearest } from "../../model/names/did-you-mean.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { checkBinding } from "./rules.ts";
 import type { Element, Fields, Table } from "./syntax/fields.ts";

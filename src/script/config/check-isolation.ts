@@ -1,6 +1,6 @@
 // Checks `isolation` and `outbound`: how a script runs, and what a sandboxed script may fetch.
 import { isIP } from "node:net";
-import { nearest } from "../../model/did-you-mean.ts";
+import { nearest } from "../../model/names/did-you-mean.ts";
 import type { Isolation, IsolationSettings, Outbound } from "../bindings.ts";
 import { checkStrings } from "./rules.ts";
 import type { Fields, Table } from "./syntax/fields.ts";

@@ -1,7 +1,7 @@
 // Reads only what concerns the whole store: its location as a cluster (`records`, `blobs`, `reads`)
 // and its `encryption`. Every command needs them, even if the rest of the file has faults.
 import { readFileSync } from "node:fs";
-import { blobsFault, type Reads, readsChoices, recordsFault, urlForms } from "../../model/location.ts";
+import { blobsFault, type Reads, readsChoices, recordsFault, urlForms } from "../../model/names/location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, type Fields, type Table } from "./syntax/fields.ts";
 import { detectKind, readSource } from "./syntax/source.ts";

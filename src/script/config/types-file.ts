@@ -1,7 +1,7 @@
 // Writes the types of a script's `env` for the editor: bindings, variables and secrets. The file
 // declares the global `Env`, and the `env` of the module cloudflare:workers.
 import { basename } from "node:path";
-import { identifierFault } from "../../model/identifier.ts";
+import { identifierFault } from "../../model/names/identifier.ts";
 import type { ScriptConfig } from "./config.ts";
 
 export const typesFile = "store-env.d.ts";

@@ -4,7 +4,7 @@ import type { S3Access } from "../../http/sigv4.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import { isCount, isFields, isList, isText } from "../../model/shape.ts";
 import type { StoreNotification } from "../../script-types.ts";
 import type { EntryPoint, IsolationSettings, ScriptBindings } from "../bindings.ts";

@@ -1,7 +1,7 @@
 // Assets of a sandboxed script. The sandbox never gets the folder: requests for assets are served
 // outside it, and the script's own binding is an endpoint that the sandbox reaches over a socket.
 import type { HttpHandler } from "../../http/server/listen.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import { assetRequestFrom } from "../assets/asset-request.ts";
 import { type AnswerOptions, openAssets } from "../assets/assets.ts";
 import { emptyResponse } from "../assets/respond.ts";

@@ -2,7 +2,7 @@
 import type { StartMessage } from "../../child/start-child.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import { isCount, isFields, isText } from "../../model/shape.ts";
 import type { AssetsOptions, Outbound } from "../bindings.ts";
 import type { Mode } from "../context.ts";

@@ -3,7 +3,7 @@
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { isWebSocketRequest } from "../../http/upgrade/forward.ts";
 import type { UpgradeHandler, UpgradeRequest, UpgradeResponse } from "../../http/upgrade.ts";
-import type { Location } from "../../model/location.ts";
+import type { Location } from "../../model/names/location.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
 import { addRequestId, beginExchange, type HostObserver } from "../host/exchange.ts";

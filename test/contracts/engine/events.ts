@@ -1,6 +1,6 @@
 // Engine contract: each write appends the events that its rules request, and a failed write none.
 import assert from "node:assert/strict";
-import type { NotificationRule, ObjectEvent } from "../../../src/model/notification.ts";
+import type { NotificationRule, ObjectEvent } from "../../../src/model/settings/notification.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { bucket, type Chapter, day, emptied, uploadParts } from "./setup.ts";
 

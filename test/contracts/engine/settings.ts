@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createNotificationRules } from "../../../src/events/rules.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
-import type { LifecycleRule } from "../../../src/model/lifecycle.ts";
+import type { LifecycleRule } from "../../../src/model/settings/lifecycle.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import {
   blobsLeft,

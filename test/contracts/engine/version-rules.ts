@@ -1,7 +1,7 @@
 // Engine contract: lifecycle rules for noncurrent versions, delete markers and tags.
 import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
-import type { LifecycleRule } from "../../../src/model/lifecycle.ts";
+import type { LifecycleRule } from "../../../src/model/settings/lifecycle.ts";
 import { isDeleteMarker } from "../../../src/model/version.ts";
 import { bucket, type Chapter, day, emptied, type SharedEngine } from "./setup.ts";
 

@@ -1,7 +1,7 @@
 // Engine contract: outcomes of put and delete, and what they store.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { checksumAlgorithms } from "../../../src/model/checksum.ts";
+import { checksumAlgorithms } from "../../../src/model/checksums/checksum.ts";
 import type { Condition } from "../../../src/model/condition.ts";
 import { assertBytes, inChunks, sampleBytes } from "../../support/bytes.ts";
 import { bucket, type Chapter, contentOf, emptied, exists, failsWith, found, probe } from "./setup.ts";

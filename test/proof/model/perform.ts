@@ -2,7 +2,7 @@
 // bytes by digest, errors by name, code and message.
 import { createHash } from "node:crypto";
 import type { StoreBucket, StoreObject, StoreObjectBody, StoreValue } from "../../../src/index.ts";
-import { hex } from "../../../src/model/checksum.ts";
+import { hex } from "../../../src/model/checksums/checksum.ts";
 import type { PartRecord } from "../../../src/model/upload.ts";
 import { bytesOf, digestOf, streamOf } from "../../support/bodies.ts";
 import { collect } from "../../support/bytes.ts";

@@ -1,6 +1,6 @@
 // Turns a drawn command into an S3 request, using the state of the model.
 import { encodePath } from "../../../src/http/sigv4.ts";
-import { hashBytes } from "../../../src/model/hashes.ts";
+import { hashBytes } from "../../../src/model/checksums/hashes.ts";
 import { bucketName, customerKeys, type S3Call } from "./operation.ts";
 import {
   checksumOf,

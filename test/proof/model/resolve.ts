@@ -1,5 +1,5 @@
 // Turns a drawn command into an operation with existing etags, uploads and cursors of the model.
-import { hashBytes } from "../../../src/model/hashes.ts";
+import { hashBytes } from "../../../src/model/checksums/hashes.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { bytesOf } from "../../support/bodies.ts";
 import { customerKeys, type Operation, type UploadName } from "./operation.ts";

@@ -1,7 +1,7 @@
 // Route patterns, and suggestions for mistyped words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearest } from "../../../src/model/did-you-mean.ts";
+import { nearest } from "../../../src/model/names/did-you-mean.ts";
 import { parseRoute } from "../../../src/script/config/route-patterns.ts";
 
 test("a route pattern consists of a host and a path, with * only at the start of the host or end of the path", () => {

@@ -1,6 +1,6 @@
 // Parses the location of backups: a folder, or a prefix of a bucket on an S3 service. Credentials
 // come from the environment, because other users can see the arguments of a process.
-import { parseScheme } from "../../../model/location.ts";
+import { parseScheme } from "../../../model/names/location.ts";
 import type { RepositoryOptions } from "../../../repository/repository.ts";
 import { parseS3Endpoint } from "../../../s3-client/url.ts";
 import type { Invocation } from "../../framework/command.ts";

@@ -11,8 +11,8 @@ import {
 import { createWebhook } from "../../../events/webhook.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
-import type { NotificationRule } from "../../../model/notification.ts";
-import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
+import { isScriptName, scriptNameRule } from "../../../model/names/script-name.ts";
+import type { NotificationRule } from "../../../model/settings/notification.ts";
 import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";

@@ -1,5 +1,5 @@
 // `store bucket public …`: makes a bucket publicly readable over HTTP, or private again.
-import type { Publication } from "../../../model/publication.ts";
+import type { Publication } from "../../../model/settings/publication.ts";
 import { PublicationError, publish, unpublish } from "../../../public/publications.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";

@@ -2,7 +2,7 @@
 
 import { readLastBackup } from "../../../maintenance.ts";
 import type { LastBackup } from "../../../model/backup.ts";
-import { formatLocation, type Location } from "../../../model/location.ts";
+import { formatLocation, type Location } from "../../../model/names/location.ts";
 import type { Command } from "../../framework/command.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
 import { packageVersion } from "../../framework/package-root.ts";

@@ -15,8 +15,8 @@ import {
 import { createWebhook } from "../../../events/webhook.ts";
 import { errorMessage, StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
-import { eventPatterns } from "../../../model/notification.ts";
-import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
+import { isScriptName, scriptNameRule } from "../../../model/names/script-name.ts";
+import { eventPatterns } from "../../../model/settings/notification.ts";
 import { listPublicBuckets, PublicationError, publish, unpublish } from "../../../public/publications.ts";
 import type { Data } from "../../store/open-store.ts";
 

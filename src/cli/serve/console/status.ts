@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import type { ConsoleStatus } from "../../../console/api/administration/status.ts";
 import { readLastBackup } from "../../../maintenance.ts";
-import { redactUrl } from "../../../model/location.ts";
+import { redactUrl } from "../../../model/names/location.ts";
 import type { ScriptLog } from "../../../script/supervisor/script-log.ts";
 import { packageVersion } from "../../framework/package-root.ts";
 import type { Data } from "../../store/open-store.ts";

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Documents } from "../../../engine/records.ts";
-import { withoutPasswords } from "../../../model/location.ts";
+import { withoutPasswords } from "../../../model/names/location.ts";
 import { type Fields, isCount, isFields, isList, isText } from "../../../model/shape.ts";
 
 export interface ServerRecord {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { unlink } from "node:fs/promises";
 import type { GetOutcome, WriteOptions } from "../../../engine/engine.ts";
 import { guessContentType } from "../../../http/content-types.ts";
-import { hex } from "../../../model/checksum.ts";
+import { hex } from "../../../model/checksums/checksum.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { fileError } from "../../framework/failures.ts";

@@ -1,7 +1,7 @@
 // Imports from an S3 service: lists page by page, and reads each object with its metadata, part by
 // part if the service reports parts.
 import { metadataFromHeaders } from "../../../http/headers.ts";
-import { checksumLengths, type ExpectedChecksum } from "../../../model/checksum.ts";
+import { checksumLengths, type ExpectedChecksum } from "../../../model/checksums/checksum.ts";
 import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
 import type { S3Endpoint, S3Times } from "../../../s3-client/client.ts";
 import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";

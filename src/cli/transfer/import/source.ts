@@ -1,5 +1,5 @@
 // The source of an import: objects of another service, with their metadata and checksums.
-import type { ExpectedChecksum } from "../../../model/checksum.ts";
+import type { ExpectedChecksum } from "../../../model/checksums/checksum.ts";
 import type { Key } from "../../../model/key.ts";
 import type { CustomMetadata, HttpMetadata, StorageClass } from "../../../model/object.ts";
 import { CommandError } from "../../framework/command-error.ts";

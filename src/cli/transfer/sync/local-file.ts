@@ -3,7 +3,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { hex } from "../../../model/checksum.ts";
+import { hex } from "../../../model/checksums/checksum.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { multipartEtag } from "../../../model/upload.ts";
 import { CommandError } from "../../framework/command-error.ts";

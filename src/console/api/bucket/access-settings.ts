@@ -1,8 +1,8 @@
 // Settings that decide who reaches a bucket: policy, public access block, publication; and its
 // default encryption.
 import type { Bucket, BucketSettings, SettingName } from "../../../model/bucket.ts";
-import type { Publication } from "../../../model/publication.ts";
 import type { PublicAccessBlock } from "../../../model/settings/public-access-block.ts";
+import type { Publication } from "../../../model/settings/publication.ts";
 import { ConsoleError } from "../../response.ts";
 import type { Fields } from "../../route.ts";
 import type { ConsoleBuckets } from "./console-buckets.ts";

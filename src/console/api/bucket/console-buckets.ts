@@ -1,6 +1,6 @@
 // Settings of buckets that belong to other modules: publication, policies and notifications. The
 // caller provides the implementation, with the same rules as the command line.
-import type { Publication } from "../../../model/publication.ts";
+import type { Publication } from "../../../model/settings/publication.ts";
 import type { NewNotificationDocument, NotificationDocument, StatementDocument } from "../../wire-bucket.ts";
 
 /** Methods throw ConsoleError for invalid input. */

@@ -3,12 +3,12 @@
 import { randomBytes } from "node:crypto";
 import { type MakeRules, NotificationError } from "../../../events/rules.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
+import { isScriptName } from "../../../model/names/script-name.ts";
 import {
   eventPatterns,
   type NotificationRule,
   type NotificationTarget,
-} from "../../../model/notification.ts";
-import { isScriptName } from "../../../model/script-name.ts";
+} from "../../../model/settings/notification.ts";
 import { checkDocument } from "../../body/checksums.ts";
 import { readWholePayload } from "../../body/payload.ts";
 import { childText, findChild, findChildren, readXml, type XmlNode } from "../../body/xml-reader.ts";

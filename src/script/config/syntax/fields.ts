@@ -1,6 +1,6 @@
 // Reads typed fields of a configuration. Collects all faults with their positions, so that one run
 // reports every fault.
-import { nearest } from "../../../model/did-you-mean.ts";
+import { nearest } from "../../../model/names/did-you-mean.ts";
 import { type Fault, maxFaults, type Span } from "./error.ts";
 import type { ConfigPath } from "./positions.ts";
 import type { ConfigSource } from "./source.ts";

@@ -1,6 +1,6 @@
 // Environments: `[env.NAME]` contains overrides. It inherits keys that describe the script, but not
 // the content of env, so that no environment uses the data of another by mistake.
-import { nearest } from "../../../model/did-you-mean.ts";
+import { nearest } from "../../../model/names/did-you-mean.ts";
 import { configError } from "../syntax/error.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigSource } from "../syntax/source.ts";

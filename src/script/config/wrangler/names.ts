@@ -1,7 +1,7 @@
 // Replaces missing or invalid names in a wrangler file, such as the placeholder "<your-bucket>".
 // Wrangler also starts without them.
 import { isNamespaceName } from "../../../model/key-value.ts";
-import { asScriptName, isScriptName } from "../../../model/script-name.ts";
+import { asScriptName, isScriptName } from "../../../model/names/script-name.ts";
 import { namespaceFor } from "../check-kv.ts";
 import { isBucketName } from "../rules.ts";
 import { isTable } from "../syntax/fields.ts";

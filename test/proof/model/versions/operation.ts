@@ -1,8 +1,8 @@
 // The operations of the model tests on versions, locks and tags, as plain data.
 import type { VersionTarget } from "../../../../src/engine/versions/versions.ts";
-import type { LifecycleRule } from "../../../../src/model/lifecycle.ts";
 import type { VersionPosition } from "../../../../src/model/listing.ts";
 import type { LockRule, ObjectLock, ObjectLockSetting, Retention } from "../../../../src/model/lock.ts";
+import type { LifecycleRule } from "../../../../src/model/settings/lifecycle.ts";
 import type { Body } from "../operation.ts";
 
 export type TagPairs = readonly (readonly [string, string])[];

@@ -1,7 +1,8 @@
 // Turns a drawn command on versions into an operation with existing versions, times and positions.
-import type { LifecycleRule } from "../../../../src/model/lifecycle.ts";
+
 import type { VersionPosition } from "../../../../src/model/listing.ts";
 import type { LockRule, ObjectLock, Retention } from "../../../../src/model/lock.ts";
+import type { LifecycleRule } from "../../../../src/model/settings/lifecycle.ts";
 import { isDeleteMarker } from "../../../../src/model/version.ts";
 import { customerKeys, type Operation } from "../operation.ts";
 import { givenKey, keyOf, rangeOptions } from "../resolve.ts";

@@ -1,7 +1,7 @@
 // Hostile configurations are reported briefly, with a position, and in a short time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearest } from "../../../../src/model/did-you-mean.ts";
+import { nearest } from "../../../../src/model/names/did-you-mean.ts";
 import { maxFaults } from "../../../../src/script/config/syntax/error.ts";
 import { project } from "../../../support/projects.ts";
 

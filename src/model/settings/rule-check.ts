@@ -1,12 +1,13 @@
 // Validates rules that a user wrote for a bucket. Reports every error with its rule and field: a
 // front end refuses the rules with the first error, an editor shows all errors.
+
+import { StoreError } from "../errors.ts";
+import { dayMilliseconds } from "../limits.ts";
+import type { LockRule } from "../lock.ts";
+import { isSendable } from "../metadata.ts";
+import { checkTags } from "../tags.ts";
 import type { CorsRule } from "./cors.ts";
-import { StoreError } from "./errors.ts";
 import type { LifecycleRule, When } from "./lifecycle.ts";
-import { dayMilliseconds } from "./limits.ts";
-import type { LockRule } from "./lock.ts";
-import { isSendable } from "./metadata.ts";
-import { checkTags } from "./tags.ts";
 
 export interface RuleFlaw {
   /** Index of the rule, from 0. Undefined if the error concerns the whole list. */

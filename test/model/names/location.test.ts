@@ -2,11 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Location, openStore } from "../../src/index.ts";
-import { formatLocation, redactConfigLine, redactUrl, withoutPasswords } from "../../src/model/location.ts";
-import { readStoreLocations } from "../../src/script/config/store-location.ts";
-import { ConfigError } from "../../src/script/config/syntax/error.ts";
-import { project } from "../support/projects.ts";
+import { type Location, openStore } from "../../../src/index.ts";
+import {
+  formatLocation,
+  redactConfigLine,
+  redactUrl,
+  withoutPasswords,
+} from "../../../src/model/names/location.ts";
+import { readStoreLocations } from "../../../src/script/config/store-location.ts";
+import { ConfigError } from "../../../src/script/config/syntax/error.ts";
+import { project } from "../../support/projects.ts";
 
 const records = "postgres://store:hunter2@db/store";
 const blobs = "s3://KEY:hunter2@host:7480/bucket";

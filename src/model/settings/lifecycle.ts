@@ -1,11 +1,11 @@
 // Lifecycle rules: objects expire or change their storage class, and uploads are aborted, by age.
 // An age is reached at the first midnight (UTC) after that many whole days, as in S3.
 
-import type { Key } from "./key.ts";
-import { dayMilliseconds } from "./limits.ts";
-import type { ObjectRecord } from "./object.ts";
-import type { Tags } from "./tags.ts";
-import type { UploadRecord } from "./upload.ts";
+import type { Key } from "../key.ts";
+import { dayMilliseconds } from "../limits.ts";
+import type { ObjectRecord } from "../object.ts";
+import type { Tags } from "../tags.ts";
+import type { UploadRecord } from "../upload.ts";
 
 export interface LifecycleRule {
   readonly id: string;

@@ -1,6 +1,6 @@
 // Notification rules and events of a bucket's objects. Events have S3's names, so that receivers
 // written for S3 understand them.
-import type { Key } from "./key.ts";
+import type { Key } from "../key.ts";
 
 export const eventNames = [
   "s3:ObjectCreated:Put",

@@ -1,7 +1,7 @@
 // Checksums of objects, and the error for a mismatch. Scripts use five algorithms; S3 clients also
 // use CRCs.
 import { timingSafeEqual } from "node:crypto";
-import { StoreError } from "./errors.ts";
+import { StoreError } from "../errors.ts";
 
 /** Algorithms that a script can use. */
 export const checksumAlgorithms = ["md5", "sha1", "sha256", "sha384", "sha512"] as const;

@@ -1,10 +1,15 @@
 // Validation of rules for a bucket: each error is reported with its rule and field.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CorsRule } from "../../src/model/cors.ts";
-import type { LifecycleRule } from "../../src/model/lifecycle.ts";
-import type { LockRule } from "../../src/model/lock.ts";
-import { corsFlaws, lifecycleFlaws, lockRuleFlaws, type RuleFlaw } from "../../src/model/rule-check.ts";
+import type { LockRule } from "../../../src/model/lock.ts";
+import type { CorsRule } from "../../../src/model/settings/cors.ts";
+import type { LifecycleRule } from "../../../src/model/settings/lifecycle.ts";
+import {
+  corsFlaws,
+  lifecycleFlaws,
+  lockRuleFlaws,
+  type RuleFlaw,
+} from "../../../src/model/settings/rule-check.ts";
 
 const places = (flaws: readonly RuleFlaw[]) =>
   flaws.map(({ rule, field, kind }) => `${rule ?? "all"} ${field ?? "-"} ${kind}`);

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cyclicAlgorithms } from "../../src/model/checksum.ts";
-import { combineChecksums } from "../../src/model/crc-combine.ts";
-import { hashBytes, startHash } from "../../src/model/hashes.ts";
+import { cyclicAlgorithms } from "../../../src/model/checksums/checksum.ts";
+import { combineChecksums } from "../../../src/model/checksums/crc-combine.ts";
+import { hashBytes, startHash } from "../../../src/model/checksums/hashes.ts";
 
 const published = { crc32: "cbf43926", crc32c: "e3069283", crc64nvme: "ae8b14860a799888" };
 
