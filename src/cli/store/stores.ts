@@ -13,6 +13,9 @@ import { openData } from "./open-store.ts";
 import { openRemoteStore } from "./remote/open-remote.ts";
 import { chosenService, profileService, type Service } from "./remote/service.ts";
 
+/** What a word may name besides a bucket: a path that exists, or also a new file. */
+type Role = "existing" | "new file";
+
 /** A source or target that exists as a kind; whether the file or object exists is not checked. */
 export type Side =
   | { readonly kind: "path"; readonly path: string; readonly text: string }
@@ -30,8 +33,8 @@ export interface ObjectSide {
 }
 
 export interface Stores {
-  /** `role` decides about words of which neither the path nor the bucket exists. */
-  resolve(text: string, role: "source" | "target"): Promise<Side>;
+  /** "new file": a word may name a file that does not exist yet, in a folder that does. */
+  resolve(text: string, role: Role): Promise<Side>;
   /** The data directory, if the files of a store are open: copies never touch it. */
   dataDirectory(): string | undefined;
 }
@@ -90,7 +93,7 @@ export async function withStores<T>(
 
 interface Word {
   readonly text: string;
-  readonly role: "source" | "target";
+  readonly role: Role;
   open(profile: undefined): Promise<OpenStore>;
 }
 
@@ -112,7 +115,7 @@ async function resolveWord(
   }
   if (isBucket) return address;
   // A new file: its folder exists, and there is no bucket of this name.
-  const isNewFile = role === "target" && exists(dirname(path)) && basename(path) !== "";
+  const isNewFile = role === "new file" && exists(dirname(path)) && basename(path) !== "";
   if (isPath || isNewFile) {
     // An existing file needs no words; a folder or a new file may be a mistyped bucket.
     if (!isPath || statSync(path).isDirectory())

@@ -42,7 +42,7 @@ const rows: readonly Row[] = [
   ["bucket list --data x --records postgres://h/d", 2, "cannot be combined"],
   ["bucket list --data missing", 1, 'There is no data directory at "missing"', "store bucket create <name>"],
   ["bucket list --config missing.toml", 1, /missing\.toml/],
-  ["backup", 2, "needs a folder: --to DIR"],
+  ["backup", 2, "needs a folder or an S3 service: --to DIR"],
   ["backup --to .store/inside", 1, "contains the data directory or is inside it"],
   ["restore --from empty --verify", 1, /backup/],
   // Buckets and objects.
@@ -57,9 +57,9 @@ const rows: readonly Row[] = [
   ["object get photos", 2, "write bucket and key with a slash"],
   ["object get photos/missing", 1, 'There is no object "missing"', "store object list photos"],
   ["object put photos/x missing.txt", 1, 'Cannot read "missing.txt"', "no such file"],
-  ["object put s3://photos/x a.txt", 2, "Write: photos/x"],
+  ["object put s3:/photos/x a.txt", 2, /s3:/],
   ["object list photos --limit many", 2, /--limit/],
-  ["sync photos fotos", 2, "one side must be a folder", "./"],
+  ["sync photos fotos", 1, 'there is no bucket "fotos"', "./fotos"],
   // Settings as documents.
   ["bucket cors", 2, "needs one of: get, set, delete"],
   ["bucket cors show photos", 2, "Use one of: get, set, delete"],

@@ -44,7 +44,7 @@ test("reading a bucket setting that Store does not have gets the response of AWS
   ] as const) {
     await refused(sending, code, 404);
   }
-  const add = ["bucket", "notify", "add", Bucket, "--script", "app", "--data", s3.data];
+  const add = ["bucket", "notify", "add", Bucket, "--script", "app", "--force", "--data", s3.data];
   const added = await s3.scene.shell.run(add);
   assert.equal(added.code, 0, added.stderr);
   const { LambdaFunctionConfigurations } = await client.send(notification);

@@ -53,8 +53,8 @@ async function run(invocation: Invocation, action: "copy" | "move"): Promise<num
   const isDryRun = invocation.options.flag("dry-run");
   const counts = newSyncCounts();
   const isPrinted = await withStores(invocation, async (stores) => {
-    const from = await stores.resolve(source, "source");
-    const to = await stores.resolve(target, "target");
+    const from = await stores.resolve(source, "existing");
+    const to = await stores.resolve(target, "new file");
     const request = {
       ...{ from, to, filter, isDryRun, isMove: action === "move" },
       isRecursive: invocation.options.flag("recursive"),

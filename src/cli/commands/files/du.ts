@@ -27,7 +27,7 @@ export const duCommand: Command = {
     const [text = ""] = parameters;
     const depth = parseWholeNumber("--depth", options.text("depth") ?? "0");
     const usage = await withStores(invocation, async (stores) => {
-      const side = await stores.resolve(/^[^./].*:|^s3:/.test(text) ? text : `s3://${text}`, "source");
+      const side = await stores.resolve(/^[^./].*:|^s3:/.test(text) ? text : `s3://${text}`, "existing");
       if (side.kind !== "object" || side.bucket === "")
         throw usageError(`"${text}" is not a bucket or a prefix.`, "For example: photos/2026/");
       return count(invocation, side, depth).catch((error: unknown) => {

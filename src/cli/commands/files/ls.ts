@@ -30,7 +30,7 @@ export const lsCommand: Command = {
       throw usageError(`"${text}" is not a bucket or a prefix.`, "For example: photos/2026/");
     await withStores(invocation, async (stores) => {
       const address = text.includes(":") ? text : `s3://${text}`;
-      const side = await stores.resolve(address, "source");
+      const side = await stores.resolve(address, "existing");
       if (side.kind !== "object") throw usageError(`"${text}" is not a bucket or a prefix.`);
       if (side.bucket === "") return listBuckets(invocation, (work) => work(side.store));
       await listObjects(invocation, side).catch((error: unknown) => {

@@ -58,7 +58,7 @@ interface Counts {
 async function remove(invocation: Invocation, stores: Stores, counts: Counts): Promise<void> {
   const { options, output, parameters, directory } = invocation;
   const [text = ""] = parameters;
-  const side = await stores.resolve(text, "source");
+  const side = await stores.resolve(text, "existing");
   if (side.kind !== "object") {
     throw usageError(`"${text}" is not an object: store rm deletes only in buckets.`, [
       "Write bucket/key or s3://bucket/key.",

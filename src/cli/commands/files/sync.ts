@@ -47,8 +47,8 @@ export const syncCommand: Command = {
     const counts = newSyncCounts();
     const isDryRun = options.flag("dry-run");
     const words = await withStores(invocation, async (stores) => {
-      const from = toSyncSide(await stores.resolve(source, "source"));
-      const to = toSyncSide(await stores.resolve(target, "target"));
+      const from = toSyncSide(await stores.resolve(source, "existing"));
+      const to = toSyncSide(await stores.resolve(target, "existing"));
       const subject = {
         bucket: from.kind === "object" ? from.bucket : to.kind === "object" ? to.bucket : "",
       };
