@@ -82,7 +82,14 @@ export function bucketIds(directory: string): ReadonlyMap<string, string> {
 export function assertNothingLeftOver(directory: string): void {
   const layout = dataLayout(directory);
   const kept = ["buckets", "processes", "registry.db", "trash"];
-  const mayBe = ["reserve", "secret.key", "audit.log", "audit.log.head", "audit.log.lock", "last-backup.json"];
+  const mayBe = [
+    "reserve",
+    "secret.key",
+    "audit.log",
+    "audit.log.head",
+    "audit.log.lock",
+    "last-backup.json",
+  ];
   const entries = namesIn(layout.root).filter((name) => !mayBe.includes(name));
   assert.deepEqual(entries, kept, "the data directory has no other entries");
   assert.deepEqual(readdirSync(layout.processes), [], "there is no lock of an ended process");
