@@ -1,5 +1,6 @@
-// Runs the tests of one lane: `node build/test/run.js short|slow|all [PATH ...]`. The slow lane has
-// the files `*.slow.test.ts`, the short lane all others. A PATH is the start of a path below test/.
+// Runs the tests of one lane: `node build/test/run.js short|slow|long|all [PATH ...]`. The slow lane
+// has the files `*.slow.test.ts`, the long lane `*.long.test.ts`, the short lane all others. A PATH is
+// the start of a path below test/.
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
@@ -15,6 +16,7 @@ const suitesWithMain = ["cluster-run/", "console-run/", "interop/", "packaging-r
 const concurrencyByLane = new Map([
   ["short", 3],
   ["slow", 2],
+  ["long", 2],
   ["all", 2],
 ]);
 /** Timeout of one file in milliseconds. The slowest file takes about a tenth of it. */
@@ -24,7 +26,9 @@ const [lane = "", ...paths] = process.argv.slice(2);
 const concurrency = concurrencyByLane.get(lane);
 const files = concurrency === undefined ? [] : findFiles();
 if (files.length === 0) {
-  console.error("usage: node build/test/run.js short|slow|all [PATH ...], each PATH with tests below test/");
+  console.error(
+    "usage: node build/test/run.js short|slow|long|all [PATH ...], each PATH with tests below test/",
+  );
   process.exit(2);
 }
 
@@ -49,8 +53,13 @@ function findFiles(): string[] {
   return readdirSync(sources, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".test.ts"))
     .filter((name) => !suitesWithMain.some((suite) => name.startsWith(suite)))
-    .filter((name) => lane === "all" || name.endsWith(".slow.test.ts") === (lane === "slow"))
+    .filter((name) => lane === "all" || laneOf(name) === lane)
     .filter((name) => paths.length === 0 || paths.some((path) => name.startsWith(path)))
     .sort()
     .map((name) => join(compiled, name.replace(/\.ts$/, ".js")));
+}
+
+function laneOf(name: string): "short" | "slow" | "long" {
+  if (name.endsWith(".slow.test.ts")) return "slow";
+  return name.endsWith(".long.test.ts") ? "long" : "short";
 }

@@ -14,6 +14,7 @@ export const copiedKinds = [
   "public bucket",
   "console token",
   "console user",
+  "console share link",
   "account quota",
   "encryption",
 ] as const;
@@ -28,6 +29,7 @@ export const uncopiedKinds = [
   "delivery progress",
   "console session",
   "console sign-in",
+  "console archive",
   "console token use",
   "credential use",
   "act",

@@ -1,4 +1,5 @@
 // Roles of the console's users, on the whole store or on single buckets, and the rights they give.
+import { isFields } from "../../model/shape.ts";
 
 /** In rising order: each role may do everything that the roles before it may do. */
 export const roles = ["viewer", "editor", "administrator"] as const;
@@ -32,6 +33,13 @@ export function allows({ role, buckets = {} }: Permissions, right: Right, bucket
 
 export function isRole(value: unknown): value is Role {
   return roles.some((role) => role === value);
+}
+
+/** Whether a stored value is a set of permissions: anything else must not give a right. */
+export function isPermissions(value: unknown): value is Permissions {
+  if (!isFields(value)) return false;
+  const { role, buckets = {} } = value;
+  return (role === undefined || isRole(role)) && isFields(buckets) && Object.values(buckets).every(isRole);
 }
 
 /** Throws a RangeError. */

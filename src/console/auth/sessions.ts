@@ -2,6 +2,8 @@
 // the store. Name and permissions are read for every request, so that changes take effect at once.
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
+import { isFields } from "../../model/shape.ts";
+import { parseDocument } from "../../model/stored-document.ts";
 import { fullPermissions, hasNoPermissions, type Permissions } from "./roles.ts";
 import { type ConsoleTokens, hashSecret, matchesHash, parseTokenId } from "./tokens.ts";
 import type { ConsoleUsers } from "./users.ts";
@@ -131,7 +133,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   /** Removes expired sessions. There are few sessions, so a full scan is cheap. */
   async function deleteExpired(): Promise<void> {
     for (const { name, text } of await documents.list(kind)) {
-      if ((JSON.parse(text) as StoredSession).expires <= now()) await documents.delete(kind, name);
+      if (parseSession(text).expires <= now()) await documents.delete(kind, name);
     }
   }
 
@@ -158,7 +160,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     async find(id) {
       const hash = hashSecret(id);
       const document = idShape.test(id) ? await documents.get(kind, hash) : undefined;
-      return document && toSession(hash, JSON.parse(document.text) as StoredSession);
+      return document && toSession(hash, parseSession(document.text));
     },
     findPermissions: async (token) => (await findHolder(token))?.permissions,
     async close(id) {
@@ -167,7 +169,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     async list() {
       const all: Session[] = [];
       for (const { name, text } of await documents.list(kind)) {
-        const session = await toSession(name, JSON.parse(text) as StoredSession);
+        const session = await toSession(name, parseSession(text));
         if (session !== undefined) all.push(session);
       }
       return all.sort((a, b) => b.expires - a.expires);
@@ -178,4 +180,25 @@ export function createSessions(options: SessionsOptions): Sessions {
       return found !== undefined && (await documents.delete(kind, found.name));
     },
   };
+}
+
+function parseSession(text: string): StoredSession {
+  return parseDocument(text, "A session of the console", (value): value is StoredSession => {
+    if (!isFields(value)) return false;
+    const { by, expires, created, address, identity } = value;
+    return (
+      typeof by === "string" &&
+      Number.isFinite(expires) &&
+      (created === undefined || Number.isFinite(created)) &&
+      (address === undefined || typeof address === "string") &&
+      (identity === undefined || isIdentity(identity))
+    );
+  });
+}
+
+function isIdentity(value: unknown): value is ProviderIdentity {
+  if (!isFields(value)) return false;
+  const { provider, subject, name, groups } = value;
+  const texts = Array.isArray(groups) ? [provider, subject, name, ...(groups as unknown[])] : [undefined];
+  return texts.every((text) => typeof text === "string");
 }

@@ -3,6 +3,8 @@
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 import type { BucketRecord } from "../../model/bucket.ts";
+import { isFields } from "../../model/shape.ts";
+import { parseDocument } from "../../model/stored-document.ts";
 import { hashSecret } from "./tokens.ts";
 
 export interface ShareLink {
@@ -83,5 +85,14 @@ export function createShareLinks(documents: Documents, now: () => number): Share
 }
 
 function toLink(name: string, text: string): ShareLink {
-  return { id: name.slice(0, idLength), ...(JSON.parse(text) as StoredLink) };
+  return { id: name.slice(0, idLength), ...parseDocument(text, "A share link", isStoredLink) };
+}
+
+function isStoredLink(value: unknown): value is StoredLink {
+  if (!isFields(value)) return false;
+  const { bucket, key, bucketCreated, created, expires, by } = value;
+  return (
+    [bucket, key, by].every((text) => typeof text === "string") &&
+    [bucketCreated, created, expires].every(Number.isFinite)
+  );
 }

@@ -2,7 +2,9 @@
 // has 256 random bits, so a fast hash is secure.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
-import { fullPermissions, type Permissions } from "./roles.ts";
+import { isFields } from "../../model/shape.ts";
+import { parseDocument } from "../../model/stored-document.ts";
+import { fullPermissions, isPermissions, type Permissions } from "./roles.ts";
 import { createTokenUses } from "./token-use.ts";
 
 export interface TokenInfo {
@@ -74,7 +76,7 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
   const uses = createTokenUses(documents, now);
   async function read(id: string): Promise<StoredToken | undefined> {
     const document = idShape.test(id) ? await documents.get(kind, id) : undefined;
-    return document && (JSON.parse(document.text) as StoredToken);
+    return document && parseToken(document.text);
   }
 
   async function remove(id: string): Promise<boolean> {
@@ -102,7 +104,7 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
     async list() {
       const lastUses = await uses.list();
       const all = (await documents.list(kind)).map(({ name, text }) =>
-        toTokenInfo(name, JSON.parse(text) as StoredToken, { now: now(), lastUsed: lastUses.get(name) }),
+        toTokenInfo(name, parseToken(text), { now: now(), lastUsed: lastUses.get(name) }),
       );
       return all.sort((a, b) => a.created - b.created);
     },
@@ -111,7 +113,7 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
     },
     async revokeOf(user) {
       for (const { name, text } of await documents.list(kind))
-        if ((JSON.parse(text) as StoredToken).user === user) await remove(name);
+        if (parseToken(text).user === user) await remove(name);
     },
     async find(id) {
       const stored = await read(id);
@@ -160,4 +162,18 @@ function toTokenInfo(
   const { name, created, expires, user, permissions = fullPermissions } = stored;
   const state = expires !== undefined && expires <= now ? "expired" : "active";
   return { id, name, created, expires, state, user, permissions, lastUsed };
+}
+
+function parseToken(text: string): StoredToken {
+  return parseDocument(text, "A sign-in token of the console", (value): value is StoredToken => {
+    if (!isFields(value)) return false;
+    const { name, created, expires, hash, user, permissions } = value;
+    return (
+      [name, hash].every((one) => typeof one === "string") &&
+      Number.isFinite(created) &&
+      (expires === undefined || Number.isFinite(expires)) &&
+      (user === undefined || typeof user === "string") &&
+      (permissions === undefined || isPermissions(permissions))
+    );
+  });
 }

@@ -1,7 +1,9 @@
 // Users of the console, stored as documents. A user signs in with tokens that belong to the user, so
 // that a change of the role or the end of the user affects all of them.
 import type { Documents } from "../../engine/records.ts";
-import type { Permissions } from "./roles.ts";
+import { isFields } from "../../model/shape.ts";
+import { parseDocument } from "../../model/stored-document.ts";
+import { isPermissions, type Permissions } from "./roles.ts";
 
 export interface ConsoleUser {
   readonly name: string;
@@ -54,7 +56,7 @@ export function createUsers(documents: Documents, now: () => number): ConsoleUse
       for (;;) {
         const document = await read(name);
         if (document === undefined) return false;
-        const stored: StoredUser = { ...(JSON.parse(document.text) as StoredUser), permissions };
+        const stored: StoredUser = { ...parseUser(document.text), permissions };
         const outcome = await documents.put(kind, name, JSON.stringify(stored), document.revision);
         if (outcome === "committed") return true;
       }
@@ -66,5 +68,11 @@ export function createUsers(documents: Documents, now: () => number): ConsoleUse
 }
 
 function toUser(name: string, text: string): ConsoleUser {
-  return { name, ...(JSON.parse(text) as StoredUser) };
+  return { name, ...parseUser(text) };
+}
+
+function parseUser(text: string): StoredUser {
+  return parseDocument(text, "A user of the console", (value): value is StoredUser => {
+    return isFields(value) && Number.isFinite(value.created) && isPermissions(value.permissions);
+  });
 }

@@ -21,11 +21,11 @@ test("a URL is refused where a folder, a file or a bucket is expected, and nothi
     `not a URL that starts with "${scheme}"`,
   ];
   await assertRefused(shell, 2, [
-    folder(["backup", "--to", "s3://bucket/x"], "--to", "s3:"),
+    [["backup", "--to", "s3://bucket/x"], "but no S3 service", "AWS_ENDPOINT_URL="],
     folder(["backup", "--to", "s3:bucket"], "--to", "s3:"),
     folder(["backup", "--to", `sftp://user:${secret}@host/x`], "--to", "sftp:"),
     [["backup", "--to", "file:///backups"], "Write the path without file://"],
-    folder(["restore", "--from", "s3://bucket/x"], "--from", "s3:"),
+    [["restore", "--from", "s3://bucket/x"], "but no S3 service", "AWS_ENDPOINT_URL="],
     folder(["restore", "--from", "https://host/x", "--verify"], "--from", "https:"),
     folder(["bucket", "list", "--data", "s3://bucket/x"], "--data", "s3:"),
     [["bucket", "create", "new", "--data", "gs://bucket/x"], "--data takes a folder or memory:", "--records"],

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { makeCertificate } from "../../support/certificate.ts";
+import { temporaryDirectory } from "../../support/stores.ts";
 import { storeInProcess } from "../in-process.ts";
 import { openShellWithBucket, outcomeOf, type Shell } from "../store.ts";
 
@@ -104,7 +105,7 @@ test("doctor reports the age of a backup, an expiring certificate and an open ke
   assert.match(stdout, /^warning\tbackup\tNo backup was made yet/m);
   assert.match(stdout, /^warning\tcertificates\t.*for [45] more days/m);
   await chmod(join(directory, ".store", "secret.key"), 0o600);
-  await shell.store("backup", "--to", "../backup-of-it");
+  await shell.store("backup", "--to", join(await temporaryDirectory(t), "backup"));
   const after = await shell.run(["doctor", "--json"]);
   assert.equal(after.code, 0);
   const { findings } = JSON.parse(after.stdout) as { findings: { check: string; state: string }[] };

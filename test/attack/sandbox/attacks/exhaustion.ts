@@ -6,6 +6,10 @@ const contained = (name: string, code: string, patience?: number): Attack =>
     ? { name, code, expects: "contained" }
     : { name, code, expects: "contained", patience };
 
+/** Number of attacks of each table that the slow lane runs; the long lane runs the others. */
+export const shareOfLoops = 1;
+export const shareOfMemory = 2;
+
 export const loopAttacks: readonly Attack[] = [
   contained("loops forever", "for (;;) {}"),
   contained("loops forever in microtasks", "for (;;) await null;"),
