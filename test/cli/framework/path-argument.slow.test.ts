@@ -26,7 +26,7 @@ test("a URL is refused where a folder, a file or a bucket is expected, and nothi
     folder(["backup", "--to", `sftp://user:${secret}@host/x`], "--to", "sftp:"),
     [["backup", "--to", "file:///backups"], "Write the path without file://"],
     [["restore", "--from", "s3://bucket/x"], "but no S3 service", "AWS_ENDPOINT_URL="],
-    folder(["restore", "--from", "https://host/x", "--verify"], "--from", "https:"),
+    folder(["restore", "--from", "sftp://host/x", "--verify"], "--from", "sftp:"),
     folder(["bucket", "list", "--data", "s3://bucket/x"], "--data", "s3:"),
     [["bucket", "create", "new", "--data", "gs://bucket/x"], "--data takes a folder or memory:", "--records"],
     [["dev", ...config, "--data", "s3://bucket/x"], "--data takes a folder"],

@@ -4,4 +4,4 @@ import { runQuickShare } from "../proof.ts";
 import { wire } from "./wire.ts";
 
 test("a server answers hostile bytes with an HTTP response or closes the connection, and keeps serving", (t) =>
-  runQuickShare(t, wire, 5000, 6));
+  runQuickShare(t, wire, 1500, 6));

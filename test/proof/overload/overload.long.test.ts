@@ -1,4 +1,4 @@
-// Runs the overload proof for `npm run test:slow`: every phase, at a smaller scale.
+// Runs the overload proof for `npm run test:long`: every phase, at a smaller scale.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { createOverload, phases } from "./overload.ts";
