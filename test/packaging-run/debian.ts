@@ -16,7 +16,8 @@ export function whyNoDebian(): string | undefined {
 /** Downloads a minimal Debian to a new folder; undefined if no mirror is reachable. */
 export function makeDebian(suite: string): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "store-debian-"));
-  const args = ["--variant=minbase", "--mode=root", suite, folder, "http://deb.debian.org/debian"];
+  // Without a mirror, mmdebstrap uses its default.
+  const args = ["--variant=minbase", "--mode=root", suite, folder];
   const { status } = spawnSync("mmdebstrap", args, {
     stdio: ["ignore", "ignore", "inherit"],
     timeout: 900_000,

@@ -7,7 +7,7 @@ import { root } from "../../cli/store.ts";
 import { makeDebian, whyNoDebian } from "../debian.ts";
 import { addNode, buildah, commitFolder } from "../image.ts";
 
-const published = "docker.io/library/node:22-bookworm-slim";
+const published = "node:22-bookworm-slim";
 const local = "localhost/store-test-node";
 const image = "localhost/store-test";
 
