@@ -43,6 +43,16 @@ function addCounts(a: BinCounts, b: BinCounts): BinCounts {
   return Array.from({ length: Math.max(a.length, b.length) }, (_, i) => (a[i] ?? 0) + (b[i] ?? 0));
 }
 
+/** Removes the counts of `part` from `whole`, a bin of the same interval. */
+export function subtractCounts(whole: Bin, part: Bin): Bin {
+  const counts: Partial<Record<FrontEnd, BinCounts>> = {};
+  for (const frontEnd of frontEnds) {
+    const negative = part.counts[frontEnd]?.map((count) => -count) ?? [];
+    counts[frontEnd] = addCounts(whole.counts[frontEnd] ?? [], negative).map((count) => Math.max(0, count));
+  }
+  return { ...whole, counts };
+}
+
 export function formatBins(bins: readonly Bin[]): string {
   return JSON.stringify({
     version: 1,

@@ -2,7 +2,16 @@
 // longer ranges, from the archive, to which the increase between two samples is added.
 import type { FrontEnd } from "./exchange.ts";
 import type { HistoryArchive } from "./history-archive.ts";
-import { addBins, type Bin, type BinCounts, binFields, frontEnds, type Tier, tiers } from "./history-bins.ts";
+import {
+  addBins,
+  type Bin,
+  type BinCounts,
+  binFields,
+  frontEnds,
+  subtractCounts,
+  type Tier,
+  tiers,
+} from "./history-bins.ts";
 import { secondsBounds } from "./metrics.ts";
 import { quantile } from "./quantile.ts";
 import { type Snapshot, sumSeries } from "./snapshot.ts";
@@ -55,16 +64,25 @@ export interface History {
 /** Without an archive, only the last hour of this server is known. */
 export function createHistory(archive?: HistoryArchive): History {
   let samples: Sample[] = [];
+  /** What this server added to the minute of its first sample, which an earlier server began. */
+  let firstMinute: Bin | undefined;
+
+  function addIncrease(time: number, increase: Omit<Bin, "at">): void {
+    archive?.add(time, increase);
+    if (startOfMinute(time) === firstMinute?.at)
+      firstMinute = addBins(firstMinute, { at: firstMinute.at, ...increase });
+  }
 
   return {
     add(time, snapshot) {
       const sample = takeSample(time, snapshot);
       const last = samples.at(-1);
       // The clock was set back: discard the earlier samples.
-      const isBack = last !== undefined && sample.time < last.time;
+      const isFirst = last === undefined || sample.time < last.time;
       // The middle of both: at the beginning of an interval, most of the increase is of the one before.
-      if (last !== undefined && !isBack) archive?.add((last.time + time) / 2, toIncrease(last, sample));
-      samples = isBack ? [sample] : [...samples.filter((one) => time - one.time <= hour), sample];
+      if (isFirst) firstMinute = { at: startOfMinute(time), counts: {} };
+      else addIncrease((last.time + time) / 2, toIncrease(last, sample));
+      samples = isFirst ? [sample] : [...samples.filter((one) => time - one.time <= hour), sample];
     },
     async points(span, selected, now) {
       const { milliseconds, tier, group } = spans[span];
@@ -76,13 +94,21 @@ export function createHistory(archive?: HistoryArchive): History {
       const own = [...recent, takeSample(now.time, now.snapshot)];
       const first = own[0]!.time;
       // This server counts from its first sample; before it, minutes come from the archive.
-      const earlier = bins.filter(({ at }) => at + length <= first);
+      const shared = firstMinute ?? { at: startOfMinute(first), counts: {} };
+      const earlier = bins.flatMap((bin) => {
+        if (bin.at + length <= first) return [bin];
+        return bin.at === shared.at ? [subtractCounts(bin, shared)] : [];
+      });
       return [
         ...binPoints(earlier, { length, selected, until: first }),
         ...own.slice(1).map((sample, i) => toPoint(own[i]!, sample, selected)),
       ];
     },
   };
+}
+
+function startOfMinute(time: number): number {
+  return Math.floor(time / tiers.minute.length) * tiers.minute.length;
 }
 
 interface BinRange {

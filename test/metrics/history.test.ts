@@ -99,6 +99,29 @@ test("the metrics history survives a restart, in every range", async () => {
   }
 });
 
+test("a server restarted within a minute shows the earlier server's part of that minute once", async () => {
+  const { documents } = memoryDocuments();
+  const before = counted();
+  const archive = createHistoryArchive(documents);
+  const history = createHistory(archive);
+  history.add(start, before.looked());
+  for (let n = 0; n < 20; n++) before.count(exchange);
+  history.add(start + 10_000, before.looked());
+  await archive.flush(start + 10_000, "all");
+
+  const restarted = createHistory(createHistoryArchive(documents));
+  const after = counted();
+  const requests = async (time: number) => {
+    const points = await restarted.points("hour", ["s3"], { time, snapshot: after.looked() });
+    return points.map((point) => point.requests * 20);
+  };
+  assert.deepEqual(await requests(start + 15_000), [20]);
+  restarted.add(start + 20_000, after.looked());
+  for (let n = 0; n < 7; n++) after.count(exchange);
+  restarted.add(start + 40_000, after.looked());
+  assert.deepEqual(await requests(start + 41_000), [20, 7, 0]);
+});
+
 test("two servers add to one metrics history, also when they write at the same time", async () => {
   const { documents } = memoryDocuments();
   const servers = [1, 2].map(() => ({ ...counted(), archive: createHistoryArchive(documents) }));
