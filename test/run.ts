@@ -2,7 +2,7 @@
 // has the files `*.slow.test.ts`, the long lane `*.long.test.ts`, the short lane all others. A PATH is
 // the start of a path below test/.
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
@@ -41,12 +41,27 @@ tests.on("test:pass", ({ name }) => {
   // Node reports a file without tests as a test named by its path.
   if (files.includes(resolve(name))) empty.push(name);
 });
+const milliseconds = new Map<string, number>();
+for (const event of ["test:pass", "test:fail"] as const) {
+  tests.on(event, ({ file = "", nesting, details }) => {
+    if (nesting === 0) milliseconds.set(file, (milliseconds.get(file) ?? 0) + details.duration_ms);
+  });
+}
 tests.compose(new spec()).pipe(process.stdout);
 process.on("exit", () => {
+  console.log(`\nSlowest files:\n${slowestFiles().join("\n")}`);
   if (empty.length === 0) return;
   process.exitCode = 1;
   console.error(`\nFiles without tests:\n${empty.join("\n")}`);
 });
+
+/** The lane of a file is chosen by its duration, so each run shows the longest. */
+function slowestFiles(): string[] {
+  return [...milliseconds]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 40)
+    .map(([file, total]) => `${(total / 1000).toFixed(1).padStart(7)} s  ${relative(compiled, file)}`);
+}
 
 /** Lists files from the sources, since build/ may contain outdated files. */
 function findFiles(): string[] {
