@@ -123,8 +123,9 @@ export function createBuckets(layout: Layout): Buckets {
       for (;;) {
         const handle = handles.get(name);
         try {
-          const result = read(handle.queries, handle);
-          if (provesExistence(result) || !handle.queries.isDeleted()) return result;
+          const { queries, cache } = handle;
+          const result = read(queries, handle);
+          if (provesExistence(result) || cache.exists(() => !queries.isDeleted())) return result;
         } catch (error) {
           throw toDamageError(error, `the records of bucket "${name}"`);
         }

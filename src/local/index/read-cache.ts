@@ -8,6 +8,8 @@ import type { WalChangeCounter } from "./wal-change-counter.ts";
 /** Each method returns the cached value or calls `read`. Undefined is never cached. */
 export interface ReadCache {
   bucket(read: () => Bucket | undefined): Bucket | undefined;
+  /** Whether the bucket exists. That it was deleted is never cached. */
+  exists(read: () => boolean): boolean;
   object(key: string, read: () => ObjectRecord | undefined): ObjectRecord | undefined;
   objectWithBody(key: string, read: () => ObjectWithBody | undefined): ObjectWithBody | undefined;
   /** Drops all entries. */
@@ -94,16 +96,18 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
   }
 
   const buckets = new Map<string, CacheEntry<Bucket>>();
+  const existing = new Map<string, CacheEntry<true>>();
   const objects = new Map<string, CacheEntry<ObjectRecord>>();
   const bodies = new Map<string, CacheEntry<ObjectWithBody>>();
   const clear = () => {
-    for (const entries of [buckets, objects, bodies]) entries.clear();
+    for (const entries of [buckets, existing, objects, bodies]) entries.clear();
     tickCache.clear();
   };
   const tickCache = createTickCache<Bucket>();
   const unsubscribe = cacheBudget.subscribe(clear);
   return {
     bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
+    exists: (read) => readThrough(existing, "", () => read() || undefined, always) === true,
     object: (key, read) => readThrough(objects, key, read, always),
     // Lists of parts may be too long to cache.
     objectWithBody: (key, read) => readThrough(bodies, key, read, ({ body }) => body.storage !== "parts"),
