@@ -1,6 +1,7 @@
 // Grants of an access key: rights on a bucket, on a part of it, or on every bucket of the account.
 // Also parses grants and durations from the command line.
 import type { BucketRecord } from "../model/bucket.ts";
+import { isFields, isList } from "../model/shape.ts";
 
 /**
  * `write` may create and overwrite objects, `append` may only create them, and neither may delete
@@ -19,6 +20,17 @@ export interface Grant {
   readonly rights: readonly Right[];
   /** Identity of the bucket. Absent for `*` and in unbound grants of earlier versions. */
   readonly identity?: string | undefined;
+}
+
+export function isGrant(value: unknown): value is Grant {
+  if (!isFields(value)) return false;
+  const { bucket, prefix, object, rights: given, identity } = value;
+  const isRight = (one: unknown): one is Right => rights.includes(one as Right);
+  return (
+    typeof bucket === "string" &&
+    [prefix, object, identity].every((text) => text === undefined || typeof text === "string") &&
+    isList(given, 100, isRight)
+  );
 }
 
 /** What an operation concerns. */

@@ -71,19 +71,29 @@ export function parseLine(bytes: Uint8Array): ParsedLine {
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return { kind: "damaged" };
   const entry = parsed as Partial<ChainedEntry>;
   if (entry.seq === undefined && entry.hash === undefined && entry.previous === undefined) {
-    return { kind: "unchained", entry: entry as AuditEntry };
+    return isEntry(entry) ? { kind: "unchained", entry } : { kind: "damaged" };
   }
   if (!isChained(entry)) return { kind: "damaged" };
   return { kind: "chained", entry, isIntact: computeHash(bytes) === entry.hash };
 }
 
 function isChained(entry: Partial<ChainedEntry>): entry is ChainedEntry {
-  const { seq, previous, hash, time, by } = entry;
+  const { seq, previous, hash } = entry;
   return (
     Number.isSafeInteger(seq) &&
     seq! > 0 &&
     [previous, hash].every((text) => typeof text === "string" && hashPattern.test(text)) &&
-    typeof time === "string" &&
+    isEntry(entry)
+  );
+}
+
+function isEntry(entry: Partial<AuditEntry>): entry is AuditEntry {
+  const { time, act, subject, detail, count, by } = entry;
+  const areTexts = [subject, detail].every((text) => text === undefined || typeof text === "string");
+  return (
+    [time, act].every((text) => typeof text === "string") &&
+    areTexts &&
+    (count === undefined || typeof count === "number") &&
     typeof by === "object" &&
     by !== null
   );

@@ -154,7 +154,8 @@ async function* readEntries(documents: Documents, after: string | undefined): As
   if (seq === 0) {
     for (const document of await documents.list("act")) {
       if (document.name <= name) continue;
-      yield { entry: JSON.parse(document.text) as AuditEntry, position: `0 ${document.name}` };
+      const parsed = parseLine(Buffer.from(document.text));
+      if (parsed.kind !== "damaged") yield { entry: parsed.entry, position: `0 ${document.name}` };
     }
   }
   const state = (await readState(documents))?.state ?? (await startState(documents));

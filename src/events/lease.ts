@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Documents } from "../engine/records.ts";
+import { isCount, isFields } from "../model/shape.ts";
 
 export interface Lease {
   /** Returns whether this process holds the lease. Call it before each delivery. */
@@ -93,9 +94,9 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
 /** Whether the process ran on this host and has exited. Other hosts cannot be checked. */
 function isProcessGone(text: string): boolean {
   try {
-    const { host, pid } = JSON.parse(text) as Holder;
-    if (host !== hostname()) return false;
-    process.kill(pid, 0);
+    const holder: unknown = JSON.parse(text);
+    if (!isFields(holder) || holder.host !== hostname() || !isCount(holder.pid)) return false;
+    process.kill(holder.pid, 0);
     return false;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ESRCH";

@@ -14,6 +14,17 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+export function isOptional<T>(
+  value: unknown,
+  isValue: (value: unknown) => value is T,
+): value is T | undefined {
+  return value === undefined || isValue(value);
+}
+
+export function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
 export function isList<T>(
   value: unknown,
   maxLength: number,

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { MasterKey, MasterKeyInfo, MasterKeys } from "../engine/master-keys.ts";
 import type { Document, Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
+import { isFields, isList, isNumber, isOptional, isText } from "../model/shape.ts";
 import { SecretKeyError, secretKeyFile } from "./master-key.ts";
 import { seal, unseal } from "./seal.ts";
 
@@ -128,8 +129,8 @@ export function createEncryptionKeys(
 
 function parse({ text }: Document): StoredKeys {
   try {
-    const { current, keys } = JSON.parse(text) as StoredKeys;
-    if (keys.some(({ id }) => id === current)) return { current, keys };
+    const value: unknown = JSON.parse(text);
+    if (isStoredKeys(value) && value.keys.some(({ id }) => id === value.current)) return value;
   } catch {
     // Reported below.
   }
@@ -137,6 +138,19 @@ function parse({ text }: Document): StoredKeys {
     detail: "The document with the store's master keys is damaged: restore it from a backup.",
   });
 }
+
+function isStoredKeys(value: unknown): value is StoredKeys {
+  return isFields(value) && isText(value.current, maxText) && isList(value.keys, maxKeys, isStoredKey);
+}
+
+function isStoredKey(value: unknown): value is StoredMasterKey {
+  if (!isFields(value)) return false;
+  const { id, created, retired, sealed } = value;
+  return isText(id, maxText) && isText(sealed, maxText) && isNumber(created) && isOptional(retired, isNumber);
+}
+
+const maxText = 1000;
+const maxKeys = 100_000;
 
 /** A missing or unreadable secret key is an operator's mistake, not a bug: the message says so. */
 function requireSecretKey(secretKey: () => Uint8Array): Uint8Array {

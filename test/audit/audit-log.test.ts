@@ -53,7 +53,8 @@ test("the audit file is private, is created again after a rename, and survives a
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const { place } = await subjects(acts);
   renameSync(file, `${file}.1`);
-  appendFileSync(file, "{}\n");
+  const time = "2026-01-01T00:00:00.000Z";
+  appendFileSync(file, `{}\n${JSON.stringify({ time, act: "delete key", by: { face: "s3" } })}\n`);
   assert.equal((await subjects(acts, place)).names.length, 1);
   appendFileSync(file, '{"time":"cut o\n');
   await acts.record(act("two"));

@@ -1,8 +1,10 @@
 // The stored form of an access key: secrets are sealed with the store's secret key. The seal also
 // authenticates the permissions: a record whose account or grants were edited cannot be unsealed.
 import type { Document } from "../../engine/records.ts";
+import { isFields, isList, isNumber, isOptional } from "../../model/shape.ts";
+import { parseDocument } from "../../model/stored-document.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
-import type { Grant } from "../grants.ts";
+import { type Grant, isGrant } from "../grants.ts";
 import type { KeyLimits } from "./key-rates.ts";
 
 /** Fields that are readable without the store's secret key. */
@@ -103,6 +105,28 @@ export function readFields(stored: StoredCredential): CredentialFields {
   return { ...fields, grants };
 }
 
+/** Checks what is used before the seal is verified; the seal covers the other fields. */
+function isStoredCredential(value: unknown): value is StoredCredential {
+  if (!isFields(value)) return false;
+  const { account, grants, created, expires, form, secret, previous } = value;
+  return (
+    [account, secret].every((text) => typeof text === "string") &&
+    isOptional(grants, areGrants) &&
+    isNumber(created) &&
+    isOptional(expires, isNumber) &&
+    [undefined, 2, 3].includes(form as undefined) &&
+    isOptional(previous, isPrevious)
+  );
+}
+
+function areGrants(value: unknown): value is readonly Grant[] {
+  return isList(value, Number.POSITIVE_INFINITY, isGrant);
+}
+
+function isPrevious(value: unknown): value is NonNullable<StoredCredential["previous"]> {
+  return isFields(value) && typeof value.secret === "string" && isNumber(value.until);
+}
+
 const byDocument = new WeakMap<Document, StoredCredential>();
 /** Keyed by name and text, so that a record copied to another access key has its own entry. */
 const byText = new Map<string, StoredCredential>();
@@ -113,7 +137,8 @@ export function parseStoredCredential(document: Document): StoredCredential {
   const cached = byDocument.get(document);
   if (cached !== undefined) return cached;
   const name = `${document.name} ${document.text}`;
-  const stored = byText.get(name) ?? (JSON.parse(document.text) as StoredCredential);
+  const stored =
+    byText.get(name) ?? parseDocument(document.text, `The access key ${document.name}`, isStoredCredential);
   if (byText.size >= maxCached) byText.clear();
   byText.set(name, stored);
   byDocument.set(document, stored);

@@ -1,6 +1,7 @@
 // Roles: grants that trusted callers receive for a limited time. A role is a document whose seal
 // authenticates it, so that an edited role does not count.
 import type { Document, Documents } from "../../engine/records.ts";
+import { type Fields, isFields } from "../../model/shape.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
 import type { Grant } from "../grants.ts";
 
@@ -116,12 +117,21 @@ function newSecret(): string {
 }
 
 function openRole(key: Uint8Array, { name, text }: Document): Role | undefined {
-  const { seal: sealed, ...fields } = JSON.parse(text) as StoredRole;
-  return unseal(key, sealSubject(name, fields), sealed) === name ? { name, ...fields } : undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isFields(value) || typeof value.seal !== "string") return undefined;
+  const { seal: sealed, ...fields } = value;
+  // The seal proves that this program wrote the other fields.
+  const isSealed = unseal(key, sealSubject(name, fields), sealed as string) === name;
+  return isSealed ? { name, ...(fields as unknown as RoleFields) } : undefined;
 }
 
 /** The text of a stored document keeps the order of its fields, so plain JSON is canonical. */
-function sealSubject(name: string, fields: RoleFields): readonly string[] {
+function sealSubject(name: string, fields: RoleFields | Fields): readonly string[] {
   return [kind, name, JSON.stringify(fields)];
 }
 

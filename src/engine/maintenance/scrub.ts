@@ -1,6 +1,7 @@
 // The scrub: slowly verifies the whole store, once a week, to find damage while backups still have
 // the data. One process runs it and saves its position; if that process ends, another resumes.
 import { StoreError } from "../../model/errors.ts";
+import { isCount, isFields, isList, isNumber, isOptional } from "../../model/shape.ts";
 import type { Context } from "../context.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import type { Damage, ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./reports.ts";
@@ -34,7 +35,51 @@ async function readState(
 ): Promise<{ state: State | undefined; revision: number | undefined }> {
   const { records } = context;
   const document = await records.documents.get(kind, name);
-  return { state: document && (JSON.parse(document.text) as State), revision: document?.revision };
+  return { state: document && parseState(document.text), revision: document?.revision };
+}
+
+/** A state that cannot be read counts as none: the next scrub starts a new round. */
+function parseState(text: string): State | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isState(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isState(value: unknown): value is State {
+  if (!isFields(value)) return false;
+  const { begun, beat, at, isEnded, objects, bytes, found, last } = value;
+  return (
+    isNumber(begun) &&
+    isOptional(beat, isNumber) &&
+    isOptional(at, isPosition) &&
+    typeof isEnded === "boolean" &&
+    [objects, bytes].every(isCount) &&
+    isList(found, maxFound, isDamage) &&
+    isOptional(last, isLastRound)
+  );
+}
+
+function isPosition(value: unknown): value is WalkPosition {
+  return isFields(value) && typeof value.bucket === "string" && isOptional(value.key, isString);
+}
+
+function isLastRound(value: unknown): value is NonNullable<State["last"]> {
+  if (!isFields(value)) return false;
+  const { ended, objects, bytes, damages, found } = value;
+  return isNumber(ended) && [objects, bytes, damages].every(isCount) && isList(found, maxFound, isDamage);
+}
+
+function isDamage(value: unknown): value is Damage {
+  if (!isFields(value)) return false;
+  const { bucket, key, what } = value;
+  return isOptional(bucket, isString) && isOptional(key, isString) && isString(what);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 export async function lastScrub(context: Context): Promise<ScrubReport | undefined> {

@@ -6,6 +6,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { HttpMetadata } from "../../../model/object.ts";
+import { isFields } from "../../../model/shape.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { fileError } from "../../framework/failures.ts";
 import { escapeControls } from "../../framework/output.ts";
@@ -75,8 +76,8 @@ export function openMiniflareSource({ folder, directory, bucket }: MiniflareOpti
     const parts = row.blob_id === null ? (selectParts.all(row.key) as unknown as BlobRow[]) : undefined;
     const md5 = parts === undefined ? parseMd5Etag(row.etag) : undefined;
     return {
-      httpMetadata: JSON.parse(row.http_metadata) as HttpMetadata,
-      customMetadata: new Map(Object.entries(JSON.parse(row.custom_metadata) as Record<string, string>)),
+      httpMetadata: parseColumn(row.http_metadata, isHttpMetadata),
+      customMetadata: new Map(Object.entries(parseColumn(row.custom_metadata, areTexts))),
       storageClass: undefined,
       checksums: md5 === undefined ? [] : [md5, ...parseHashes(row.checksums)],
       parts: parts?.length,
@@ -102,6 +103,27 @@ interface ObjectRow extends BlobRow {
   readonly custom_metadata: string;
 }
 
+/** Parses a column with JSON. The database was written by another program. */
+function parseColumn<T>(text: unknown, isExpected: (value: unknown) => value is T): T {
+  try {
+    const value: unknown = JSON.parse(String(text));
+    if (isExpected(value)) return value;
+  } catch {
+    // Reported below.
+  }
+  throw new CommandError("Its database row has metadata or checksums in an unknown form.");
+}
+
+function areTexts(value: unknown): value is Record<string, string> {
+  return isFields(value) && Object.values(value).every((one) => typeof one === "string");
+}
+
+function isHttpMetadata(value: unknown): value is HttpMetadata {
+  if (!isFields(value)) return false;
+  const { cacheExpiry, ...texts } = value;
+  return (cacheExpiry === undefined || typeof cacheExpiry === "number") && areTexts(texts);
+}
+
 /** Computes the id that workerd assigns to a durable object of this name. */
 function durableObjectId(bucket: string): string {
   const key = createHash("sha256").update(databases).digest();
@@ -112,7 +134,7 @@ function durableObjectId(bucket: string): string {
 
 /** Parses the checksums that were uploaded with the object; the import stores them again. */
 function parseHashes(text: string) {
-  const given = JSON.parse(text) as Partial<Record<"sha1" | "sha256" | "sha384" | "sha512", string>>;
+  const given = parseColumn(text, areTexts);
   return (["sha1", "sha256", "sha384", "sha512"] as const).flatMap((algorithm) => {
     const value = given[algorithm];
     return value === undefined ? [] : [{ algorithm, value: Buffer.from(value, "hex") }];
