@@ -1,10 +1,12 @@
 // Reads a child's console output line by line. Long lines are cut. When the rate limit is reached,
-// reading pauses until the second is over.
+// reading pauses, so that the child waits.
 import type { Readable } from "node:stream";
 
 export interface OutputLimits {
   readonly lineBytes: number;
   readonly bytesPerSecond: number;
+  /** What may be read at once is the limit of this time. Default: a second. */
+  readonly burstMilliseconds?: number;
 }
 
 export const defaultOutputLimits: OutputLimits = { lineBytes: 16 * 1024, bytesPerSecond: 4 * 1024 * 1024 };
@@ -15,13 +17,14 @@ const lineCost = 512;
 export function forEachLine(
   stream: Readable,
   onLine: (text: string) => void,
-  { lineBytes, bytesPerSecond }: OutputLimits = defaultOutputLimits,
+  { lineBytes, bytesPerSecond, burstMilliseconds = 1000 }: OutputLimits = defaultOutputLimits,
 ): void {
+  const maxDebt = (bytesPerSecond * burstMilliseconds) / 1000;
   let buffered: Buffer[] = [];
   let bufferedBytes = 0;
   let cutBytes = 0;
-  let inSecond = 0;
-  let isCounting = false;
+  let debt = 0;
+  let isPaying = false;
 
   function buffer(bytes: Buffer): void {
     const fitting = bytes.subarray(0, lineBytes - bufferedBytes);
@@ -33,12 +36,22 @@ export function forEachLine(
 
   function finish(): void {
     const text = Buffer.concat(buffered).toString("utf8");
-    inSecond += lineCost;
+    debt += lineCost;
     const cut = cutBytes === 0 ? "" : `… (${cutBytes} more bytes of this line are not shown)`;
     buffered = [];
     bufferedBytes = 0;
     cutBytes = 0;
     onLine(text + cut);
+  }
+
+  function pay(): void {
+    isPaying = true;
+    setTimeout(() => {
+      debt = Math.max(0, debt - maxDebt);
+      if (debt <= maxDebt) stream.resume();
+      if (debt > 0) pay();
+      else isPaying = false;
+    }, burstMilliseconds).unref();
   }
 
   stream.on("data", (chunk: Buffer) => {
@@ -48,15 +61,9 @@ export function forEachLine(
       if (end !== -1) finish();
       at = end === -1 ? chunk.length : end + 1;
     }
-    inSecond += chunk.length;
-    if (inSecond > bytesPerSecond) stream.pause();
-    if (isCounting) return;
-    isCounting = true;
-    setTimeout(() => {
-      isCounting = false;
-      inSecond = 0;
-      stream.resume();
-    }, 1000).unref();
+    debt += chunk.length;
+    if (debt > maxDebt) stream.pause();
+    if (!isPaying) pay();
   });
   stream.on("end", () => {
     if (bufferedBytes > 0) finish();

@@ -3,7 +3,7 @@
 import type { Counter, Histogram, Metrics } from "./metrics.ts";
 import { secondsBounds } from "./metrics.ts";
 
-export type FrontEnd = "s3" | "script" | "console" | "public";
+export type FrontEnd = "s3" | "script" | "console" | "public" | "socket";
 
 export interface Exchange {
   readonly frontEnd: FrontEnd;

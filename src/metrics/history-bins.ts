@@ -4,7 +4,7 @@ import { isCount, isFields, isList } from "../model/shape.ts";
 import type { FrontEnd } from "./exchange.ts";
 import { secondsBounds } from "./metrics.ts";
 
-export const frontEnds: readonly FrontEnd[] = ["s3", "script", "public", "console"];
+export const frontEnds: readonly FrontEnd[] = ["s3", "script", "public", "console", "socket"];
 
 /** Counts of requests, of errors, of bytes in and out, then of requests by duration. */
 export type BinCounts = readonly number[];

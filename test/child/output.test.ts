@@ -44,3 +44,21 @@ test("the output of a child that exceeds the limit per second is read later, so 
   assert.ok(given < 2_000_000, `${given} bytes were read`);
   stream.destroy();
 });
+
+test("output with short bursts is read little by little, at the same rate", async () => {
+  const reads: number[] = [];
+  const stream = new Readable({
+    highWaterMark: 1000,
+    read() {
+      this.push(Buffer.alloc(1000, "x"));
+    },
+  });
+  stream.on("data", () => reads.push(performance.now()));
+  forEachLine(stream, () => {}, { lineBytes: 10, bytesPerSecond: 1_000_000, burstMilliseconds: 10 });
+  const start = performance.now();
+  while (reads.length < 100) await new Promise((resolve) => setTimeout(resolve, 5));
+  stream.destroy();
+  const early = reads.filter((time) => time - start < 5).length;
+  assert.ok(early <= 11, `${early} chunks of 1000 bytes at once`);
+  assert.ok(reads[99]! - start >= 80, "100 kB at 1 MB per second");
+});

@@ -1,12 +1,13 @@
 // Serves one bucket in the bucket protocol of the workerd runtime. There are no credentials: every
 // process that can connect to the socket may use this bucket, and cannot name another.
-import type { HttpHandler, HttpRequest, HttpResponse, ListenOptions } from "../../http/server/listen.ts";
+import type { HttpHandler, HttpRequest, ListenOptions } from "../../http/server/listen.ts";
 import { errorMessage } from "../../model/errors.ts";
 import type { Fields } from "../../model/shape.ts";
 import { bucketRefusal, errorResponse, FrameError, invalid, isFault } from "./errors.ts";
+import { type RequestedOperation, withExchangeReport } from "./exchange.ts";
 import { optionalCount, requiredText } from "./fields.ts";
 import { type Frame, readBodyFrame, readHeaderFrame } from "./frame.ts";
-import type { BucketCapabilityOptions, Operation } from "./operation.ts";
+import type { BucketCapabilityOptions, BucketResponse, Operation } from "./operation.ts";
 import { get, head, list } from "./read-operations.ts";
 import {
   abortMultipartUpload,
@@ -42,26 +43,31 @@ const writes: ReadonlyMap<string, Operation> = new Map([
 ]);
 
 export function createBucketCapability(options: BucketCapabilityOptions): HttpHandler {
-  return async (request) => {
+  return withExchangeReport(options, async (request, requested) => {
     let isGone = false;
     request.onDisconnect(() => {
       isGone = true;
     });
     try {
-      return await answer(options, request);
+      return await answer(options, request, requested);
     } catch (error) {
       if (isFault(error) && !isGone) {
         options.log?.(`A request to the socket of bucket ${options.bucket} failed: ${errorMessage(error)}`);
       }
       return errorResponse(error);
     }
-  };
+  });
 }
 
-async function answer(options: BucketCapabilityOptions, request: HttpRequest): Promise<HttpResponse> {
+async function answer(
+  options: BucketCapabilityOptions,
+  request: HttpRequest,
+  requested: RequestedOperation,
+): Promise<BucketResponse> {
   const frame = await readFrame(request);
   try {
     const operation = findOperation(request.method, frame.fields);
+    requested.fields = frame.fields;
     return await operation(options, frame.fields, frame.source);
   } finally {
     await frame.drain();

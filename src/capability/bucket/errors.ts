@@ -1,8 +1,9 @@
 // Maps errors to responses of the bucket protocol: a status, and code and message in a header.
-import type { HttpBody, HttpResponse } from "../../http/server/listen.ts";
+import type { HttpBody } from "../../http/server/listen.ts";
 import type { RefusalStatus, RefusalText } from "../../http/server/refusal.ts";
 import { plainRefusal } from "../../http/server/refusal.ts";
 import { type Reason, reasonTable, StoreError } from "../../model/errors.ts";
+import type { BucketResponse } from "./operation.ts";
 
 /**
  * Exhaustive: a new reason does not compile until it has a status here. The runtime reads two
@@ -61,7 +62,7 @@ export function isFault(error: unknown): boolean {
   return !(error instanceof StoreError) || statusByReason[error.reason] >= 500;
 }
 
-export function errorResponse(error: unknown): HttpResponse {
+export function errorResponse(error: unknown): BucketResponse {
   if (!(error instanceof StoreError)) return reasonResponse("InternalError");
   const { reason, detail } = error;
   return reasonResponse(reason, { detail, closes: error instanceof FrameError });
@@ -75,9 +76,10 @@ export interface ReasonResponseOptions {
   readonly body?: HttpBody | undefined;
 }
 
-export function reasonResponse(reason: Reason, options: ReasonResponseOptions = {}): HttpResponse {
+export function reasonResponse(reason: Reason, options: ReasonResponseOptions = {}): BucketResponse {
   const { detail = reasonTable[reason][1], closes = false, headers = [], body = null } = options;
   return {
+    reason,
     status: statusByReason[reason],
     headers: [
       ["cf-r2-error", errorHeader(reason, detail)],

@@ -1,6 +1,8 @@
 // What every operation of the protocol gets and returns.
 import type { Engine, Source } from "../../engine/engine.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
+import type { Exchange } from "../../metrics/exchange.ts";
+import type { Reason } from "../../model/errors.ts";
 import type { Fields } from "../../model/shape.ts";
 
 export interface BucketCapabilityOptions {
@@ -9,6 +11,13 @@ export interface BucketCapabilityOptions {
   readonly bucket: string;
   /** Logs errors that are not the caller's. Default: they are not logged. */
   readonly log?: ((line: string) => void) | undefined;
+  /** Called at the end of each request, for metrics and the request log. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+}
+
+export interface BucketResponse extends HttpResponse {
+  /** Why the operation failed. */
+  readonly reason?: Reason | undefined;
 }
 
 export type Operation = (
@@ -16,4 +25,4 @@ export type Operation = (
   fields: Fields,
   /** The bytes after the metadata. Only put and uploadPart may have any. */
   source: Source,
-) => Promise<HttpResponse>;
+) => Promise<BucketResponse>;

@@ -143,7 +143,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
       }),
     );
     publicServer = track(await servePublic(plan.public, { data, log, onExchange, commonPortOptions }));
-    track(await serveBucketSockets(plan.bucketSockets, { data, log, commonPortOptions }));
+    track(await serveBucketSockets(plan.bucketSockets, { data, log, onExchange, commonPortOptions }));
     track(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };

@@ -24,6 +24,7 @@ import {
 } from "./bridge-messages.ts";
 import { createOutbound } from "./outbound/outbound-proxy.ts";
 import { socketNames } from "./runtime/runtime-config.ts";
+import { createTurns } from "./turns.ts";
 
 interface ActiveBridge {
   readonly engine: Engine;
@@ -82,13 +83,14 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
         });
   const log = (line: string) => send({ kind: "log", script, line: line.slice(0, maxBridgeText) });
   const proxy = createOutbound({ outbound, log });
+  const inTurns = createTurns();
   const endpoints: Endpoint[] = [
     ...buckets.map((bucket, i) => {
-      const handle = createBucketCapability({ engine, bucket });
+      const handle = inTurns(createBucketCapability({ engine, bucket }));
       return { name: socketNames.bucket(i), handle, options: bucketListenOptions };
     }),
     ...namespaces.map((namespace, i) => {
-      const handle = createKvCapability({ engine, namespace });
+      const handle = inTurns(createKvCapability({ engine, namespace }));
       return { name: socketNames.kv(i), handle, options: { shortRequests: "direct" } as const };
     }),
     {
@@ -96,7 +98,7 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
       handle: proxy.handle,
       options: { peer: "runtime", upgrade: proxy.upgrade },
     },
-    ...(assets === undefined ? [] : [{ name: socketNames.assets, handle: assets.endpoint }]),
+    ...(assets === undefined ? [] : [{ name: socketNames.assets, handle: inTurns(assets.endpoint) }]),
   ];
   const listeners: HttpListener[] = [];
   try {

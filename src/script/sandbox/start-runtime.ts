@@ -1,7 +1,7 @@
 // Starts the runtime of one sandbox, behind the wall or, where there is none, without it.
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { forEachLine } from "../../child/output.ts";
+import { defaultOutputLimits, forEachLine } from "../../child/output.ts";
 import { configFile } from "./runtime/runtime-config.ts";
 import type { SandboxFolder } from "./sandbox-folder.ts";
 import { buildWall, socketsPath } from "./wall/build-wall.ts";
@@ -29,6 +29,9 @@ export interface RunningRuntime {
 /** Folder of the script's files behind the wall. */
 const walledFiles = "/script";
 
+/** Short bursts: the process that reads them also forwards the requests of all scripts. */
+const outputLimits = { ...defaultOutputLimits, burstMilliseconds: 20 };
+
 /** Paths in the runtime's configuration: folder of the sockets, as the runtime sees it. */
 export function visibleSockets(folder: SandboxFolder, wall: WallTools | undefined): string {
   return wall === undefined ? folder.sockets : socketsPath;
@@ -48,8 +51,8 @@ export function startRuntime({ binary, folder, wall, limits, onLine }: RuntimeSt
           ...{ args, limits },
         });
   pid.catch(() => {});
-  forEachLine(child.stdout, (text) => onLine(text, "stdout"));
-  forEachLine(child.stderr, (text) => onLine(text, "stderr"));
+  forEachLine(child.stdout, (text) => onLine(text, "stdout"), outputLimits);
+  forEachLine(child.stderr, (text) => onLine(text, "stderr"), outputLimits);
   const ended = new Promise<string>((resolve) => {
     child.once("close", (code, signal) => resolve(describeEnd(code, signal)));
     child.on("error", (error) => resolve(error.message));

@@ -132,11 +132,13 @@ export function createBundler(options: BundlerOptions): Bundler {
 }
 
 async function checkInputs(inputs: readonly string[], options: BundlerOptions): Promise<void> {
-  const foreign = await findForeignInput(inputs, options);
+  const aliases = Object.values(options.bundling?.alias ?? {});
+  const foreign = await findForeignInput(inputs, { ...options, aliases });
   if (foreign === undefined) return;
   throw new BundleError(
     `The script imports "${relative(options.directory, foreign)}", which is outside of its folder. A sandboxed ` +
-      "script contains only files of its folder and of the packages in node_modules: copy the file there.",
+      "script contains only files of its folder, of the packages in node_modules, and those that alias in the " +
+      "configuration names: copy the file to the folder.",
     [foreign],
   );
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../src/capability/bucket/bucket-capability.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { listen } from "../../../src/http/server/listen.ts";
+import type { Exchange } from "../../../src/metrics/exchange.ts";
 import { openEngine } from "../../../src/open.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
@@ -28,6 +29,8 @@ export interface Scene {
   readonly engine: Engine;
   readonly path: string;
   readonly log: readonly string[];
+  /** The requests that have ended. */
+  readonly exchanges: readonly Exchange[];
   /** Sends an operation, with `bytes` after its metadata. */
   send(fields: object, bytes?: string | Uint8Array): Promise<Answer>;
   /** Sends text as it is, and returns everything that arrives until the connection closes. */
@@ -47,10 +50,12 @@ export async function openScene(
   for (const name of ["bucket", "other"]) await engine.createBucket(name);
   const path = join(directory, "socket");
   const log: string[] = [];
+  const exchanges: Exchange[] = [];
   const handler = createBucketCapability({
     engine: wrap(engine),
     bucket: "bucket",
     log: (line) => log.push(line),
+    onExchange: (exchange) => exchanges.push(exchange),
   });
   const listener = await listen(handler, { path }, { ...bucketListenOptions, silenceMilliseconds: 20_000 });
   t.after(async () => {
@@ -67,6 +72,7 @@ export async function openScene(
     engine,
     path,
     log,
+    exchanges,
     send: (fields, bytes) => sendFrame(path, fields, bytes),
     async sendRaw(text) {
       const socket = await open();

@@ -184,7 +184,7 @@ test("a bundle for a process has no modules beside it", async (t) => {
   assert.deepEqual((await bundle(t, files, { target: "process" })).modules, []);
 });
 
-test("a sandboxed script bundles only files of its folder and of its packages", async (t) => {
+test("a sandboxed script bundles only files of its folder, of its packages and of aliases", async (t) => {
   const { directory: outside, write } = await project(t);
   await write("secret.txt", "the operator's secret");
   const secret = join(outside, "secret.txt");
@@ -202,6 +202,19 @@ test("a sandboxed script bundles only files of its folder and of its packages", 
     { bundling: rules as unknown as BundlerOptions["bundling"] },
   );
   await assert.rejects(ruled.bundler.build(), foreign);
+  await write("shared.ts", 'import "./secret.txt"; export default 1;');
+  await write("named.ts", "export default 1;");
+  const source = 'import shared from "shared"; export default { shared };';
+  for (const [target, isRefused] of [
+    ["named.ts", false],
+    ["named", false],
+    ["shared.ts", true],
+  ] as const) {
+    const bundling = { alias: { shared: join(outside, target) } } as unknown as BundlerOptions["bundling"];
+    const aliased = await openBundler(t, { "index.ts": source }, { bundling });
+    if (isRefused) await assert.rejects(aliased.bundler.build(), foreign);
+    else assert.equal((await aliased.bundler.build()).modules.length, 1);
+  }
   const installed = await bundle(t, {
     "node_modules/shared/index.js": "export default 1;",
     "node_modules/shared/package.json": '{ "name": "shared", "main": "index.js" }',

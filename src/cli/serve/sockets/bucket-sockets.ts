@@ -3,6 +3,7 @@ import { lstat, stat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { bucketListenOptions, createBucketCapability } from "../../../capability/bucket/bucket-capability.ts";
+import type { BucketCapabilityOptions } from "../../../capability/bucket/operation.ts";
 import type { PortOptions } from "../../../http/port-options.ts";
 import { divideLimits } from "../../../http/server/limits.ts";
 import { type HttpHandler, type HttpListener, listen } from "../../../http/server/listen.ts";
@@ -75,13 +76,14 @@ export async function prepareBucketSockets(
 export interface ServeSocketsOptions {
   readonly data: Data;
   readonly log: (line: string) => void;
+  readonly onExchange: BucketCapabilityOptions["onExchange"];
   readonly commonPortOptions: PortOptions;
 }
 
 /** Opens all sockets, or none if one cannot be opened. Closing removes their files. */
 export async function serveBucketSockets(
   sockets: readonly BucketSocket[],
-  { data, log, commonPortOptions }: ServeSocketsOptions,
+  { data, log, onExchange, commonPortOptions }: ServeSocketsOptions,
 ): Promise<{ close(): Promise<void> }> {
   const { limits, streams } = commonPortOptions;
   const share = { ...bucketListenOptions, streams, limits: divideLimits(limits, { processes: 1, ports: 3 }) };
@@ -91,7 +93,7 @@ export async function serveBucketSockets(
   };
   try {
     for (const { path, bucket } of sockets) {
-      const handler = createBucketCapability({ engine: data.engine, bucket, log });
+      const handler = createBucketCapability({ engine: data.engine, bucket, log, onExchange });
       open.push(
         await listenPrivately(handler, path, share).catch((error: unknown) => {
           throw socketError(error, path);

@@ -4,7 +4,7 @@ import type { Route } from "../../route.ts";
 import type { MetricsDocument } from "../../wire-types.ts";
 
 const metricSpans = ["hour", "day", "week", "month"] as const;
-const frontEnds = ["s3", "script", "public", "console"] as const;
+const frontEnds = ["s3", "script", "public", "console", "socket"] as const;
 
 /** Undefined when metrics are off. */
 export type ConsoleMetrics =

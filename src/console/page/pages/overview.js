@@ -30,6 +30,7 @@ const frontEnds = {
   s3: "S3 API",
   script: "Scripts",
   public: "Public buckets",
+  socket: "Bucket sockets",
   console: "Console",
 };
 
