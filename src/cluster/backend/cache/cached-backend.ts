@@ -88,12 +88,14 @@ export function createCachedBackend(backend: BlobBackend, options: BodyCacheOpti
     return filling;
   }
 
-  function fillAhead({ blob, number }: Extent, end: number): void {
+  /** Returns the number of the last extent that the next reads may use. */
+  function fillAhead({ blob, number }: Extent, end: number): number {
     for (let ahead = 1; ahead <= readAheadExtents; ahead++) {
       const next = { blob, number: number + ahead };
       // A failure is reported to the reader that needs the extent.
       if (next.number * extentBytes < end) fill(next).catch(() => {});
     }
+    return number + readAheadExtents;
   }
 
   /** Yields what is cached and intact, from the start of the range. */
@@ -122,6 +124,8 @@ export function createCachedBackend(backend: BlobBackend, options: BodyCacheOpti
   async function* read(blob: BackendBlob, range: ByteRange, into?: Uint8Array): AsyncGenerator<Uint8Array> {
     const end = range.offset + range.length;
     let position = range.offset;
+    /** The last extent that was copied ahead for this read, which therefore is not a hit. */
+    let aheadTo = -1;
 
     async function* readTo(
       partEnd: number,
@@ -145,13 +149,15 @@ export function createCachedBackend(backend: BlobBackend, options: BodyCacheOpti
         const partEnd = Math.min(end, (extent.number + 1) * extentBytes);
         const fromCache = (part: ByteRange, target: Uint8Array | undefined) =>
           readCached(extent, part, target);
+        const isAhead = extent.number <= aheadTo;
+        if (isAhead) aheadTo = fillAhead(extent, end);
         yield* readTo(partEnd, fromCache);
-        if (position === partEnd) {
-          metrics.hits.add(1);
-          continue;
-        }
-        metrics.misses.add(1);
-        const isCached = await fillFor(extent, { range, end });
+        (position === partEnd && !isAhead ? metrics.hits : metrics.misses).add(1);
+        if (position === partEnd) continue;
+        const isShort = range.length <= size * maxRangeShare;
+        const filling = isShort ? fill(extent) : false;
+        if (isShort) aheadTo = fillAhead(extent, end);
+        const isCached = await filling;
         if (isCached) yield* readTo(partEnd, fromCache);
         if (position === partEnd) continue;
         // Without the cache, one request for all that remains is faster than one for each extent.
@@ -161,16 +167,6 @@ export function createCachedBackend(backend: BlobBackend, options: BodyCacheOpti
     } finally {
       endRead();
     }
-  }
-
-  async function fillFor(
-    extent: Extent,
-    { range, end }: { range: ByteRange; end: number },
-  ): Promise<boolean> {
-    if (range.length > size * maxRangeShare) return false;
-    const filling = fill(extent);
-    fillAhead(extent, end);
-    return filling;
   }
 
   // Leftovers of a crash, and what exceeds a size that was reduced.

@@ -96,6 +96,19 @@ export async function* readExtent(
     return isWithin ? into.subarray(start, start + length) : chunkPool.allocate(length);
   }
 
+  /** Returns the part of whole blocks that is in the range, as a view of `into` if it is given. */
+  function cut(bytes: Uint8Array, offset: number): Uint8Array {
+    const first = Math.max(0, range.offset - offset);
+    const last = Math.min(bytes.length, range.offset + range.length - offset);
+    if (first === 0 && last === bytes.length) return bytes;
+    const part = bytes.subarray(first, last);
+    if (into === undefined) return part;
+    const start = offset + first - range.offset;
+    into.set(part, start);
+    chunkPool.release(bytes);
+    return into.subarray(start, start + part.length);
+  }
+
   /** Reads the checksums with the first blocks, in one call if these follow the checksums. */
   async function readGroup(from: number, bytes: Uint8Array): Promise<void> {
     const at = table.length + (from - firstBlock) * blockBytes;
@@ -127,9 +140,7 @@ export async function* readExtent(
       const end = Math.min(blob.size, Math.min(endBlock, block + groupBlocks) * blockBytes);
       const bytes = bufferOf(offset, end - offset);
       await readGroup(block, bytes);
-      const first = Math.max(0, range.offset - offset);
-      const last = Math.min(end, range.offset + range.length) - offset;
-      yield first === 0 && last === bytes.length ? bytes : bytes.subarray(first, last);
+      yield cut(bytes, offset);
     }
   } finally {
     await closeFile(descriptor);

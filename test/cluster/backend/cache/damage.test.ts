@@ -47,20 +47,24 @@ test("a damaged cached file is never served: it is removed, and the bytes are re
 
 test("a full disk of the cache is reported once, and reads continue without it until there is space", async (t) => {
   const disk = mountSmallDisk(await temporaryDirectory(t), 8 * MiB);
-  t.after(() => disk.remove());
-  if (!disk.isSmall) return t.skip("needs a small disk");
-  const scene = await openCacheScene(t, disk.directory);
-  const cached = scene.open({ suspendMilliseconds: 0 });
-  const bytes = sampleBytes(extent);
-  const blob = await write(cached, bytes);
-  disk.fill(200_000);
-  for (let i = 0; i < 3; i++) assertBytes(await read(cached, blob), bytes);
-  assert.equal(scene.warnings.length, 1);
-  assert.match(scene.warnings[0]!, /^The body cache in .* cannot be written: ENOSPC/);
-  assert.deepEqual(scene.files(), [join(disk.directory, "ballast")]);
-  disk.empty();
-  assertBytes(await read(cached, blob), bytes);
-  assert.equal(scene.files().length, 1);
+  try {
+    if (!disk.isSmall) return t.skip("needs a small disk");
+    const scene = await openCacheScene(t, disk.directory);
+    const cached = scene.open({ suspendMilliseconds: 0 });
+    const bytes = sampleBytes(extent);
+    const blob = await write(cached, bytes);
+    disk.fill(200_000);
+    for (let i = 0; i < 3; i++) assertBytes(await read(cached, blob), bytes);
+    assert.equal(scene.warnings.length, 1);
+    assert.match(scene.warnings[0]!, /^The body cache in .* cannot be written: ENOSPC/);
+    assert.deepEqual(scene.files(), [join(disk.directory, "ballast")]);
+    disk.empty();
+    assertBytes(await read(cached, blob), bytes);
+    assert.equal(scene.files().length, 1);
+    await cached.close();
+  } finally {
+    disk.remove();
+  }
 });
 
 test("a cache that cannot be written is left alone for a while, without reading bodies twice", async (t) => {
