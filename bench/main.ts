@@ -13,6 +13,7 @@ import { access } from "./sections/access.ts";
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
+import { clusterReads } from "./sections/cluster-reads.ts";
 import { connections } from "./sections/connections.ts";
 import { contention } from "./sections/contention.ts";
 import { encryption } from "./sections/encryption.ts";
@@ -66,6 +67,7 @@ const asked: readonly Section[] = [
   growth,
   cluster,
   clusterModel,
+  clusterReads,
 ];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };

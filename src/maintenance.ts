@@ -61,7 +61,9 @@ export async function copyStore({ from, to, ...options }: CopyStoreOptions): Pro
 
 async function openSide(side: "source" | "target", location: Location): Promise<Ports> {
   try {
-    return await openPorts(checkLocation(location));
+    const checked = checkLocation(location);
+    // Everything is read once, so a cache would only lose what it has.
+    return await openPorts(typeof checked === "string" ? checked : { ...checked, cache: undefined });
   } catch (error) {
     const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
     throw new CopyError(`Cannot open the ${side}, ${formatLocation(location)}: ${why}`, [], error);

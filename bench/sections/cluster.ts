@@ -14,6 +14,7 @@ import {
 } from "../cluster/bare-rows.ts";
 import { createBareS3 } from "../cluster/bare-s3.ts";
 import { type ClusterPlace, openAt, openClients, startPlace } from "../cluster/place.ts";
+import { readBody } from "../cluster/read-body.ts";
 import { perSecond } from "../measure.ts";
 import { type Context, compare, KiB, MiB, present, random, type Section, sameCount } from "../section.ts";
 
@@ -192,17 +193,7 @@ async function bodies(context: Context, engine: Engine, place: ClusterPlace): Pr
     size: MiB,
     lanes: readers,
     unit: "MiB/s",
-    round: () =>
-      perSecond(work, async () => {
-        const found = await engine.get("bench", keys[random(keys.length)]!);
-        if (found.outcome !== "found") throw new Error(`Cannot measure: an object is ${found.outcome}`);
-        let bytes = 0;
-        for await (const chunk of found.bytes.chunks()) {
-          bytes += chunk.length;
-          found.bytes.release?.(chunk);
-        }
-        sameCount(bytes, MiB, "bytes of an object");
-      }),
+    round: () => perSecond(work, () => readBody(engine, "bench", keys[random(keys.length)]!, MiB)),
     limits: [
       {
         name,

@@ -49,6 +49,8 @@ export const exitCodes: readonly (readonly [code: number, meaning: string])[] = 
 export const variables: readonly (readonly [name: string, meaning: string])[] = [
   ["STORE_DATA", "the data directory, instead of --data"],
   ["STORE_RECORDS, STORE_BLOBS", "the location of a cluster, instead of --records and --blobs"],
+  ["STORE_READS", "usual or strict: the reads of a cluster"],
+  ["STORE_CACHE, STORE_CACHE_SIZE", "folder and size of the body cache of a cluster"],
   ["STORE_SECRET_KEY", "the key that seals secrets and access keys, instead of the file secret.key"],
   ["STORE_ENCRYPTION", "always: encrypt every new object"],
   ["STORE_CONSOLE_URL, STORE_CONSOLE_TOKEN", "the console of a server and its token, for store logs"],

@@ -2,7 +2,7 @@
 // are written to the blob backend.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
-import type { BackendBlob, BlobLocation } from "./backend/backend.ts";
+import type { BackendBlob, BlobBackend, BlobLocation } from "./backend/backend.ts";
 import { blobId, parseBlobId } from "./bytes/blob-id.ts";
 import type { GarbageCollectorOptions } from "./bytes/garbage-collector.ts";
 import { createGarbageCollector, type GarbageCollector } from "./bytes/garbage-collector.ts";
@@ -10,6 +10,8 @@ import { createReadRefs } from "./bytes/read-refs.ts";
 import type { Heartbeat } from "./postgres/heartbeat.ts";
 
 export interface ClusterBlobsOptions extends Omit<GarbageCollectorOptions, "remove"> {
+  /** Reads the stored bytes even if they are cached. Undefined without a cache. */
+  readonly readUncached?: BlobBackend["read"] | undefined;
   readonly heartbeat: Heartbeat;
   readBucketId(bucket: string): Promise<string>;
   close(): Promise<void>;
@@ -19,7 +21,7 @@ export interface ClusterBlobsOptions extends Omit<GarbageCollectorOptions, "remo
 const batchSize = 500;
 
 export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
-  const { backend, journal, heartbeat, readBucketId } = options;
+  const { backend, journal, heartbeat, readBucketId, readUncached } = options;
   const readRefs = createReadRefs();
   const collector: GarbageCollector = createGarbageCollector({ ...options, remove });
 
@@ -45,20 +47,8 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
     return true;
   }
 
-  return {
-    async stage(bucket, chunks) {
-      const location = await journal.declareIntent(bucket);
-      try {
-        return toStagedBlob(location, await backend.write(location, chunks));
-      } catch (error) {
-        const cleanup = abandon(location).catch(() => {});
-        // If the backend is unavailable, do not wait for the cleanup, which would also time out.
-        if (!(error instanceof StoreError && error.reason === "ServiceUnavailable")) await cleanup;
-        throw error;
-      }
-    },
-
-    async open(_bucket, blobs, isReferenced) {
+  function openWith(read: BlobBackend["read"]): Blobs["open"] {
+    return async (_bucket, blobs, isReferenced) => {
       const endRead = heartbeat.beginRead();
       const releaseRefs = readRefs.acquire(blobs.map(({ id }) => id));
       const close = async () => {
@@ -68,14 +58,13 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
       try {
         // Checked after the reference is acquired, so that a later removal sees the reference.
         if (await isReferenced()) {
-          const { read, release } = backend;
           let reading: AsyncGenerator<Uint8Array> | undefined;
           return {
             read({ id }, range, into) {
               reading = read(parseBlobId(id), range, into);
               return reading;
             },
-            release,
+            release: backend.release,
             async close() {
               // A body that was not read to its end still has a connection or a file open.
               reading?.return(undefined).catch(() => {});
@@ -89,7 +78,24 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
       }
       await close();
       return undefined;
+    };
+  }
+
+  return {
+    async stage(bucket, chunks) {
+      const location = await journal.declareIntent(bucket);
+      try {
+        return toStagedBlob(location, await backend.write(location, chunks));
+      } catch (error) {
+        const cleanup = abandon(location).catch(() => {});
+        // If the backend is unavailable, do not wait for the cleanup, which would also time out.
+        if (!(error instanceof StoreError && error.reason === "ServiceUnavailable")) await cleanup;
+        throw error;
+      }
     },
+
+    open: openWith(backend.read),
+    ...(readUncached === undefined ? {} : { openUncached: openWith(readUncached) }),
 
     remove: (_bucket, blobs) => remove(blobs),
     recover: () => collector.collect(),

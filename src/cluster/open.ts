@@ -6,6 +6,8 @@ import { StoreError } from "../model/errors.ts";
 import type { ClusterLocation } from "../model/names/location.ts";
 import type { S3Times } from "../s3-client/client.ts";
 import type { BlobBackend } from "./backend/backend.ts";
+import { createCachedBackend } from "./backend/cache/cached-backend.ts";
+import { createCacheMetrics } from "./backend/cache/metrics.ts";
 import { createClusterBlobs } from "./blobs.ts";
 import { createBlobJournal } from "./bytes/blob-journal.ts";
 import { createBucketCache } from "./index/bucket-cache.ts";
@@ -60,11 +62,14 @@ export async function openCluster(
   const isStrict = location.reads === "strict";
   const { pool, where } = openPool(address, location.pool ?? defaultPoolSize);
   try {
-    const backend = await withConnection(pool, allTimes.timeout, async (connection, until) => {
+    const stored = await withConnection(pool, allTimes.timeout, async (connection, until) => {
       const run: Run = (text, values) => connection.run(text, values, until);
       checkVersion(await readVersion(run));
       return openCheckedBackend(run, location.blobs, allTimes.backend);
     });
+    const { cache } = location;
+    const cached = cache && createCachedBackend(stored, { ...cache, metrics: createCacheMetrics(metrics) });
+    const backend = cached ?? stored;
     let heartbeat: Heartbeat | undefined;
     const sessions: Sessions = { begin: (connection, until) => heartbeat!.beginSession(connection, until) };
     const clusterMetrics = createClusterMetrics(metrics, pool.usage);
@@ -94,7 +99,9 @@ export async function openCluster(
       if (row === undefined) throw new StoreError("NoSuchBucket");
       return String(row[0]);
     };
-    const blobs = createClusterBlobs({ ...allTimes, backend, journal, heartbeat, readBucketId, close });
+    const readUncached = cached?.readUncached;
+    const ports = { backend, readUncached, journal, heartbeat, readBucketId, close };
+    const blobs = createClusterBlobs({ ...allTimes, ...ports });
     return { records, blobs, commitForOthers: async () => {} };
   } catch (error) {
     await pool.close();

@@ -19,6 +19,8 @@ export interface Blobs {
     blobs: readonly StoredBlob[],
     isReferenced: () => Promise<boolean>,
   ): Promise<BlobReader | undefined>;
+  /** Like `open`, but reads the stored bytes even if they are cached, to verify them. */
+  openUncached?: Blobs["open"];
   /** Permanently removes the blobs of one body. Returns false while a reader uses them. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
   /**

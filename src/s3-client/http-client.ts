@@ -2,6 +2,7 @@
 // timeout destroys the socket, so that no request waits forever for an unresponsive service.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
+import type { Duplex } from "node:stream";
 
 /** A response whose head has arrived and whose body is not read yet. */
 export type Answer = IncomingMessage;
@@ -49,6 +50,11 @@ export interface Cancellation {
   abort: (() => void) | undefined;
 }
 
+export interface HttpClientOptions {
+  /** Age from which a connection is not used again; default: a minute. */
+  readonly maxConnectionMilliseconds?: number;
+}
+
 export interface HttpClient {
   /** Returns the response head. `deadline` is a time on the clock of `performance.now`. */
   send(request: OutgoingRequest, deadline: number): Promise<Answer>;
@@ -57,9 +63,16 @@ export interface HttpClient {
   close(): void;
 }
 
-export function createHttpClient({ hostname, port, tls }: Service, times: HttpClientTimes): HttpClient {
+const defaultConnectionMilliseconds = 60_000;
+
+export function createHttpClient(
+  { hostname, port, tls }: Service,
+  times: HttpClientTimes,
+  { maxConnectionMilliseconds = defaultConnectionMilliseconds }: HttpClientOptions = {},
+): HttpClient {
   const agentOptions = { keepAlive: true, maxFreeSockets: 256 };
   const agent = tls ? new SecureAgent(agentOptions) : new Agent(agentOptions);
+  limitAge(agent, maxConnectionMilliseconds);
   const makeRequest = tls ? secureRequest : httpRequest;
 
   return {
@@ -112,6 +125,24 @@ export function createHttpClient({ hostname, port, tls }: Service, times: HttpCl
     },
     close: () => agent.destroy(),
   };
+}
+
+/**
+ * A service of several servers behind one name: without a limit, kept connections would stay on the
+ * servers that survived a failure, and those that returned would get no work.
+ */
+function limitAge(agent: Agent, maxMilliseconds: number): void {
+  const ends = new WeakMap<Duplex, number>();
+  const keepSocketAlive = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
+  // Node destroys the socket if this returns false, although its types declare no result.
+  const keepYoung = (socket: Duplex): boolean => {
+    const now = performance.now();
+    // Connections of one moment, as after a failure, must not all end at one moment.
+    const end = ends.get(socket) ?? now + maxMilliseconds * (0.75 + Math.random() / 4);
+    ends.set(socket, end);
+    return now < end && keepSocketAlive(socket);
+  };
+  agent.keepSocketAlive = keepYoung;
 }
 
 /** Number of parts to write before waiting for the writes to complete. */

@@ -19,8 +19,13 @@ const needs: Readonly<Record<string, () => boolean>> = {
 const postgresRoot = "/usr/lib/postgresql";
 const oldestPostgres = 15;
 
-/** Returns the program folder of the newest PostgreSQL. */
+/** Environment variable with the program folder of another PostgreSQL than Debian's newest. */
+const programsVariable = "STORE_TEST_POSTGRES";
+
+/** Returns the program folder of the given or of the newest PostgreSQL. */
 export function postgresPrograms(): string | undefined {
+  const given = process.env[programsVariable];
+  if (given) return existsSync(`${given}/postgres`) ? given : undefined;
   if (!existsSync(postgresRoot)) return undefined;
   const versions = readdirSync(postgresRoot)
     .map(Number)
@@ -29,6 +34,11 @@ export function postgresPrograms(): string | undefined {
     .sort((a, b) => b - a)
     .map((version) => `${postgresRoot}/${version}/bin`)
     .find((folder) => existsSync(`${folder}/postgres`));
+}
+
+/** Returns what the server says of itself, such as `postgres (PostgreSQL) 15.18`. */
+export function postgresVersion(): string {
+  return spawnSync(`${postgresPrograms()}/postgres`, ["--version"], { encoding: "utf8" }).stdout.trim();
 }
 
 function missingPackages(): string[] {

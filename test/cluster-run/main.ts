@@ -6,7 +6,7 @@ import { chooseSeed } from "../proof/proof.ts";
 import { runContracts } from "./contract-run.ts";
 import { addressesOf, type Environment, startEnvironment } from "./environment.ts";
 import { runFaults } from "./fault-run.ts";
-import { installCluster } from "./install.ts";
+import { installCluster, postgresVersion } from "./install.ts";
 
 const { values } = parseArgs({
   options: {
@@ -64,7 +64,7 @@ const begun = Date.now();
 const sinceBegun = () => `${((Date.now() - begun) / 1000).toFixed(1)} s`;
 const environment = await started();
 if (environment !== undefined) {
-  console.error(`The cluster is up after ${sinceBegun()}.`);
+  console.error(`The cluster is up after ${sinceBegun()}, with ${postgresVersion()}.`);
   try {
     await run(environment);
   } catch (error) {

@@ -2,9 +2,13 @@
 // Default: the default data directory.
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { parseByteSize } from "../../model/names/byte-size.ts";
 import {
+  type BodyCacheLocation,
   blobsFault,
   type ClusterLocation,
+  cacheDirectoryFault,
+  cacheSizeFault,
   type Location,
   type Reads,
   readsChoices,
@@ -88,12 +92,36 @@ async function clusterLocation(invocation: Invocation): Promise<ClusterLocation 
   const config = await readConfiguredLocations(invocation);
   const records = readClusterUrl(invocation, "records") ?? config?.records;
   const blobs = readClusterUrl(invocation, "blobs") ?? config?.blobs;
-  if (records === undefined && blobs === undefined) return undefined;
+  if (records === undefined && blobs === undefined) return refuseCache(config);
   if (records === undefined || blobs === undefined) {
     throw incompleteClusterError(records === undefined ? "records" : "blobs", config);
   }
   const reads = parseReads(invocation) ?? config?.reads;
-  return { records, blobs, ...(reads === undefined ? {} : { reads }) };
+  const cache = parseCache(invocation) ?? config?.cache;
+  return {
+    ...{ records, blobs },
+    ...(reads === undefined ? {} : { reads }),
+    ...(cache === undefined ? {} : { cache }),
+  };
+}
+
+/** A directory is on a disk of this machine already. */
+function refuseCache(config: ConfiguredLocations | undefined): undefined {
+  if (config?.cache === undefined) return undefined;
+  const hint = 'Remove it, or name the cluster: "records" and "blobs", or STORE_RECORDS and STORE_BLOBS.';
+  throw config.fault("cache", '"cache" is for a cluster, but the store is a data directory.', hint);
+}
+
+/** The environment's form of `cache`: both variables, or neither. */
+function parseCache({ environment }: Invocation): BodyCacheLocation | undefined {
+  const directory = environment.STORE_CACHE || undefined;
+  const size = environment.STORE_CACHE_SIZE || undefined;
+  if (directory === undefined && size === undefined) return undefined;
+  const fault = cacheDirectoryFault(directory) ?? cacheSizeFault(parseByteSize(size ?? ""));
+  if (fault === undefined) return { directory: directory!, size: parseByteSize(size!)! };
+  const name = fault.startsWith("directory") ? "STORE_CACHE" : "STORE_CACHE_SIZE";
+  const hint = "Set both STORE_CACHE=/folder and STORE_CACHE_SIZE=100GiB, or neither.";
+  throw usageError(`${name}${fault.slice(fault.indexOf('"') + 1)}.`, hint);
 }
 
 function readVariable({ environment }: Invocation, name: keyof typeof variables): string | undefined {
@@ -140,8 +168,9 @@ async function readConfiguredLocations(invocation: Invocation): Promise<Configur
   for (const file of files) {
     const locations = readStoreLocations(file);
     if (locations === undefined) continue;
-    for (const key of ["records", "blobs", "reads", "encryption"] as const) {
-      if (first === undefined || first[key] === locations[key] || locations[key] === undefined) continue;
+    for (const key of ["records", "blobs", "reads", "cache", "encryption"] as const) {
+      if (first === undefined || locations[key] === undefined) continue;
+      if (JSON.stringify(first[key]) === JSON.stringify(locations[key])) continue;
       throw locations.fault(
         key,
         `"${key}" differs from ${basename(first.file)}; files served together must use the same store.`,

@@ -32,7 +32,8 @@ export function storedRange({ offset, length }: ByteRange, size: number): ByteRa
   return { offset: first * storedBlockBytes, length: end - first * storedBlockBytes };
 }
 
-function checksumSeed(name: string): (block: number) => number {
+/** Returns the initial value of a block's CRC-32, by the block's number. */
+export function checksumSeed(name: string): (block: number) => number {
   const seed = crc32(name);
   return (index) => (seed + index) >>> 0;
 }

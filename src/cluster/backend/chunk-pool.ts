@@ -13,7 +13,8 @@ export interface ChunkPool {
   /** Whether a reader may request the next piece early. */
   allowsReadAhead(): boolean;
   allocate(bytes: number): Uint8Array;
-  release(chunk: Uint8Array): void;
+  /** Returns whether the memory is kept for reuse. */
+  release(chunk: Uint8Array): boolean;
 }
 
 export function createChunkPool(): ChunkPool {
@@ -32,7 +33,9 @@ export function createChunkPool(): ChunkPool {
       (bytes === longChunkBlocks * blockBytes ? spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(bytes),
     release({ buffer, byteLength }) {
       const isOurs = byteLength === longChunkBlocks * blockBytes && buffer.byteLength === byteLength;
-      if (isOurs && buffer instanceof ArrayBuffer && spare.length < maxSpare) spare.push(Buffer.from(buffer));
+      if (!isOurs || !(buffer instanceof ArrayBuffer) || spare.length >= maxSpare) return false;
+      spare.push(Buffer.from(buffer));
+      return true;
     },
   };
 }

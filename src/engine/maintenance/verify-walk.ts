@@ -41,9 +41,10 @@ export interface WalkOptions {
 type Throttle = WalkOptions["throttle"];
 
 export async function* walkStore(
-  context: Context,
+  given: Context,
   { from, depth, throttle }: WalkOptions,
 ): AsyncGenerator<Step> {
+  const context = withoutCache(given);
   if (from === undefined) {
     for await (const { bucket, key, what } of context.records.checkIntegrity(undefined, depth)) {
       yield { isObject: false, stored: 0, damage: { bucket, key, what }, at: { bucket: "" } };
@@ -62,6 +63,14 @@ export async function* walkStore(
       yield toDamageStep({ bucket }, error.detail);
     }
   }
+}
+
+/** A cached copy would hide damage of the stored bytes. */
+function withoutCache(context: Context): Context {
+  const { openUncached } = context.blobs;
+  return openUncached === undefined
+    ? context
+    : { ...context, blobs: { ...context.blobs, open: openUncached } };
 }
 
 async function* walkBucket(

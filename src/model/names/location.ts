@@ -1,5 +1,6 @@
 // The location of a store: a data directory, memory, or the two URLs of a cluster. It is plain
 // data, so that it can be sent to other processes. Texts for people never contain a password.
+import { isCount, isFields, isText } from "../shape.ts";
 
 export type Location = string | ClusterLocation;
 
@@ -12,13 +13,25 @@ export interface ClusterLocation {
   readonly reads?: Reads;
   /** Maximum number of database connections. */
   readonly pool?: number;
+  /** Cache of bodies on a disk of this machine. Default: none. */
+  readonly cache?: BodyCacheLocation | undefined;
 }
+
+export interface BodyCacheLocation {
+  /** Absolute path of a folder, which all processes of a machine share. */
+  readonly directory: string;
+  /** Maximum bytes of the cached files. */
+  readonly size: number;
+}
+
+/** Below this, a cache could not hold a few bodies in each of its subfolders. */
+export const minCacheBytes = 1024 ** 3;
 
 export const readsChoices = ["usual", "strict"] as const;
 export type Reads = (typeof readsChoices)[number];
 
 const clusterFields: Readonly<Record<keyof ClusterLocation, true>> = {
-  ...{ records: true, blobs: true, reads: true, pool: true },
+  ...{ records: true, blobs: true, reads: true, pool: true, cache: true },
 };
 
 const forms =
@@ -52,7 +65,7 @@ function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation
       `openStore does not know the field "${name}": the fields are ${Object.keys(clusterFields).join(", ")}.`,
     );
   }
-  const { records, blobs, reads, pool } = given;
+  const { records, blobs, reads, pool, cache } = given;
   for (const [name, url, findFault] of [
     ["records", records, recordsFault],
     ["blobs", blobs, blobsFault],
@@ -67,7 +80,30 @@ function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation
   if (pool !== undefined && !(Number.isSafeInteger(pool) && (pool as number) > 0)) {
     throw new TypeError('"pool" must be a whole number of connections from 1.');
   }
+  if (cache !== undefined) checkCache(cache);
   return given as unknown as ClusterLocation;
+}
+
+function checkCache(cache: unknown): void {
+  if (!isFields(cache)) throw new TypeError('"cache" must be { directory: "/folder", size: bytes }.');
+  const unknown = Object.keys(cache).find((name) => name !== "directory" && name !== "size");
+  if (unknown !== undefined) {
+    throw new TypeError(`openStore does not know the field "cache.${unknown}": it has directory and size.`);
+  }
+  const fault = cacheDirectoryFault(cache.directory) ?? cacheSizeFault(cache.size);
+  if (fault !== undefined) throw new TypeError(`"cache.${fault}.`);
+}
+
+const maxPath = 4096;
+
+/** Describes the fault as the rest of a sentence after the name of the table and a dot. */
+export function cacheDirectoryFault(directory: unknown): string | undefined {
+  const isPath = isText(directory, maxPath) && directory.startsWith("/") && !directory.includes("\0");
+  return isPath ? undefined : 'directory" must be the absolute path of a folder on a local disk';
+}
+
+export function cacheSizeFault(size: unknown): string | undefined {
+  return isCount(size) && size >= minCacheBytes ? undefined : 'size" must be at least 1 GiB';
 }
 
 export const urlForms = {

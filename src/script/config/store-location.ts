@@ -1,7 +1,17 @@
-// Reads only what concerns the whole store: its location as a cluster (`records`, `blobs`, `reads`)
-// and its `encryption`. Every command needs them, even if the rest of the file has faults.
+// Reads only what concerns the whole store: its location as a cluster (`records`, `blobs`, `reads`,
+// `cache`) and its `encryption`. Every command needs them, even if the rest of the file has faults.
 import { readFileSync } from "node:fs";
-import { blobsFault, type Reads, readsChoices, recordsFault, urlForms } from "../../model/names/location.ts";
+import { parseByteSize } from "../../model/names/byte-size.ts";
+import {
+  type BodyCacheLocation,
+  blobsFault,
+  cacheDirectoryFault,
+  cacheSizeFault,
+  type Reads,
+  readsChoices,
+  recordsFault,
+  urlForms,
+} from "../../model/names/location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, type Fields, type Table } from "./syntax/fields.ts";
 import { detectKind, readSource } from "./syntax/source.ts";
@@ -11,6 +21,7 @@ export interface StoreLocations {
   readonly records?: string;
   readonly blobs?: string;
   readonly reads?: Reads;
+  readonly cache?: BodyCacheLocation;
   /** "always": every new object is encrypted with the store's key. */
   readonly encryption?: "always";
 }
@@ -30,12 +41,14 @@ export function checkStoreLocations(fields: Fields, top: Table): StoreLocations 
   const records = checkStoreLocation(fields, top, "records");
   const blobs = checkStoreLocation(fields, top, "blobs");
   const reads = checkReads(fields, top);
+  const cache = checkCache(fields, top);
   const encryption = checkEncryption(fields, top);
-  if ([records, blobs, reads, encryption].every((value) => value === undefined)) return undefined;
+  if ([records, blobs, reads, cache, encryption].every((value) => value === undefined)) return undefined;
   return {
     ...(records === undefined ? {} : { records }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(reads === undefined ? {} : { reads }),
+    ...(cache === undefined ? {} : { cache }),
     ...(encryption === undefined ? {} : { encryption }),
   };
 }
@@ -59,6 +72,29 @@ function checkReads(fields: Fields, top: Table): Reads | undefined {
     fields.report(["reads"], { message: '"reads" must be "usual" or "strict".', hint: `Write: ${line}` });
   }
   return found;
+}
+
+function checkCache(fields: Fields, top: Table): BodyCacheLocation | undefined {
+  const isToml = fields.source.format === "toml";
+  const example = isToml
+    ? 'cache = { directory = "/var/cache/store", size = "100GiB" }'
+    : '"cache": { "directory": "/var/cache/store", "size": "100GiB" }';
+  const table = fields.table(["cache"], top.cache, example);
+  if (table === undefined) return undefined;
+  const directory = fields.string(["cache", "directory"], table.directory, example);
+  const text = fields.string(["cache", "size"], table.size, example);
+  for (const key of ["directory", "size"]) {
+    if (table[key] === undefined) fields.missing(["cache", key], `Write: ${example}`);
+  }
+  if (directory === undefined || text === undefined) return undefined;
+  const size = parseByteSize(text) ?? 0;
+  const faults = { directory: cacheDirectoryFault(directory), size: cacheSizeFault(size) };
+  for (const [key, fault] of Object.entries(faults)) {
+    if (fault !== undefined) {
+      fields.report(["cache", key], { message: `"cache.${fault}.`, hint: `Write: ${example}` });
+    }
+  }
+  return (faults.directory ?? faults.size) ? undefined : { directory, size };
 }
 
 function checkEncryption(fields: Fields, top: Table): "always" | undefined {
@@ -90,7 +126,7 @@ export function readStoreLocations(file: string): ConfiguredLocations | undefine
 /** Searches the text first: most files set no location, so commands need not parse them. */
 function mayHaveLocations(file: string): boolean {
   try {
-    return /records|blobs|reads|encryption/.test(readFileSync(file, "utf8"));
+    return /records|blobs|reads|cache|encryption/.test(readFileSync(file, "utf8"));
   } catch {
     return true;
   }

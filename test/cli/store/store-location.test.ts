@@ -34,19 +34,26 @@ test("the store location is read from options, environment, configuration and de
   await mkdir(configured);
   await writeFile(
     join(configured, "store.toml"),
-    'records = "postgres://of-config/store"\nblobs = "file:///of/config"\nreads = "strict"\n',
+    'records = "postgres://of-config/store"\nblobs = "file:///of/config"\nreads = "strict"\n' +
+      'cache = { directory = "/var/cache/store", size = "10GiB" }\n',
   );
   const variables = { STORE_RECORDS: "postgres://of-env/store", STORE_BLOBS: "file:///of/env" };
   const options = ["--records", "postgres://of-option/store", "--blobs", "file:///of/option"];
   const of = (name: string) => ({ records: `postgres://of-${name}/store`, blobs: `file:///of/${name}` });
-  const strict = { reads: "strict" };
+  const strict = { reads: "strict", cache: { directory: "/var/cache/store", size: 10 * 1024 ** 3 } };
+  const cacheVariables = { STORE_CACHE: "/mnt/ssd", STORE_CACHE_SIZE: "2TB" };
   const rows: readonly [Invocation, unknown][] = [
     [called(directory, []), join(directory, ".store")],
     [called(directory, ["--data", "x"], variables), join(directory, "x")],
     [called(directory, ["--data", "memory:"], variables), "memory:"],
     [called(directory, [], { STORE_DATA: "y" }), join(directory, "y")],
     [called(configured, []), { ...of("config"), ...strict }],
-    [called(configured, [], { STORE_READS: "usual" }), { ...of("config"), reads: "usual" }],
+    [called(configured, [], { STORE_READS: "usual" }), { ...of("config"), ...strict, reads: "usual" }],
+    [
+      called(configured, [], cacheVariables),
+      { ...of("config"), ...strict, cache: { directory: "/mnt/ssd", size: 2e12 } },
+    ],
+    [called(directory, ["--data", "x"], cacheVariables), join(directory, "x")],
     [called(directory, ["--config", "configured/store.toml"]), { ...of("config"), ...strict }],
     [called(configured, ["--data", "x"]), join(configured, "x")],
     [called(configured, [], { STORE_DATA: "y" }), join(configured, "y")],
@@ -73,6 +80,9 @@ test("incomplete, conflicting and invalid store locations are refused with a hin
     one: 'records = "postgres://one/store"\nblobs = "file:///one"\n',
     two: 'records = "postgres://two/store"\nblobs = "file:///one"\n',
     wrong: 'blobs = "ftp://KEY:hunter2@host/bucket"\n',
+    cached: 'cache = { directory = "/var/cache/store", size = "10GiB" }\n',
+    small: 'cache = { directory = "cache", size = "10MB" }\n',
+    empty: "cache = {}\n",
   })) {
     await writeFile(join(directory, `${name}.toml`), text);
   }
@@ -91,6 +101,20 @@ test("incomplete, conflicting and invalid store locations are refused with a hin
       /two\.toml:1:11: "records" differs from one\.toml/,
     ],
     [["--config", "wrong.toml"], {}, /wrong\.toml:1:9: "blobs" must begin with s3:\/\/ or file:/],
+    [["--config", "cached.toml"], {}, /cached\.toml:1:9: "cache" is for a cluster, but the store is a data/],
+    [["--config", "small.toml"], {}, /small\.toml:1:23: "cache\.directory" must be the absolute path/],
+    [["--config", "small.toml"], {}, /small\.toml:1:39: "cache\.size" must be at least 1 GiB/],
+    [["--config", "empty.toml"], {}, /"directory" is missing in cache/],
+    [
+      [],
+      { STORE_RECORDS: records, STORE_BLOBS: blobs, STORE_CACHE: "/c" },
+      /STORE_CACHE_SIZE must be at least 1 GiB/,
+    ],
+    [
+      [],
+      { STORE_RECORDS: records, STORE_BLOBS: blobs, STORE_CACHE_SIZE: "2GiB" },
+      /STORE_CACHE must be the absolute path/,
+    ],
     [["--config", "absent.toml"], {}, /There is no configuration file "absent\.toml"/],
     [["--data", "x", "--records", records, "--blobs", blobs], {}, /cannot be combined/],
     [[], { STORE_DATA: "x", STORE_RECORDS: records }, /STORE_DATA \(a directory\) and STORE_RECORDS/],

@@ -40,6 +40,14 @@ test("openStore refuses an invalid location with a message that does not contain
     [{ records, blobs: "s3://KEY:hunter2@host" }, /"blobs" names no host with a bucket/],
     [{ records, blobs, reads: "always" }, /"reads" must be "usual" or "strict"/],
     [{ records, blobs, pool: 0 }, /"pool" must be a whole number/],
+    [{ records, blobs, cache: "/var/cache" }, /"cache" must be \{ directory: "\/folder", size: bytes \}/],
+    [
+      { records, blobs, cache: { directory: "cache", size: 2 ** 40 } },
+      /"cache.directory" must be the absolute/,
+    ],
+    [{ records, blobs, cache: { directory: "/c", size: 2 ** 29 } }, /"cache.size" must be at least 1 GiB/],
+    [{ records, blobs, cache: { directory: "/c", size: "1GiB" } }, /"cache.size" must be at least 1 GiB/],
+    [{ records, blobs, cache: { directory: "/c", size: 2 ** 40, age: 1 } }, /the field "cache.age"/],
     [{ records, blobs, bytes: 1 }, /does not know the field "bytes"/],
   ];
   for (const [location, says] of wrong) {

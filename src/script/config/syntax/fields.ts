@@ -36,6 +36,7 @@ export const knownKeys: KnownKeys = {
     "records",
     "blobs",
     "reads",
+    "cache",
     "encryption",
   ],
   triggers: ["crons"],
@@ -43,11 +44,12 @@ export const knownKeys: KnownKeys = {
   kv_namespaces: ["binding", "id"],
   services: ["binding", "service", "entrypoint", "props"],
   assets: ["directory", "binding", "not_found_handling", "html_handling", "run_worker_first"],
+  cache: ["directory", "size"],
   rules: ["type", "globs", "fallthrough"],
 };
 
 /** Keys that are only allowed at the top level, not in an environment. */
-export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads", "encryption"];
+export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads", "cache", "encryption"];
 
 /** Maximum number of keys in a hint. A longer list would not help, so it is left out. */
 const maxListedKeys = 30;
