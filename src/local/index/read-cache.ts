@@ -105,7 +105,7 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
   return {
     bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
     object: (key, read) => readThrough(objects, key, read, always),
-    // Lists of parts may be too long to cache.
+    // Lists of parts may be long; their own cache bounds their memory (part-lists.ts).
     objectWithBody: (key, read) => readThrough(bodies, key, read, ({ body }) => body.storage !== "parts"),
     close() {
       unsubscribe();
