@@ -1,5 +1,5 @@
-// Measures rates by concurrency, multipart uploads by number of parts, and memory by open streams.
-import { openStore, type StoreBucket, type StoreUploadedPart } from "../../src/index.ts";
+// Measures rates by concurrency and memory by open streams.
+import { openStore } from "../../src/index.ts";
 import { repeated, streamBucket } from "../bodies.ts";
 import type { Held } from "../child.ts";
 import type { Line } from "../draw/lines.ts";
@@ -35,51 +35,6 @@ export async function concurrencyRows(context: Context, directory: string): Prom
   }
   await store.close();
   return lines;
-}
-
-/** Measures uploads of 10 to 10,000 parts: the cost of a part, of complete, and of a range read. */
-export async function partRows(context: Context, directory: string): Promise<Line[]> {
-  const store = await openStore(directory);
-  await store.createBucket("parts");
-  const bucket = store.bucket("parts");
-  const counts = context.quick ? [10, 1000] : [10, 100, 1000, 10_000];
-  const lines = ["a part, 64 at once", "complete, for each part", "get of a range of 1 KiB"].map((name) => ({
-    ...{ name, points: [] as [number, number][] },
-  }));
-  for (const parts of counts) {
-    context.progress(`upload of ${parts.toLocaleString("en")} parts`);
-    const times: number[][] = [];
-    for (let round = 0; round < 3; round++) times.push(await upload(bucket, `of-${parts}`, parts));
-    for (const [index, line] of lines.entries()) {
-      const measured = figure(times.map((one) => one[index]!));
-      const what = `upload of ${parts.toLocaleString("en")} parts: ${line.name}`;
-      context.row(makeRow({ what, unit: "µs" }, [measured]));
-      line.points.push([parts, measured.median]);
-    }
-  }
-  await store.close();
-  return lines;
-}
-
-async function upload(bucket: StoreBucket, key: string, parts: number): Promise<number[]> {
-  const made = await bucket.createMultipartUpload(key);
-  const uploaded: StoreUploadedPart[] = [];
-  const begin = performance.now();
-  await forEach(parts, 64, async (index) => {
-    uploaded.push(await made.uploadPart(index + 1, body));
-  });
-  const filled = performance.now();
-  await made.complete(uploaded);
-  const completed = performance.now();
-  const reads = 100;
-  for (let i = 0; i < reads; i++) {
-    const range = { offset: random(parts) * KiB, length: KiB };
-    await present(await bucket.get(key, { range }), key).arrayBuffer();
-  }
-  const read = performance.now();
-  return [(filled - begin) / parts, (completed - filled) / parts, (read - completed) / reads].map(
-    (ms) => ms * 1000,
-  );
 }
 
 /** Measures the memory of open streams, in a new process for each number of streams. */

@@ -4,8 +4,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { linesOf } from "../draw/lines.ts";
 import { costRows } from "../growth/costs.ts";
+import { partRows } from "../growth/parts.ts";
 import { storeOf } from "../growth/stores.ts";
-import { concurrencyRows, partRows, streamRows } from "../growth/widths.ts";
+import { concurrencyRows, streamRows } from "../growth/widths.ts";
 import type { LargeStore } from "../large-store.ts";
 import type { Context, Section } from "../section.ts";
 

@@ -1,7 +1,8 @@
 // The Records port on PostgreSQL.
 import { setTimeout as pause } from "node:timers/promises";
+import { createPartListCache } from "../engine/codec/part-list-cache.ts";
 import { decodeObject, decodePart, decodeUpload } from "../engine/codec/record-codec.ts";
-import type { Change, Records, UploadScan } from "../engine/records.ts";
+import type { Body, Change, Records, UploadScan } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
@@ -34,6 +35,8 @@ export function createClusterRecords({
   bucketCache: BucketCache;
   close(): Promise<void>;
 }): Records {
+  /** By bucket and key. The number of a list is never reused. */
+  const partLists = createPartListCache<{ readonly manifest: unknown; readonly body: Body }>();
   const readOne = createReadBatching(database);
   const putOne = createGroupCommit(database);
 
@@ -133,8 +136,18 @@ export function createClusterRecords({
       return row[0] === null ? undefined : decodeObject(row[0] as string);
     },
     async objectWithBody(bucket, key) {
-      const [row] = await readMatches(bucket, queries.objectWithBody, [keyBytes(key)]);
-      return row && toObjectWithBody(row);
+      // Read before the statement: then the list is here even if it leaves the cache meanwhile.
+      const cached = partLists.get(`${bucket}\n${key}`);
+      const values = [keyBytes(key), cached?.manifest ?? null];
+      const [row] = await readMatches(bucket, queries.objectWithBody, values);
+      if (row === undefined) return undefined;
+      const [record, , , , text, manifest] = row;
+      if (cached !== undefined && manifest === cached.manifest)
+        return { record: decodeObject(record as string), body: cached.body };
+      const found = toObjectWithBody(row);
+      if (typeof text === "string")
+        partLists.set(`${bucket}\n${key}`, { manifest, body: found.body }, text.length);
+      return found;
     },
     objects: (bucket, scan) => readPage((statement, values) => readMatches(bucket, statement, values), scan),
     ...createVersionReads(readMatches),

@@ -11,8 +11,8 @@ export interface Blobs {
   /** Stages medium-sized bodies faster, by writing several together. */
   readonly batched?: BatchedBlobs;
   /**
-   * Opens the blobs of one body, in order. They stay readable until closed, even if removed.
-   * Returns undefined if `isReferenced` reports that no record references the blobs.
+   * Opens blobs of one body, in order. They stay readable until closed, even if removed. The first
+   * blob of the body identifies it; others that will not be read can be left out. Returns undefined if `isReferenced` reports that no record references the blobs.
    */
   open(
     bucket: string,

@@ -149,12 +149,17 @@ export interface VersionOptions {
   readonly time?: number | undefined;
 }
 
-export interface DescribeOptions extends VersionOptions {
+interface ReadOptions extends VersionOptions {
   readonly condition?: Condition | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
 
-export interface GetOptions extends DescribeOptions {
+export interface DescribeOptions extends ReadOptions {
+  /** "omit": do not return the parts, of which an object may have thousands. */
+  readonly parts?: "omit" | undefined;
+}
+
+export interface GetOptions extends ReadOptions {
   /** The number of a part, counted from 1, to read instead of a range. */
   readonly part?: number | undefined;
   readonly range?: RangeRequest | undefined;

@@ -41,6 +41,10 @@ export function createObjects(context: Context): Objects {
     },
     async describe(bucket, key, options = {}) {
       checkKey(key);
+      if (options.parts === "omit" && isCurrent(options)) {
+        const record = await records.object(bucket, key);
+        if (record !== undefined) return toDescribeOutcome(bucket, { record }, options).outcome;
+      }
       const { found, marker } = await findVersion(context, bucket, key, options);
       if (found === undefined) return toMissing(marker);
       return toDescribeOutcome(bucket, found, options).outcome;
@@ -110,13 +114,13 @@ async function toGetOutcome(
 /** Checks the condition of a read, then the customer's key. Also returns the data key. */
 function toDescribeOutcome(
   bucket: string,
-  { record, body }: ObjectWithBody,
-  { condition, customerKey }: DescribeOptions,
+  { record, body }: Pick<ObjectWithBody, "record"> & Partial<ObjectWithBody>,
+  { condition, customerKey }: Omit<DescribeOptions, "parts">,
 ): { readonly outcome: DescribeOutcome; readonly dataKey?: DataKey | undefined } {
   const clause = condition === undefined ? undefined : findFailedClause(condition, record);
   if (clause !== undefined) return { outcome: { outcome: "refused", record, clause } };
   const dataKey = customerDataKey(customerKey, record.encryption, { bucket, key: record.key });
-  const parts = body.storage === "parts" ? body.parts : undefined;
+  const parts = body?.storage === "parts" ? body.parts : undefined;
   return { outcome: { outcome: "found", record: withOpenedChecksums(record, dataKey), parts }, dataKey };
 }
 

@@ -2,12 +2,12 @@
 // bodies in a segment. File and folder are synced before a record references the blob.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Blobs, StagedBlob } from "../engine/blobs.ts";
+import type { Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import { limits } from "../model/limits.ts";
 import { createFolders, type Folders, type Slot } from "./bytes/blob-folders.ts";
 import { checksumSeed, storedBytes, writeBlockFile } from "./bytes/block-writer.ts";
 import { createCompaction } from "./bytes/compaction.ts";
-import { missingBlobError, openBlob, openParts } from "./bytes/open-blob.ts";
+import { missingBlobError, openBlob, openParts, openTwo } from "./bytes/open-blob.ts";
 import { createRelocator } from "./bytes/relocate.ts";
 import {
   createGroupMemory,
@@ -175,8 +175,9 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         }),
 
     async open(bucket, blobs, isReferenced) {
-      if (blobs.length > 1) return openParts(storage, pins, blobs, isReferenced);
-      const blob = blobs[0]!;
+      const [blob, second] = blobs as readonly [StoredBlob, ...StoredBlob[]];
+      if (blobs.length > 2) return openParts(storage, pins, blobs, isReferenced);
+      if (second !== undefined) return openTwo(storage, [blob, second], isReferenced);
       const reader = await openBlob(storage, blob);
       if (reader !== undefined) return reader;
       // Return undefined if the blob was removed with its record or moved by compaction. Otherwise

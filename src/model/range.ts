@@ -42,6 +42,7 @@ export function partRange(
   if (parts === undefined && number === 1) return { offset: 0, length: size };
   const part = parts?.[number - 1];
   if (parts === undefined || part === undefined) throw new StoreError("InvalidPartNumber");
-  const offset = parts.slice(0, number - 1).reduce((sum, before) => sum + before.size, 0);
+  let offset = 0;
+  for (let index = 0; index < number - 1; index++) offset += parts[index]!.size;
   return { offset, length: part.size };
 }

@@ -118,7 +118,7 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     try {
       const outcome =
         request.method === "HEAD"
-          ? withoutBytes(await engine.describe(bucket.name, record.key, { condition }), range)
+          ? withoutBytes(await engine.describe(bucket.name, record.key, { condition, parts: "omit" }), range)
           : await engine.get(bucket.name, record.key, { condition, range });
       if (outcome.outcome === "missing") return notFound(publicRequest);
       if (outcome.outcome === "refused")

@@ -28,9 +28,11 @@ export const queries = statements({
         (SELECT record FROM store.objects o WHERE o.bucket = b.id AND o.key = asked.key)
       FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
       LEFT JOIN store.buckets b ON b.name = asked.bucket ORDER BY asked.place`,
-  objectWithBody: `SELECT o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b
+  /** Without the list of parts if it is the list $3, which the caller has cached. */
+  objectWithBody: `SELECT o.record, o.inline, o.blob, o.stored, m.parts, o.manifest FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
-      LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
+      LEFT JOIN store.manifests m ON m.id = o.manifest AND o.manifest IS DISTINCT FROM $3::bigint
+      WHERE b.name = $1`,
   /** All records of a page as one text, one per line: cheaper than one row each. */
   objects: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
         SELECT string_agg(record, E'\\n') AS records FROM (

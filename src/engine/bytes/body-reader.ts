@@ -2,13 +2,14 @@
 // overwritten or deleted. The file of a body that is not read for a minute is closed.
 import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";
-import type { BlobReader, StoredBlob } from "../blobs.ts";
+import type { BlobReader } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import { type DataKey, sealedSize } from "../encryption/sealed-blocks.ts";
 import { decrypt, decryptWhole } from "../encryption/sealed-reader.ts";
 import type { ObjectBytes } from "../engine.ts";
 import type { Body } from "../records.ts";
 import { once } from "./byte-streams.ts";
+import { type FoundSegments, findSegments, type Segment } from "./find-segments.ts";
 
 export interface BodyRequest {
   readonly bucket: string;
@@ -35,10 +36,16 @@ export async function openBody(
     checkLength(context, request, { size: request.size, stored: body.bytes.length });
     return inlineBytes(openInline(context, body.bytes, request));
   }
-  let segments = toSegments(body, request);
-  for (const { size, blob } of segments) checkLength(context, request, { size, stored: blob.size });
+  const find = (stored: Exclude<Body, { storage: "inline" }>) =>
+    findSegments(toSegments(stored, request), request.range, ({ size, blob }) =>
+      checkLength(context, request, { size, stored: blob.size }),
+    );
+  let found = find(body);
   const open = () => {
+    const { first, segments } = found;
     const blobs = segments.map(({ blob }) => blob);
+    // The first blob identifies the body.
+    if (segments[0] !== first) blobs.unshift(first.blob);
     return context.blobs.open(request.bucket, blobs, request.isReferenced);
   };
   const reopen = async () => {
@@ -46,13 +53,13 @@ export async function openBody(
     const now = reader === undefined ? await request.currentBody() : undefined;
     if (now === undefined || now.storage === "inline") return reader;
     // Compaction moved the bytes while the file was closed.
-    segments = toSegments(now, request);
+    found = find(now);
     return open();
   };
   const reader = await open();
   if (reader === undefined) return undefined;
   return toObjectBytes(reader, reopen, request.range.length, (opened, into) =>
-    readSegments(context, opened, segments, request, into),
+    readSegments(context, opened, found, request, into),
   );
 }
 
@@ -95,20 +102,14 @@ function toSegments(body: Exclude<Body, { storage: "inline" }>, { size }: BodyRe
   return body.storage === "blob" ? [{ number: 0, size, blob: body.blob }] : body.parts;
 }
 
-interface Segment {
-  readonly number: number;
-  readonly size: number;
-  readonly blob: StoredBlob;
-}
-
 async function* readSegments(
   context: Context,
   reader: BlobReader,
-  segments: readonly Segment[],
+  { segments, offset: firstOffset }: FoundSegments,
   { range, dataKey }: BodyRequest,
   into: Uint8Array | undefined,
 ): AsyncIterable<Uint8Array> {
-  let start = 0;
+  let start = firstOffset;
   let delivered = 0;
   for (const { number, size, blob } of segments) {
     const offset = Math.max(0, range.offset - start);

@@ -1,6 +1,8 @@
 // Open databases of buckets for reading, on the serving thread. Another process can delete a bucket
 // at any time, so a read that finds nothing checks whether its bucket still exists.
 import { existsSync, rmSync } from "node:fs";
+import { createPartListCache } from "../../engine/codec/part-list-cache.ts";
+import type { BodyPart } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { createLru } from "../disk/lru.ts";
@@ -67,6 +69,7 @@ export function createBuckets(layout: Layout): Buckets {
     }
   }
   const cacheBudget = createCacheBudget();
+  const partLists = createPartListCache<readonly BodyPart[]>();
   const handles = createLru(128, openByName, ({ database, cache }) => {
     cache.close();
     database.close();
@@ -103,7 +106,7 @@ export function createBuckets(layout: Layout): Buckets {
     const path = bucketPaths(layout, bucket.id).database;
     try {
       const database = openForReading(path);
-      const queries = createQueries(database);
+      const queries = createQueries(database, { cache: partLists, bucketId: bucket.id });
       if (!queries.isDeleted()) {
         return { bucket, database, queries, cache: createReadCache(changeCounters.open(path), cacheBudget) };
       }

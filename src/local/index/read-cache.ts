@@ -109,7 +109,7 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
     bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
     exists: (read) => readThrough(existing, "", () => read() || undefined, always) === true,
     object: (key, read) => readThrough(objects, key, read, always),
-    // Lists of parts may be too long to cache.
+    // Lists of parts may be long; their own cache bounds their memory (part-lists.ts).
     objectWithBody: (key, read) => readThrough(bodies, key, read, ({ body }) => body.storage !== "parts"),
     close() {
       unsubscribe();

@@ -2,31 +2,33 @@
 import { decodeManifest } from "../../engine/codec/record-codec.ts";
 import type { Body, BodyPart } from "../../engine/records.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { damagedError, verifyBytes, verifyText } from "./checksum.ts";
+import { verifyBytes, verifyText } from "./checksum.ts";
 
 /** The value of `inline` for an empty body, which has no row in `bodies`. */
 export const emptyBody = 0;
 
-/** The record and the columns that locate the body. The list of parts is text. */
+/** The record and the columns that locate the body. `manifest` is the row of a list of parts. */
 export type BodyRow = readonly [
   record: string,
   blob: string | null,
   stored: number | null,
   inline: number | null,
   bytes: Uint8Array | null,
-  manifest: string | null,
+  manifest: number | null,
 ];
 
-export function toBody(record: ObjectRecord, row: readonly [...BodyRow, ...unknown[]]): Body {
+/** Returns the list of parts in the row `manifest`, which must belong to the record. */
+export type ReadParts = (manifest: number, record: ObjectRecord) => readonly BodyPart[];
+
+export function toBody(
+  record: ObjectRecord,
+  row: readonly [...BodyRow, ...unknown[]],
+  readParts: ReadParts,
+): Body {
   const [, blob, stored, inline, bytes, manifest] = row;
   const { key, version } = record;
   if (blob !== null) return { storage: "blob", blob: { id: blob, size: stored! } };
-  if (manifest !== null) {
-    const [owner, parts] = ownedParts(manifest, `the list of parts of "${key}"`);
-    if (owner !== version)
-      throw damagedError(`the list of parts of "${key}", which belongs to another object,`);
-    return { storage: "parts", parts };
-  }
+  if (manifest !== null) return { storage: "parts", parts: readParts(manifest, record) };
   if (inline === emptyBody && record.size === 0 && record.encryption === undefined)
     return { storage: "inline", bytes: new Uint8Array() };
   return { storage: "inline", bytes: verifyBytes(version, bytes, `the body of "${key}"`) };

@@ -69,6 +69,7 @@ export async function headObject(call: Call): Promise<S3Response> {
     customerKey: readCustomerKey(request),
     version: operation.version,
     time: readTime(call),
+    parts: part === undefined ? "omit" : undefined,
   });
   if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);

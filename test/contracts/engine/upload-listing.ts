@@ -92,6 +92,30 @@ export const uploadListing: Chapter = async (t, shared) => {
     },
   );
 
+  await t.test(
+    "every range of an object of parts is that of its current version, however often read",
+    async () => {
+      const { engine } = await emptied(shared);
+      for (const seed of [1, 2]) {
+        const bodies = [7, 70_000, 20, 0, 5000].map((size) => sampleBytes(size + seed).subarray(seed));
+        const upload = await engine.createUpload(bucket, "a");
+        const numbered = Object.fromEntries(bodies.map((body, index) => [index + 1, body]));
+        const parts = await uploadParts(engine, upload, numbered);
+        await engine.completeUpload(bucket, upload, parts);
+        const whole = Buffer.concat(bodies);
+        for (const offset of [0, 6, 7, 70_006, 70_007, 70_020, 70_027, whole.length - 1]) {
+          for (const length of [1, 2, 30, 100_000]) {
+            const content = await contentOf(engine, "a", { range: { offset, length } });
+            assertBytes(content, whole.subarray(offset, offset + length));
+          }
+        }
+      }
+      const described = await engine.describe(bucket, "a", { parts: "omit" });
+      assert.ok(described.outcome === "found");
+      assert.deepEqual([described.record.size, described.parts], [75_027, undefined]);
+    },
+  );
+
   await t.test("a delete with an etag condition deletes the object only if its etag matches", async () => {
     const { engine } = await emptied(shared);
     const put = await engine.put(bucket, "a", sampleBytes(3));

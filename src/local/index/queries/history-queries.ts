@@ -1,14 +1,13 @@
 // Queries of the versions of one key: the current object and the rows of the history. Both tables
 // are read in one snapshot, because a commit moves versions between them.
 import { decodeObject } from "../../../engine/codec/record-codec.ts";
-import type { Body, InspectedVersion, ObjectWithBody, StoredVersion } from "../../../engine/records.ts";
+import type { InspectedVersion, ObjectWithBody, StoredVersion } from "../../../engine/records.ts";
 import { keyBytes } from "../../../model/key.ts";
-import type { ObjectRecord } from "../../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../../model/version.ts";
 import { blobContext, damagedError, verifyText } from "../../rows/checksum.ts";
 import { decodeHistoryRow } from "../../rows/history-row.ts";
 import { isLater } from "../../rows/object-row.ts";
-import { type BodyRow, toBody } from "../../rows/stored-body.ts";
+import { type BodyRow, type ReadParts, toBody } from "../../rows/stored-body.ts";
 import {
   existenceKey,
   inSnapshot,
@@ -16,6 +15,7 @@ import {
   parseExistenceKey,
   unindexedError,
 } from "../existence-index.ts";
+import type { PartLists } from "../part-lists.ts";
 import { type Database, prepareArrays } from "../sqlite.ts";
 
 export interface HistoryQueries {
@@ -34,7 +34,6 @@ export interface HistoryQueries {
 
 type VersionColumns = readonly [
   ...BodyRow,
-  manifestId: number | null,
   entry: number,
   version: string,
   versioned: number,
@@ -52,12 +51,12 @@ type VersionAndCurrent = readonly [
   currentStored: number | null,
 ];
 
-export function createHistoryQueries(database: Database): HistoryQueries {
+export function createHistoryQueries(database: Database, partLists: PartLists): HistoryQueries {
   const sql = prepareStatements(database);
 
   function current(key: string, bytes: Uint8Array): ObjectWithBody | undefined {
     const row = sql.object.get(bytes);
-    return row && toCurrent(key, row, Number.POSITIVE_INFINITY);
+    return row && toCurrent(key, row, partLists.get);
   }
 
   /**
@@ -86,7 +85,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       if (indexed?.kind !== "version" || Buffer.compare(indexed.key, bytes) !== 0) continue;
       const row = sql.byVersion.get(indexed.version, bytes);
       if (row === undefined) throw lostError(`a version of "${key}"`);
-      if (row[7] > entry && toStoredVersion(row, bytes).version.uploaded <= time)
+      if (row[6] > entry && toStoredVersion(row, bytes, partLists.get).version.uploaded <= time)
         throw damagedError(`the index of the versions of "${key}"`);
     }
   }
@@ -104,9 +103,9 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         checkNewer(key, 0, time);
         return undefined;
       }
-      const { version, body } = toStoredVersion(row, row[14]);
+      const { version, body } = toStoredVersion(row, row[13], partLists.get);
       if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
-      if (row[11] <= time) checkNewer(key, row[7], time);
+      if (row[10] <= time) checkNewer(key, row[6], time);
       return isDeleteMarker(version) ? undefined : { record: version, body: body! };
     });
   }
@@ -123,7 +122,7 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         if (newest !== undefined && isVersionNamed(newest.record, id))
           return { version: newest.record, body: newest.body, isCurrent: true };
         const row = findInHistory(bytes, id);
-        if (row !== undefined) return toStoredVersion(row, row[14]);
+        if (row !== undefined) return toStoredVersion(row, row[13], partLists.get);
         if (id === nullVersion || sql.existence.get(existenceKey.version(bytes, id)) !== undefined)
           throwIfLost(key, bytes, id === nullVersion ? "null" : "any");
         else if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
@@ -137,8 +136,8 @@ export function createHistoryQueries(database: Database): HistoryQueries {
         const newest = current(key, bytes);
         if (newest !== undefined) return newest.record;
         const row = sql.newest.get(bytes);
-        if (row !== undefined && row[11] === Number.POSITIVE_INFINITY)
-          return toStoredVersion(row, bytes).version;
+        if (row !== undefined && row[10] === Number.POSITIVE_INFINITY)
+          return toStoredVersion(row, bytes, partLists.get).version;
         // Without a current object, the newest version is a delete marker.
         if (row !== undefined) throw lostError(`the newest version of "${key}"`);
         throwIfLost(key, bytes);
@@ -149,23 +148,23 @@ export function createHistoryQueries(database: Database): HistoryQueries {
       const bytes = keyBytes(key);
       // One statement reads both tables in one snapshot. Anything unusual is read again and checked.
       const row = sql.at.get(bytes, time);
-      if (row === undefined || !isReplacedAfter(key, row, time)) return objectAtChecked(key, bytes, time);
-      return toObjectAt(key, bytes, row, time);
+      const isUsual = row !== undefined && row[5] === null && isReplacedAfter(key, row, time);
+      return isUsual ? toObjectAt(key, row, time, partLists.get) : objectAtChecked(key, bytes, time);
     },
     historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
     inspectEntry(entry) {
       return inSnapshot(database, () => {
         const row = sql.byEntry.get(entry);
         if (row === undefined) return undefined;
-        const { version, body } = toStoredVersion(row, row[14]);
-        if (sql.existence.get(existenceKey.version(row[14], version.version)) === undefined)
+        const { version, body } = toStoredVersion(row, row[13], partLists.inspect);
+        if (sql.existence.get(existenceKey.version(row[13], version.version)) === undefined)
           throw unindexedError(`a version of "${version.key}"`);
         return { version, body };
       });
     },
     isShared: (blob) => sql.shared.get(blob) !== undefined,
     entryKey(entry) {
-      const key: unknown = sql.byEntry.get(entry)?.[14];
+      const key: unknown = sql.byEntry.get(entry)?.[13];
       return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
     },
   };
@@ -174,37 +173,37 @@ export function createHistoryQueries(database: Database): HistoryQueries {
 /** Returns undefined for a delete marker. Throws if the index has led to a later version. */
 function toObjectAt(
   key: string,
-  bytes: Uint8Array,
   row: VersionAndCurrent,
   time: number,
+  readParts: ReadParts,
 ): ObjectWithBody | undefined {
-  const { version, body } = toStoredVersion(row, bytes);
+  const { version, body } = toStoredVersion(row, keyBytes(key), readParts);
   if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
   return isDeleteMarker(version) ? undefined : { record: version, body: body! };
 }
 
 /** Whether the version was replaced after the time, and the current object written after it too. */
 function isReplacedAfter(key: string, row: VersionAndCurrent, time: number): boolean {
-  const { 11: until, 14: record, 15: blob, 16: stored } = row;
+  const { 10: until, 13: record, 14: blob, 15: stored } = row;
   // Null if no version existed at the time.
   if (!(until > time)) return false;
   return isLater(verifyText(record, `the record of "${key}"`, blobContext(blob, stored)), time);
 }
 
-/** Returns undefined if the object was written after the time. */
-function toCurrent(key: string, row: BodyRow, time: number): ObjectWithBody | undefined {
-  const [checked, blob, stored, inline, bytes, parts] = row;
-  const text = verifyText(checked, `the record of "${key}"`, blobContext(blob, stored));
-  if (isLater(text, time)) return undefined;
-  const record = decodeObject(text);
+function toCurrent(key: string, row: BodyRow, readParts: ReadParts): ObjectWithBody {
+  const [checked, blob, stored] = row;
+  const record = decodeObject(verifyText(checked, `the record of "${key}"`, blobContext(blob, stored)));
   if (record.key !== key) throw damagedError(`the record of "${key}", which is that of "${record.key}",`);
-  if (record.uploaded > time) return undefined;
-  return { record, body: toBody(record, [checked, blob, stored, inline, bytes, parts]) };
+  return { record, body: toBody(record, row, readParts) };
 }
 
-function toStoredVersion(row: readonly [...VersionColumns, ...unknown[]], key: Uint8Array): StoredVersion {
-  const [record, blob, stored, inline, , , manifest, entry, version, versioned, since, until, size] = row;
-  const until_checksum = row[13];
+function toStoredVersion(
+  row: readonly [...VersionColumns, ...unknown[]],
+  key: Uint8Array,
+  readParts: ReadParts,
+): StoredVersion {
+  const [record, blob, stored, inline, , manifest, entry, version, versioned, since, until, size] = row;
+  const until_checksum = row[12];
   const columns = {
     entry,
     key,
@@ -223,24 +222,17 @@ function toStoredVersion(row: readonly [...VersionColumns, ...unknown[]], key: U
   const decoded = decodeHistoryRow(columns);
   const isCurrent = until === Number.POSITIVE_INFINITY;
   if (isDeleteMarker(decoded)) return { version: decoded, body: undefined, isCurrent };
-  return { version: decoded, body: bodyOf(decoded, row), isCurrent };
-}
-
-/** A list of parts that is missing must not be read as an inline body. */
-function bodyOf(record: ObjectRecord, row: readonly [...VersionColumns, ...unknown[]]): Body {
-  if (row[6] !== null && row[5] === null) throw lostError(`the list of parts of "${record.key}"`);
-  return toBody(record, row);
+  return { version: decoded, body: toBody(decoded, row, readParts), isCurrent };
 }
 
 function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
-  const joins = "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest";
-  const columns =
-    "inline, bytes, parts, manifest, entry, version, versioned, since, until, size, until_checksum";
+  const joins = "LEFT JOIN bodies ON bodies.id = inline";
+  const columns = "inline, bytes, manifest, entry, version, versioned, since, until, size, until_checksum";
   const select = `SELECT record, blob, stored, ${columns}, key FROM history ${joins}`;
   return {
     object: sql<BodyRow>(
-      `SELECT record, blob, stored, inline, bytes, parts FROM objects ${joins} WHERE key = ?`,
+      `SELECT record, blob, stored, inline, bytes, manifest FROM objects ${joins} WHERE key = ?`,
     ),
     byVersion: sql<HistoryBodyRow>(`${select} WHERE version = ? AND key = ?`),
     byNull: sql<HistoryBodyRow>(`${select} WHERE key = ? AND versioned = 0`),
@@ -248,11 +240,11 @@ function prepareStatements(database: Database) {
     newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
     historyAt: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
     at: sql<VersionAndCurrent>(
-      "SELECT h.record, h.blob, h.stored, h.inline, bytes, parts, h.manifest, h.entry, h.version, h.versioned, " +
+      "SELECT h.record, h.blob, h.stored, h.inline, bytes, h.manifest, h.entry, h.version, h.versioned, " +
         "h.since, h.until, h.size, h.until_checksum, o.record, o.blob, o.stored " +
         "FROM objects o LEFT JOIN history h ON h.entry = " +
         "(SELECT entry FROM history WHERE key = o.key AND since <= ?2 ORDER BY entry DESC LIMIT 1) " +
-        "LEFT JOIN bodies ON bodies.id = h.inline LEFT JOIN manifests ON manifests.id = h.manifest " +
+        "LEFT JOIN bodies ON bodies.id = h.inline " +
         "WHERE o.key = ?1",
     ),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),

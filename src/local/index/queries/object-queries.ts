@@ -10,6 +10,7 @@ import { garbageBlobChecksum, garbageManifestChecksum } from "../../rows/checksu
 import { matchesRecord } from "../../rows/object-row.ts";
 import { type BodyRow, ownedParts, toBody } from "../../rows/stored-body.ts";
 import { existenceKey, inSnapshot, lostError, unindexedError } from "../existence-index.ts";
+import { createPartLists, type PartListOptions } from "../part-lists.ts";
 import { parseDeletedMark } from "../schema.ts";
 import { type Database, prepareArrays } from "../sqlite.ts";
 import { createHistoryQueries, type HistoryQueries } from "./history-queries.ts";
@@ -54,8 +55,9 @@ type GarbageRow = readonly [
   parts: string | null,
 ];
 
-export function createQueries(database: Database): Queries {
+export function createQueries(database: Database, cachedLists?: PartListOptions): Queries {
   const sql = prepareStatements(database);
+  const partLists = createPartLists(database, cachedLists);
   const listing = createVersionListing(database);
   const readSettings = createSettingsReader(database);
 
@@ -93,11 +95,30 @@ export function createQueries(database: Database): Queries {
     });
   }
 
+  /** Returns undefined if the list of parts is not cached. */
+  function withCachedParts(key: string, row: BodyRow): ObjectWithBody | undefined {
+    const record = toObject(key, row);
+    const manifest = row[5];
+    if (manifest === null) return { record, body: toBody(record, row, partLists.get) };
+    const parts = partLists.find(manifest, record);
+    return parts && { record, body: { storage: "parts", parts } };
+  }
+
+  /** Reads the object again, in one snapshot with its list of parts. */
+  function readWithParts(key: string): ObjectWithBody | undefined {
+    return inSnapshot(database, () => {
+      const row = sql.objectWithBody.get(keyBytes(key));
+      if (row === undefined) return undefined;
+      const record = toObject(key, row);
+      return { record, body: toBody(record, row, partLists.get) };
+    });
+  }
+
   return {
     ...createUploadQueries(database),
     ...createOutboxQueries(database),
     ...createSegmentQueries(database),
-    ...createHistoryQueries(database),
+    ...createHistoryQueries(database, partLists),
     versions: listing.versions,
     isDeleted() {
       return isMarkedDeleted(sql.bucket.get()?.[0]);
@@ -118,12 +139,9 @@ export function createQueries(database: Database): Queries {
     },
     objectWithBody(key) {
       const row = sql.objectWithBody.get(keyBytes(key));
-      if (row === undefined) {
-        throwIfLost(key, (bytes) => sql.object.get(bytes));
-        return undefined;
-      }
-      const record = toObject(key, row);
-      return { record, body: toBody(record, row) };
+      const found = row && (withCachedParts(key, row) ?? readWithParts(key));
+      if (found === undefined) throwIfLost(key, (bytes) => sql.object.get(bytes));
+      return found;
     },
     objects(scan) {
       if (scan.time !== undefined) return listing.objectsAt(scan, scan.time);
@@ -156,7 +174,7 @@ export function createQueries(database: Database): Queries {
         if (!matchesRecord(key, { version: versionAndSize[0], size: versionAndSize[1] }, record))
           throw damagedError(`the index entry of "${text}"`);
         if (!isIndexed) throw unindexedError(`"${text}"`);
-        return { record, body: toBody(record, row) };
+        return { record, body: toBody(record, row, partLists.inspect) };
       });
     },
     garbage(after, limit) {
@@ -205,8 +223,8 @@ function prepareStatements(database: Database) {
     ),
     object: sql<RecordRow>("SELECT record, blob, stored FROM objects WHERE key = ?"),
     objectWithBody: sql<BodyRow>(
-      "SELECT record, blob, stored, inline, bytes, parts FROM objects " +
-        "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest WHERE key = ?",
+      "SELECT record, blob, stored, inline, bytes, manifest FROM objects " +
+        "LEFT JOIN bodies ON bodies.id = inline WHERE key = ?",
     ),
     scan: sql<ListedRow>(
       "SELECT record, blob, stored, key FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?",
