@@ -10,6 +10,7 @@ import { help, type Options, parseOptions, UsageError } from "./options.ts";
 import { type Draw, save } from "./saved.ts";
 import { type Context, type Judged, MiB, type Row, type Section } from "./section.ts";
 import { access } from "./sections/access.ts";
+import { bodies } from "./sections/bodies.ts";
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
@@ -58,6 +59,7 @@ const asked: readonly Section[] = [
   metrics,
   encryption,
   connections,
+  bodies,
   kv,
   quotas,
   access,
