@@ -19,6 +19,7 @@ import { contention } from "./sections/contention.ts";
 import { encryption } from "./sections/encryption.ts";
 import { growth } from "./sections/growth.ts";
 import { kv } from "./sections/kv.ts";
+import { latency } from "./sections/latency.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
 import { metrics } from "./sections/metrics.ts";
@@ -60,6 +61,7 @@ const asked: readonly Section[] = [
   encryption,
   connections,
   bodies,
+  latency,
   kv,
   quotas,
   access,

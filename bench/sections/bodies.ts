@@ -2,13 +2,13 @@
 // processor time of the server. MD5 on one core and the presigned form are the limits.
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { makeCertificate } from "../../test/support/certificate.ts";
 import { md5Alone } from "../limits.ts";
 import { figure, interleave, perSecond, type Round } from "../measure.ts";
 import { type BodyClient, openBodyClient } from "../peers/body-client.ts";
 import { type BodyForm, encodePut } from "../peers/body-forms.ts";
+import { certificateFiles } from "../peers/certificate-files.ts";
 import { startWithScript } from "../peers/s3-store.ts";
 import { processorMilliseconds } from "../processor-time.ts";
 import { type Context, MiB, makeRow, type Section } from "../section.ts";
@@ -86,13 +86,9 @@ async function startSide(context: Context, transport: Transport, started: ChildP
   };
 }
 
-/** Creates a certificate for the run and returns the options of `store serve` that use it. */
-export function certificateOptions(directory: string): string[] {
-  const pair = makeCertificate();
-  const files = { certificate: join(directory, "tls.crt"), key: join(directory, "tls.key") };
-  writeFileSync(files.certificate, pair.certificate);
-  writeFileSync(files.key, pair.key, { mode: 0o600 });
-  return ["--tls-cert", files.certificate, "--tls-key", files.key];
+function certificateOptions(directory: string): string[] {
+  const { certificate, key } = certificateFiles(directory);
+  return ["--tls-cert", certificate, "--tls-key", key];
 }
 
 interface Yardstick {
