@@ -10,6 +10,7 @@ import { help, type Options, parseOptions, UsageError } from "./options.ts";
 import { type Draw, save } from "./saved.ts";
 import { type Context, type Judged, MiB, type Row, type Section } from "./section.ts";
 import { access } from "./sections/access.ts";
+import { bodies } from "./sections/bodies.ts";
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
@@ -19,6 +20,7 @@ import { contention } from "./sections/contention.ts";
 import { encryption } from "./sections/encryption.ts";
 import { growth } from "./sections/growth.ts";
 import { kv } from "./sections/kv.ts";
+import { latency } from "./sections/latency.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
 import { metrics } from "./sections/metrics.ts";
@@ -59,6 +61,8 @@ const asked: readonly Section[] = [
   metrics,
   encryption,
   connections,
+  bodies,
+  latency,
   kv,
   quotas,
   access,

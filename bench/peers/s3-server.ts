@@ -13,7 +13,7 @@ export interface S3Server {
   /** Whether acknowledged writes are synced to disk. */
   readonly isSynced: boolean;
   /** Returns a presigned path for a key, or for the bucket if `key` is omitted. */
-  path(method: string, key?: string): string;
+  path(method: string, key?: string, query?: readonly (readonly [string, string])[]): string;
 }
 
 export interface S3Address {
@@ -32,9 +32,10 @@ export function s3ServerAt(address: S3Address): S3Server {
     name,
     port: Number(new URL(endpoint).port),
     isSynced,
-    path: (method, key) =>
+    path: (method, key, query = []) =>
       presign({
         ...{ endpoint, method, accessKeyId, secretAccessKey, region: "us-east-1" },
+        query,
         path: key === undefined ? `/${bucketName}` : `/${bucketName}/${key}`,
         ...{ time: Date.now(), expiresInSeconds: 3600 },
       }).slice(endpoint.length),

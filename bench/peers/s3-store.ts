@@ -20,12 +20,19 @@ export interface WithScriptOptions {
   readonly prepare?: (engine: Engine, credentials: Credentials) => Promise<void>;
 }
 
+export interface WithScript {
+  readonly server: S3Server;
+  readonly scriptUrl: string;
+  readonly s3Url: string;
+  readonly access: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
 /** Starts `store serve` with the S3 API and a script whose `env.BUCKET` is the bucket. */
 export async function startWithScript(
   directory: string,
   started: ChildProcess[],
   { script = "export default { fetch: () => new Response() };", args = [], prepare }: WithScriptOptions = {},
-): Promise<{ readonly server: S3Server; readonly scriptUrl: string; readonly s3Url: string }> {
+): Promise<WithScript> {
   writeFileSync(join(directory, "index.js"), script);
   const data = join(directory, "data");
   mkdirSync(data);
@@ -38,5 +45,5 @@ export async function startWithScript(
   const { url, s3 } = await startStore(directory, started, args);
   const key = { accessKeyId, secretAccessKey };
   const server = await s3ServerAt({ name: "store", endpoint: s3.url, ...key, isSynced: true });
-  return { server, scriptUrl: url, s3Url: s3.url };
+  return { server, scriptUrl: url, s3Url: s3.url, access: key };
 }

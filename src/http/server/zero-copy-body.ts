@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
 import type { ListenerState } from "./listener-state.ts";
+import { release } from "./release-buffer.ts";
 
 export interface DirectReader {
   /** Fills `into` and resolves with the number of bytes; fewer only at the end of the body. */
@@ -53,6 +54,8 @@ export function createDirectReader(
     if (fitting.length > 0) pending.into.fill(fitting, pending.filled, pending.filled + fitting.length);
     pending.filled += fitting.length;
     leftover = fitting.length < bytes.length ? bytes.subarray(fitting.length) : undefined;
+    // Chunks of TLS would otherwise make V8 collect all garbage several times during one body.
+    if (leftover === undefined) release(bytes);
     if (pending.filled === pending.into.length) settle();
   }
 

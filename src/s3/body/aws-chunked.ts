@@ -1,5 +1,5 @@
-// Decodes aws-chunked bodies as a stream and verifies the signatures of chunks and trailer. If a
-// signature is wrong, the stream fails before its end, so nothing is committed.
+// Decodes aws-chunked bodies and verifies the signatures of chunks and trailer. If a signature is
+// wrong, the body fails before its end, so nothing is committed.
 import { createHash } from "node:crypto";
 import { emptyHash, scopeText, sha256, sign } from "../../http/sigv4.ts";
 import { constantTimeEqual, type SigningContext } from "../auth/authenticate.ts";
@@ -9,45 +9,144 @@ export interface ChunkedForm {
   /** Context to verify signatures; undefined if the chunks are not signed. */
   readonly signing: SigningContext | undefined;
   readonly hasTrailer: boolean;
+  /** Names of trailers that the body must have. */
+  readonly announced: readonly string[];
 }
 
 const maxLineLength = 4096;
 const maxTrailerLength = 16_384;
 const maxChunkBytes = 5 * 1024 ** 3;
 
-/** Reads lines and byte counts across the boundaries of network chunks. */
-interface Incoming {
-  /** Reads the next line, without its CRLF. */
-  line(): Promise<string>;
-  /** Reads the next `count` bytes, in one or more chunks. */
-  take(count: number): AsyncGenerator<Uint8Array>;
-  isAtEnd(): Promise<boolean>;
+/** Decodes without waiting, because a promise for each chunk would cost as much as its bytes. */
+export interface ChunkDecoder {
+  /** Adds the next bytes as they arrived. Call it only after `take` has returned undefined. */
+  feed(bytes: Uint8Array): void;
+  /**
+   * Returns the next bytes of the body, at most `maxBytes`, as a view of the bytes that were fed.
+   * Returns undefined if all of them are decoded: then their memory can be reused.
+   */
+  take(maxBytes: number): Buffer | undefined;
+  /** Number of bytes of the current chunk that were not fed yet. */
+  missingBytes(): number;
+  /** Accepts bytes of the current chunk that were read without `feed`. */
+  accept(bytes: Uint8Array): void;
+  /** Call it after the last bytes. Throws if the body is incomplete. */
+  end(): void;
+}
+
+const noBytes = Buffer.alloc(0);
+
+/** Fills `trailers` before the body ends. */
+export function createChunkDecoder(form: ChunkedForm, trailers: Map<string, string>): ChunkDecoder {
+  const { signing } = form;
+  let state: "head" | "data" | "data end" | "trailer" | "done" = "head";
+  let rest: Buffer = noBytes;
+  let previous = signing?.signature ?? "";
+  let size = 0;
+  let remaining = 0;
+  let signature: string | undefined;
+  let hash: ReturnType<typeof createHash> | undefined;
+  let trailerLength = 0;
+
+  function accept(bytes: Uint8Array): void {
+    remaining -= bytes.length;
+    const isWhole = bytes.length === size;
+    if (signing !== undefined && !isWhole) hash = (hash ?? createHash("sha256")).update(bytes);
+    if (remaining > 0) return;
+    if (signing !== undefined) {
+      const digest = isWhole ? sha256(bytes) : hash!.digest("hex");
+      previous = checkChunk(signing, previous, digest, signature);
+    }
+    hash = undefined;
+    state = "data end";
+  }
+
+  function readLine(line: string): void {
+    if (state === "head") {
+      ({ size, signature } = parseChunkHead(line));
+      remaining = size;
+      state = size === 0 ? "trailer" : "data";
+      if (size === 0 && signing !== undefined) previous = checkChunk(signing, previous, emptyHash, signature);
+    } else if (state === "data end") {
+      if (line !== "") throw malformed("A chunk does not end with CRLF.");
+      state = "head";
+    } else if (line === "") endTrailer();
+    else {
+      trailerLength += line.length;
+      if (trailerLength > maxTrailerLength) throw new S3Error("MalformedTrailerError");
+      addTrailer(line, trailers);
+    }
+  }
+
+  function endTrailer(): void {
+    state = "done";
+    if (form.hasTrailer && signing !== undefined) checkTrailer(signing, previous, trailers);
+    requireTrailers(form.announced, trailers);
+  }
+
+  /** Returns the next line without its CRLF, or undefined if it is incomplete. */
+  function nextLine(): string | undefined {
+    const end = rest.indexOf("\r\n");
+    if (end > maxLineLength || (end === -1 && rest.length > maxLineLength + 1)) {
+      throw malformed("A line of the chunked body is too long.");
+    }
+    if (end === -1) return undefined;
+    const text = rest.toString("latin1", 0, end);
+    rest = rest.subarray(end + 2);
+    return text;
+  }
+
+  return {
+    accept,
+    missingBytes: () => (state === "data" && rest.length === 0 ? remaining : 0),
+    feed(bytes) {
+      const next = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      rest = rest.length === 0 ? next : Buffer.concat([rest, next]);
+    },
+    take(maxBytes) {
+      while (rest.length > 0) {
+        if (state === "data") {
+          const bytes = rest.subarray(0, Math.min(remaining, maxBytes));
+          rest = rest.subarray(bytes.length);
+          accept(bytes);
+          return bytes;
+        }
+        if (state === "done") throw malformed("Bytes follow the last chunk.");
+        const line = nextLine();
+        if (line === undefined) {
+          // The caller may reuse the memory that the start of the line is in.
+          rest = Buffer.from(rest);
+          return undefined;
+        }
+        readLine(line);
+      }
+      return undefined;
+    },
+    end() {
+      // Some clients omit the CRLF of the last line.
+      const last = rest.toString("latin1");
+      rest = noBytes;
+      if (last !== "") readLine(last);
+      if (state === "trailer") endTrailer();
+      if (state !== "done") throw new S3Error("IncompleteBody");
+    },
+  };
 }
 
 /** Yields the decoded body. Fills `trailers` before the stream ends. */
 export async function* unchunk(
   source: AsyncIterable<Uint8Array>,
-  { signing, hasTrailer }: ChunkedForm,
+  form: ChunkedForm,
   trailers: Map<string, string>,
 ): AsyncGenerator<Uint8Array> {
-  const incoming = readIncoming(source);
-  let previous = signing?.signature ?? "";
-  for (;;) {
-    const { size, signature } = parseChunkHead(await incoming.line());
-    const hash = signing === undefined ? undefined : createHash("sha256");
-    for await (const bytes of incoming.take(size)) {
-      hash?.update(bytes);
+  const decoder = createChunkDecoder(form, trailers);
+  for await (const chunk of source) {
+    decoder.feed(chunk);
+    for (let bytes = decoder.take(chunk.length); bytes !== undefined; bytes = decoder.take(chunk.length)) {
       yield bytes;
     }
-    if (signing !== undefined) {
-      previous = checkChunk(signing, previous, hash!.digest("hex"), signature);
-    }
-    if (size === 0) break;
-    if ((await incoming.line()) !== "") throw malformed("A chunk does not end with CRLF.");
   }
-  await readTrailer(incoming, trailers);
-  if (hasTrailer && signing !== undefined) checkTrailer(signing, previous, trailers);
-  if (!(await incoming.isAtEnd())) throw malformed("Bytes follow the last chunk.");
+  decoder.end();
 }
 
 function parseChunkHead(line: string): { readonly size: number; readonly signature: string | undefined } {
@@ -70,19 +169,21 @@ function checkChunk(
   return expected;
 }
 
-/** Reads lines of `name:value` up to an empty line or the end of the body. */
-async function readTrailer(incoming: Incoming, trailers: Map<string, string>): Promise<void> {
-  let read = 0;
-  while (!(await incoming.isAtEnd())) {
-    const line = await incoming.line();
-    if (line === "") return;
-    read += line.length;
-    const at = line.indexOf(":");
-    if (at < 1 || read > maxTrailerLength) throw new S3Error("MalformedTrailerError");
-    const name = line.slice(0, at).trim().toLowerCase();
-    if (trailers.has(name)) throw new S3Error("MalformedTrailerError");
-    trailers.set(name, line.slice(at + 1).trim());
-  }
+function addTrailer(line: string, trailers: Map<string, string>): void {
+  const at = line.indexOf(":");
+  if (at < 1) throw new S3Error("MalformedTrailerError");
+  const name = line.slice(0, at).trim().toLowerCase();
+  if (trailers.has(name)) throw new S3Error("MalformedTrailerError");
+  trailers.set(name, line.slice(at + 1).trim());
+}
+
+/** Throws if a trailer named in x-amz-trailer is missing. */
+function requireTrailers(announced: readonly string[], trailers: ReadonlyMap<string, string>): void {
+  const missing = announced.find((name) => !trailers.has(name));
+  if (missing === undefined) return;
+  throw new S3Error("InvalidRequest", {
+    message: `The trailer ${missing} is named in x-amz-trailer but missing after the body.`,
+  });
 }
 
 function checkTrailer(signing: SigningContext, previous: string, trailers: Map<string, string>): void {
@@ -94,59 +195,6 @@ function checkTrailer(signing: SigningContext, previous: string, trailers: Map<s
   const text = ["AWS4-HMAC-SHA256-TRAILER", time, scopeText(scope), previous, hash].join("\n");
   if (given === undefined || !constantTimeEqual(sign(key, text), given))
     throw new S3Error("SignatureDoesNotMatch");
-}
-
-function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
-  const chunks = source[Symbol.asyncIterator]();
-  let rest: Buffer = Buffer.alloc(0);
-  let hasEnded = false;
-
-  async function readMore(): Promise<boolean> {
-    if (hasEnded) return false;
-    const { done, value } = await chunks.next();
-    hasEnded = done === true;
-    if (done === true) return false;
-    const next = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    rest = rest.length === 0 ? next : Buffer.concat([rest, next]);
-    return true;
-  }
-
-  return {
-    async line() {
-      for (;;) {
-        const end = rest.indexOf("\r\n");
-        if (end > maxLineLength || (end === -1 && rest.length > maxLineLength + 1)) {
-          throw malformed("A line of the chunked body is too long.");
-        }
-        if (end !== -1) {
-          const text = rest.toString("latin1", 0, end);
-          rest = rest.subarray(end + 2);
-          return text;
-        }
-        if (!(await readMore())) {
-          // Some clients omit the CRLF of the last line.
-          if (rest.length === 0) throw new S3Error("IncompleteBody");
-          const text = rest.toString("latin1");
-          rest = Buffer.alloc(0);
-          return text;
-        }
-      }
-    },
-    async *take(count) {
-      let remaining = count;
-      while (remaining > 0) {
-        if (rest.length === 0 && !(await readMore())) throw new S3Error("IncompleteBody");
-        const bytes = rest.subarray(0, remaining);
-        rest = rest.subarray(bytes.length);
-        remaining -= bytes.length;
-        if (bytes.length > 0) yield bytes;
-      }
-    },
-    async isAtEnd() {
-      while (rest.length === 0) if (!(await readMore())) return true;
-      return false;
-    },
-  };
 }
 
 /** S3 answers every fault of the framing as if the body had ended there. */

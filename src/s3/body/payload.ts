@@ -1,12 +1,13 @@
 // Opens the body of a request: decodes aws-chunked, and verifies the hash of x-amz-content-sha256.
 import { createHash } from "node:crypto";
-import type { ByteStream } from "../../engine/engine.ts";
+import type { ByteStream, DirectReader } from "../../engine/engine.ts";
 import { release } from "../../http/server/release-buffer.ts";
 import { sha256, unsignedPayload } from "../../http/sigv4.ts";
 import { type Authentication, constantTimeEqual } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
-import { type ChunkedForm, unchunk } from "./aws-chunked.ts";
+import { type ChunkedForm, createChunkDecoder, unchunk } from "./aws-chunked.ts";
+import { hashInto, readChunkedInto } from "./direct-readers.ts";
 import type { BudgetShare } from "./document-budget.ts";
 
 export interface Payload {
@@ -32,11 +33,14 @@ export function openPayload(
     const form: ChunkedForm = {
       signing: match[1] === "UNSIGNED-PAYLOAD" ? undefined : signing,
       hasTrailer: match[2] !== undefined,
+      announced: trailerNames(request),
     };
-    const announced = trailerNames(request);
     const length = parseLengthHeader(request, "x-amz-decoded-content-length");
-    const chunks = () => requireTrailers(unchunk(request.http.body(), form, trailers), announced, trailers);
-    const source = { length, chunks, cancel: async () => {} };
+    const chunks = () => unchunk(request.http.body(), form, trailers);
+    const direct = withDirectReader(request, (reader) =>
+      readChunkedInto(reader, createChunkDecoder(form, trailers)),
+    );
+    const source = { length, chunks, ...direct, cancel: async () => {} };
     return { source, bufferedBytes: () => undefined, trailers, share };
   }
   if (/^STREAMING-/.test(payload)) throw new S3Error("NotImplemented");
@@ -57,14 +61,24 @@ export function openPayload(
     return undefined;
   };
   const chunks = () => (isHash ? verifyHash(body(), payload) : body());
-  const { directReader } = request.http;
-  const zeroCopy = isHash || directReader === undefined ? {} : { directReader };
+  const direct = withDirectReader(request, (reader) =>
+    isHash ? hashInto(reader, (actual) => checkHash(actual, payload)) : reader,
+  );
   return {
-    source: { length, chunks, ...zeroCopy, release, cancel: async () => {} },
+    source: { length, chunks, ...direct, release, cancel: async () => {} },
     bufferedBytes,
     trailers,
     share,
   };
+}
+
+/** Returns a source's `directReader`, or nothing if the connection cannot write into buffers. */
+function withDirectReader(
+  { http }: S3Request,
+  wrap: (reader: DirectReader) => DirectReader,
+): Pick<ByteStream, "directReader"> {
+  const { directReader } = http;
+  return directReader === undefined ? {} : { directReader: () => wrap(directReader()) };
 }
 
 async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -87,27 +101,16 @@ function trailerNames(request: S3Request): string[] {
     .filter((name) => name !== "");
 }
 
-/** Yields the chunks; throws at the end if a trailer named in x-amz-trailer is missing. */
-async function* requireTrailers(
-  chunks: AsyncIterable<Uint8Array>,
-  announced: readonly string[],
-  trailers: ReadonlyMap<string, string>,
-): AsyncGenerator<Uint8Array> {
-  yield* chunks;
-  const missing = announced.find((name) => !trailers.has(name));
-  if (missing === undefined) return;
-  throw new S3Error("InvalidRequest", {
-    message: `The trailer ${missing} is named in x-amz-trailer but missing after the body.`,
-  });
-}
-
 async function* verifyHash(chunks: AsyncIterable<Uint8Array>, expected: string): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;
   }
-  const actual = hash.digest("hex");
+  checkHash(hash.digest("hex"), expected);
+}
+
+function checkHash(actual: string, expected: string): void {
   if (constantTimeEqual(actual, expected)) return;
   throw new S3Error("XAmzContentSHA256Mismatch", {
     details: { ClientComputedContentSHA256: expected, S3ComputedContentSHA256: actual },

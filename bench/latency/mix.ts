@@ -1,0 +1,39 @@
+// The mixed work of the latency section: which operation is next, on which key, of which size.
+
+export const kinds = ["GET", "PUT", "LIST", "DELETE"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Signed paths by operation. GET reads keys that DELETE never deletes. */
+export type Paths = Readonly<Record<Kind, readonly string[]>>;
+
+export const keyCount = 512;
+export const keptKey = (index: number) => `kept-${index}`;
+export const changedKey = (index: number) => `changed-${index}`;
+
+const KiB = 1024;
+
+/** Of 100 keys: 60 of 1 KiB, 30 of 16 KiB, 9 of 128 KiB and one of 1 MiB. */
+export function sizeOf(index: number): number {
+  const at = (index * 37) % 100;
+  if (at < 60) return KiB;
+  return at < 90 ? 16 * KiB : at < 99 ? 128 * KiB : 1024 * KiB;
+}
+
+export interface Choice {
+  readonly kind: Kind;
+  readonly index: number;
+}
+
+/** Returns the same sequence in every run: 70 % GET, 20 % PUT, 5 % LIST and 5 % DELETE. */
+export function createMix(): () => Choice {
+  let state = 12_345;
+  const below = (bound: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+  return () => {
+    const at = below(100);
+    const kind = at < 70 ? "GET" : at < 90 ? "PUT" : at < 95 ? "LIST" : "DELETE";
+    return { kind, index: below(keyCount) };
+  };
+}
