@@ -12,7 +12,7 @@ import { commitValues, toSinglePut } from "./index/change.ts";
 import { checkBucketIntegrity } from "./index/check.ts";
 import { createClusterDocuments } from "./index/documents.ts";
 import { createGroupCommit } from "./index/group-commit.ts";
-import { afterAllKeys, keyAfter, readPage, successor } from "./index/listing.ts";
+import { afterAllKeys, findKeys, keyAfter, readPage, successor } from "./index/listing.ts";
 import { toInspectedObject, toObjectWithBody } from "./index/object-row.ts";
 import { calls, deleteEvents, queries } from "./index/queries.ts";
 import { createReadBatching } from "./index/read-batching.ts";
@@ -137,6 +137,8 @@ export function createClusterRecords({
       return row && toObjectWithBody(row);
     },
     objects: (bucket, scan) => readPage((statement, values) => readMatches(bucket, statement, values), scan),
+    findKeys: (bucket, search) =>
+      findKeys((statement, values) => readMatches(bucket, statement, values), search),
     ...createVersionReads(readMatches),
 
     async *inspect(bucket, after) {
