@@ -13,7 +13,7 @@ import { commitValues, toSinglePut } from "./index/change.ts";
 import { checkBucketIntegrity } from "./index/check.ts";
 import { createClusterDocuments } from "./index/documents.ts";
 import { createGroupCommit } from "./index/group-commit.ts";
-import { afterAllKeys, keyAfter, readPage, successor } from "./index/listing.ts";
+import { afterAllKeys, findKeys, keyAfter, readPage, successor } from "./index/listing.ts";
 import { toInspectedObject, toObjectWithBody } from "./index/object-row.ts";
 import { calls, deleteEvents, queries } from "./index/queries.ts";
 import { createReadBatching } from "./index/read-batching.ts";
@@ -150,6 +150,8 @@ export function createClusterRecords({
       return found;
     },
     objects: (bucket, scan) => readPage((statement, values) => readMatches(bucket, statement, values), scan),
+    findKeys: (bucket, search) =>
+      findKeys((statement, values) => readMatches(bucket, statement, values), search),
     ...createVersionReads(readMatches),
 
     async *inspect(bucket, after) {

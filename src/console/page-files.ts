@@ -1,5 +1,5 @@
-// Serves the files of the page from memory, compressed for browsers that accept it. Browsers
-// revalidate each file by its etag.
+// Serves the files of the page from memory, without their comments, compressed for browsers that
+// accept it. Browsers revalidate each file by its etag.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -31,7 +31,8 @@ export function loadPageFiles(folder: string): PageFiles {
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     const type = types[extname(name)];
     if (type === undefined) continue;
-    const bytes = readFileSync(join(folder, name));
+    const text = readFileSync(join(folder, name), "utf8");
+    const bytes = Buffer.from(/\.(?:js|css)$/.test(name) ? withoutComments(text) : text);
     const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
     const file = { bytes, etag, type, compressed: new Map() };
     for (const path of name === "index.html" ? pagePaths : [`/${name}`]) files.set(path, file);
@@ -53,6 +54,15 @@ export function loadPageFiles(folder: string): PageFiles {
     file.compressed.set(encoding, body);
     return { status: 200, headers: [...headers, ["content-encoding", encoding]], body };
   };
+}
+
+/**
+ * Removes comments at the start of a line; most are types. The lines stay, so that a line in an
+ * error message is that of the source.
+ */
+export function withoutComments(code: string): string {
+  const comment = /^[ \t]*(?:\/\/.*|\/\*(?:(?!\*\/)[\s\S])*\*\/)/gm;
+  return code.replace(comment, (text) => text.replace(/[^\n]/g, ""));
 }
 
 type Encoding = "br" | "gzip";

@@ -3,6 +3,7 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import type { S3Access } from "../http/sigv4.ts";
+import { accountRoutes } from "./api/administration/accounts.ts";
 import { auditRoutes } from "./api/administration/audit.ts";
 import { createAuditSearch } from "./api/administration/audit-search.ts";
 import { type ConsoleKeys, keyRoutes } from "./api/administration/keys.ts";
@@ -18,6 +19,7 @@ import { copyRoutes } from "./api/bucket/copies.ts";
 import { detailsRoutes, publicUrl } from "./api/bucket/details.ts";
 import { emptyingRoutes } from "./api/bucket/emptying.ts";
 import { notificationRoutes } from "./api/bucket/notifications.ts";
+import { objectLockRoutes } from "./api/bucket/object-lock.ts";
 import { searchRoutes } from "./api/bucket/search.ts";
 import { shareRoutes } from "./api/bucket/shares.ts";
 import { bucketRoutes } from "./api/buckets.ts";
@@ -74,6 +76,7 @@ export function createRoutes(options: RoutesOptions): readonly Route[] {
     ...shareRoutes({ engine, links, url, now }),
     ...historyRoutes(engine),
     ...versionRoutes(engine, now),
+    ...objectLockRoutes(engine),
     ...singleObjectRoutes(
       engine,
       createLinks(s3, now),
@@ -83,6 +86,7 @@ export function createRoutes(options: RoutesOptions): readonly Route[] {
     ...contentRoutes(engine),
     ...uploadRoutes(engine),
     ...keyRoutes(keys),
+    ...accountRoutes(engine),
     ...metricsRoutes(metrics),
     ...ruleRoutes(engine),
     ...settingRoutes(engine, buckets),

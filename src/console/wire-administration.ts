@@ -84,6 +84,17 @@ export interface HealthDocument {
   readonly endpoint: string;
 }
 
+export interface AccountsDocument {
+  readonly accounts: readonly AccountRow[];
+}
+
+export interface AccountRow {
+  readonly account: string;
+  readonly buckets: number;
+  readonly quota: { readonly bytes?: number | undefined; readonly objects?: number | undefined } | null;
+  readonly usage: { readonly bytes: number; readonly objects: number };
+}
+
 export interface AboutDocument {
   readonly version: string;
   readonly node: string;
@@ -93,12 +104,5 @@ export interface AboutDocument {
   readonly ports: readonly { readonly name: string; readonly url: string }[];
   /** "always": every new object is encrypted. "by bucket": where a bucket or client asks for it. */
   readonly encryption: "always" | "by bucket";
-  readonly quotas: readonly {
-    readonly account: string;
-    readonly bytes: number | null;
-    readonly objects: number | null;
-    readonly usedBytes: number;
-    readonly usedObjects: number;
-  }[];
   readonly providers: readonly { readonly name: string; readonly title: string }[];
 }

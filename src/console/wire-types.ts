@@ -164,10 +164,18 @@ export interface ObjectDocument extends ObjectRow {
   readonly parts?: number | undefined;
   /** Hex MD5 of the customer-provided encryption key (SSE-C). */
   readonly encryptionKeyMd5?: string | undefined;
+  /** Missing if objects of the bucket cannot be locked. */
+  readonly objectLock?: ObjectLockDocument | undefined;
   /** URL of the object in the S3 API, without a signature. */
   readonly url: string;
   /** URL that anyone can open, if the bucket is public. */
   readonly publicUrl: string | null;
+}
+
+/** The lock of an object in a bucket with Object Lock. */
+export interface ObjectLockDocument {
+  readonly retention: { readonly mode: "governance" | "compliance"; readonly until: number } | null;
+  readonly isOnHold: boolean;
 }
 
 /** How the page can show the object; "none": it can only be downloaded. */

@@ -24,6 +24,7 @@ import { createObjects } from "./objects.ts";
 import { createAccountQuotas } from "./quotas/account-quotas.ts";
 import { createQuotaEnforcement } from "./quotas/enforcement.ts";
 import type { Records } from "./records.ts";
+import { createSearches } from "./search.ts";
 import { createOpenUploads } from "./uploads/open-uploads.ts";
 import { abortAll, createUploads } from "./uploads/uploads.ts";
 import { changeSettings } from "./versions/bucket-settings.ts";
@@ -101,6 +102,7 @@ export function createEngine(options: EngineOptions): Engine {
     put: onBucket("put", put),
     delete: onBucket("delete", remove),
     list: onBucket("list", objects.list),
+    search: onBucket("list", createSearches(context).search),
 
     listVersions: onBucket("list", versions.listVersions),
     deleteVersions: onBucket("delete", housekeeping.sweepAfter(versions.deleteVersions)),

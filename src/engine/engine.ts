@@ -26,9 +26,10 @@ import type {
 } from "./maintenance/reports.ts";
 import type { Quotas } from "./quotas/quotas.ts";
 import type { Totals } from "./records.ts";
+import type { Searches } from "./search.ts";
 import type { Versions } from "./versions/versions.ts";
 
-export interface Engine extends Events, Versions {
+export interface Engine extends Events, Searches, Versions {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;

@@ -3,6 +3,7 @@
 import type { Bucket, BucketRecord, Protection, SettingName } from "../model/bucket.ts";
 import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
+import type { KeyMatches, KeySearch } from "../model/key-search.ts";
 import type { Page, PageEntry, Scan, VersionPosition } from "../model/listing.ts";
 import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { Usage } from "../model/settings/quota.ts";
@@ -28,6 +29,8 @@ export interface Records {
   /** Returns the record and the location of its bytes, read in one snapshot. */
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
+  /** Finds keys of objects by a text in any part of them, in key order. Reads no records. */
+  findKeys(bucket: string, search: KeySearch): Promise<KeyMatches>;
 
   /** Returns a version of the key, current or not. The id "null" names the null version. */
   version(bucket: string, key: Key, id: string): Promise<StoredVersion | undefined>;

@@ -118,6 +118,13 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         (page) => page.entries.length > 0,
       );
     },
+    async findKeys(name, search) {
+      return buckets.read(
+        name,
+        (queries) => queries.findKeys(search),
+        ({ scanned }) => scanned > 0,
+      );
+    },
 
     async version(name, key, id) {
       return buckets.read(name, (queries) => queries.version(key, id), isFound);

@@ -3,6 +3,7 @@
 import type { ObjectWithBody, Records } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { compareKeys } from "../model/key.ts";
+import { matchKeys } from "../model/key-search.ts";
 import { collectPage, collectVersionPage, type Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { UploadRecord } from "../model/upload.ts";
@@ -70,6 +71,12 @@ export function createMemoryRecords(): Records {
       const bucket = open(name);
       const objects = scan.time === undefined ? bucket.objects : objectsAt(bucket, scan.time);
       return collectPage((prefix, after) => objectRows(objects, prefix, after), scan);
+    },
+    async findKeys(name, search) {
+      const { prefix, after } = search;
+      const start: Position =
+        after === undefined ? { kind: "start", value: "" } : { kind: "key", value: after };
+      return matchKeys(keysOf(objectRows(open(name).objects, prefix, start)), search);
     },
 
     async version(name, key, id) {
@@ -174,6 +181,10 @@ function* objectRows(
     if (!key.startsWith(prefix)) return;
     yield record;
   }
+}
+
+function* keysOf(records: Iterable<ObjectRecord>): Iterable<string> {
+  for (const { key } of records) yield key;
 }
 
 function isAfter(record: UploadRecord, after: { key: string; id?: string } | undefined): boolean {

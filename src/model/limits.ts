@@ -10,6 +10,8 @@ export const limits = {
   customMetadataBytes: 8192,
   httpMetadataBytes: 8192,
   listEntries: 1000,
+  /** Number of keys that one step of a search compares: a few milliseconds of work. */
+  searchKeys: 10_000,
   /** A page ends early when it contains about this many bytes of metadata (spec 4, list rule 1). */
   listMetadataBytes: 256 * KiB,
   deleteKeys: 1000,

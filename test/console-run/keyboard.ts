@@ -6,14 +6,30 @@ export interface Keyboard {
   press(...keys: string[]): Promise<void>;
   type(text: string): Promise<void>;
   /** Presses Tab until the element with this accessible name has the focus. */
-  tabTo(name: string): Promise<void>;
+  tabTo(name: string | RegExp, options?: TabOptions): Promise<void>;
 }
 
-const maxTabs = 60;
-const focusedName = `(() => {
-  const { ariaLabel, labels, textContent } = document.activeElement;
-  return (ariaLabel ?? labels?.[0]?.textContent ?? textContent).trim();
-})()`;
+export interface TabOptions {
+  /** Selector of an element that contains the wanted element. */
+  readonly within?: string;
+  /** Default: "Tab". */
+  readonly key?: "Tab" | "Shift+Tab";
+}
+
+const maxTabs = 120;
+
+interface Focused {
+  readonly name: string;
+  readonly isWithin: boolean;
+}
+
+function focused(within: string): string {
+  return `(() => {
+    const { ariaLabel, labels, textContent } = document.activeElement;
+    const name = (ariaLabel ?? labels?.[0]?.textContent ?? textContent).trim();
+    return { name, isWithin: document.activeElement.closest(${JSON.stringify(within)}) !== null };
+  })()`;
+}
 
 export function keyboardOf(page: Page): Keyboard {
   const press = async (...keys: string[]) => {
@@ -22,10 +38,13 @@ export function keyboardOf(page: Page): Keyboard {
   return {
     press,
     type: (text) => page.keyboard.type(text),
-    async tabTo(name) {
-      const isThere = async () => (await page.evaluate<string>(focusedName)) === name;
-      for (let i = 0; i < maxTabs && !(await isThere()); i++) await press("Tab");
-      assert.ok(await isThere(), `${name} is reached by the tab key`);
+    async tabTo(name, { within = "html", key = "Tab" } = {}) {
+      const isThere = async () => {
+        const found = await page.evaluate<Focused>(focused(within));
+        return found.isWithin && (typeof name === "string" ? found.name === name : name.test(found.name));
+      };
+      for (let i = 0; i < maxTabs && !(await isThere()); i++) await press(key);
+      assert.ok(await isThere(), `${name} is reached by ${key}`);
     },
   };
 }

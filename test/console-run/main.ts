@@ -13,10 +13,12 @@ const { values } = parseArgs({
     bars: { type: "boolean" },
     figures: { type: "boolean" },
     objects: { type: "string", default: "1000000" },
+    /** Size of the measured upload in MiB; 0 measures none. */
+    upload: { type: "string", default: "1024" },
   },
 });
 if (values.bars === true) {
-  await measureBars({ objects: Number(values.objects), uploadBytes: 1024 * 1024 * 1024 });
+  await measureBars({ objects: Number(values.objects), uploadBytes: Number(values.upload) * 1024 * 1024 });
 } else if (values.figures === true) {
   await drawFigures();
 } else {

@@ -48,7 +48,7 @@ export async function consoleScene(
   t.after(() => engine.close());
 
   async function openSignedOut(options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const context = await browser.newContext({ viewport: { width: 1360, height: 800 }, ...options });
     t.after(() => context.close());
     context.setDefaultTimeout(patience);
     const page = await context.newPage();

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { bucketRecords } from "./records/buckets.ts";
 import { commits } from "./records/commits.ts";
 import { burials } from "./records/garbage-queue.ts";
+import { keySearches } from "./records/key-search.ts";
 import { objectRecords } from "./records/objects.ts";
 import { outbox } from "./records/outbox.ts";
 import { quotas } from "./records/quotas.ts";
@@ -15,6 +16,7 @@ import { versionRecords } from "./records/versions.ts";
 const chapters = {
   objects: objectRecords,
   "scans of objects": objectScans,
+  "searches for keys": keySearches,
   versions: versionRecords,
   "replaced bodies": replacedBodies,
   "uploads and parts": uploadRecords,

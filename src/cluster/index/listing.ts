@@ -1,6 +1,7 @@
 // Fills the pages of a listing from batches of rows. The database groups keys at the delimiter.
 import { decodeObject } from "../../engine/codec/record-codec.ts";
 import { keyBytes } from "../../model/key.ts";
+import { type KeyMatches, type KeySearch, matchPackedKeys } from "../../model/key-search.ts";
 import type { Page, PageEntry, Position, Scan } from "../../model/listing.ts";
 import { metadataBytes } from "../../model/metadata.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -45,6 +46,14 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
   }
 }
 
+export async function findKeys(read: ReadRows, search: KeySearch): Promise<KeyMatches> {
+  const prefix = Buffer.from(keyBytes(search.prefix));
+  const start = search.after === undefined ? prefix : later(prefix, keyAfter(keyBytes(search.after)));
+  const [row] = await read(queries.packedKeys, [start, keysEnd(prefix), search.limit]);
+  const [packed, count] = row ?? [];
+  return matchPackedKeys((packed ?? Buffer.alloc(0)) as Buffer, Number(count ?? 0), search);
+}
+
 /** With a delimiter, a row is a record or a folder. Otherwise one row has a record per line. */
 function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
   if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
@@ -55,7 +64,7 @@ function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string 
 function batchStatement(scan: Scan, after: Position, rowLimit: number): [Statement, unknown[]] {
   const prefix = Buffer.from(keyBytes(scan.prefix));
   const start = later(prefix, toStartBytes(after));
-  const end = prefix.length === 0 ? afterAllKeys : successor(prefix);
+  const end = keysEnd(prefix);
   const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
   const octets = isWeighed ? scan.metadataBytes : Number.MAX_SAFE_INTEGER;
   if (scan.delimiter !== "") {
@@ -69,6 +78,11 @@ function batchStatement(scan: Scan, after: Position, rowLimit: number): [Stateme
       : [queries.objectsAt, [start, end, rowLimit, scan.time]];
   if (isWeighed) return [queries.weighedObjects, [start, end, rowLimit, scan.metadataBytes]];
   return [queries.objects, [start, end, rowLimit]];
+}
+
+/** Returns the first key after all keys with the prefix. */
+function keysEnd(prefix: Buffer): Buffer {
+  return prefix.length === 0 ? afterAllKeys : successor(prefix);
 }
 
 export function toStartBytes({ kind, value }: Position): Buffer {

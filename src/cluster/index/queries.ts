@@ -47,6 +47,12 @@ export const queries = statements({
           ) page
         ) weighed WHERE before < $5
       ) o ON true WHERE b.name = $1`,
+  /** Keys are separated by a byte that UTF-8 never has. */
+  packedKeys: `SELECT o.keys, o.count FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT string_agg(key, '\\xff'::bytea) AS keys, count(*) FROM (
+          SELECT key FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
+        ) page
+      ) o ON true WHERE b.name = $1`,
   folders: `SELECT o.record, o.folder FROM store.buckets b
       LEFT JOIN LATERAL store.list_folders(b.id, $2, $3, $4, $5, $6, $7) o ON true WHERE b.name = $1`,
   /** Like `objects` and `weighedObjects`, of the objects at a time. */

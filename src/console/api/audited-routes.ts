@@ -108,8 +108,8 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "POST /api/notifications": onNotification,
   "DELETE /api/notifications": onNotification,
   // The id of a new key is only in the response.
-  "POST /api/keys": (_, { body }) => ({
-    action: "create key",
+  "POST /api/keys": async ({ fields }, { body }) => ({
+    action: (await fields()).object("existing") === undefined ? "create key" : "import key",
     subject: (JSON.parse(String(body)) as { accessKeyId: string }).accessKeyId,
   }),
   "POST /api/keys/rotate": onKey("rotate key"),
@@ -128,6 +128,19 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     const given = await fields();
     return { action: "delete objects", subject: given.text("bucket"), detail: given.text("key"), count: 1 };
   },
+  "PUT /api/object/retention": async ({ fields }) => {
+    const given = await fields();
+    const action = given.flag("bypassGovernance") ? "bypass retention" : "change retention";
+    return { action, subject: given.text("bucket"), detail: given.text("key") };
+  },
+  "PUT /api/object/legal-hold": async ({ fields }) => {
+    const given = await fields();
+    return { action: "change legal hold", subject: given.text("bucket"), detail: given.text("key") };
+  },
+  "PUT /api/accounts/quota": async ({ fields }) => ({
+    action: "change quota",
+    subject: (await fields()).text("account"),
+  }),
   "POST /api/users": onUser("create user"),
   "PUT /api/users": onUser("change user"),
   "DELETE /api/users": ({ query }) => ({ action: "delete user", subject: query.text("name") }),

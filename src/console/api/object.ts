@@ -11,6 +11,7 @@ import type { HttpMetadata, ObjectRecord } from "../../model/object.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Fields, Query, Route } from "../route.ts";
 import type { LinkDocument, ObjectDocument, StoredDocument } from "../wire-types.ts";
+import { toObjectLockDocument } from "./bucket/object-lock.ts";
 import { previewKind, toByteStream } from "./content.ts";
 import { toObjectRow } from "./objects.ts";
 import type { Links } from "./presigned-links.ts";
@@ -127,6 +128,7 @@ async function describe(
     checksumParts: record.checksumParts,
     parts: parts?.length,
     encryptionKeyMd5: record.encryption?.keyMd5,
+    objectLock: toObjectLockDocument(record, bucket),
     // A PDF is shown by the S3 API, whose link is to the current version.
     preview: preview === "pdf" && time !== undefined ? "none" : preview,
   };

@@ -69,6 +69,7 @@ inBrowser("Administration", async (t, browser) => {
     const page = await scene.open("#/buckets");
     const { press, type, tabTo } = keyboardOf(page);
     await press("Control+k");
+    await page.getByRole("dialog").waitFor();
     await type("audit");
     await press("Enter");
     await page.getByRole("heading", { name: "Audit" }).waitFor();
@@ -98,7 +99,17 @@ inBrowser("Administration", async (t, browser) => {
     const settings = await scene.open("#/settings");
     await settings.getByRole("region", { name: "Server" }).getByText(scene.data).waitFor();
     await settings.getByRole("region", { name: "Ports" }).getByText("S3 API").waitFor();
-    await looksRight(settings, "settings");
+    await looksRight(settings, "server-settings");
+    const quotas = keyboardOf(settings);
+    await quotas.tabTo("Quota of default");
+    await quotas.press("Enter");
+    await settings.getByRole("dialog", { name: "Quota of default" }).waitFor();
+    await quotas.tabTo("Maximum size");
+    await quotas.type("5");
+    await looksRight(settings, "account-quota");
+    await quotas.press("Enter");
+    await settings.getByRole("row", { name: /^default .* of 5/ }).waitFor();
+    assert.deepEqual(await scene.engine.quotas.accountQuota("default"), { bytes: 5e9 });
     await settings.getByLabel("Theme of this browser").selectOption("dark");
     assert.equal(await settings.evaluate("document.documentElement.dataset.theme"), "dark");
   });

@@ -3,28 +3,18 @@
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
+import { keyboardOf } from "../keyboard.ts";
 import { png } from "../samples.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("A bucket", async (t, browser) => {
   const scene = await consoleScene(t, browser);
   const { engine } = scene;
-  /** Presses Tab until the focus is on a control with this name. */
-  const tabTo = async (page: Page, name: string | RegExp) => {
-    const isThere = () =>
-      page.evaluate<string>(
-        "document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent?.trim() ?? ''",
-      );
-    for (let i = 0; i < 80; i++) {
-      const here = await isThere();
-      if (typeof name === "string" ? here === name : name.test(here)) return;
-      await page.keyboard.press("Tab");
-    }
-    assert.fail(`${name} is not reached by Tab`);
-  };
+  const bucket = "holiday-2026";
+  const grid = `Objects of ${bucket}`;
+  const published = "Publication and domains";
 
   await t.test(
     "a new user creates a bucket, uploads a folder, shares, and restores, by keyboard",
@@ -33,80 +23,99 @@ inBrowser("A bucket", async (t, browser) => {
       await mkdir(folder);
       await writeFile(join(folder, "a.png"), png(30, 20));
       await writeFile(join(folder, "notes.txt"), "notes");
-      const page = await scene.open("#/buckets");
-      await page.keyboard.press("c");
-      await page.keyboard.type("holiday-2026");
-      await page.keyboard.press("Enter");
-      await page.getByText("holiday-2026 is empty").waitFor();
+      const page = await scene.open("#/overview");
+      const { press, type, tabTo } = keyboardOf(page);
+      await tabTo("Buckets");
+      await press("Enter");
+      await page.getByRole("heading", { name: "Buckets" }).waitFor();
+      await press("c");
+      await page.getByRole("dialog", { name: "Create bucket" }).waitFor();
+      await type(bucket);
+      await press("Enter");
+      await page.getByText(`${bucket} is empty`).waitFor();
+      await engine.changeSettings(bucket, { versioning: "on" });
       page.on("filechooser", (chooser) => void chooser.setFiles(folder));
       await looksRight(page, "bucket-empty");
-      await page.keyboard.press("f");
+      await press("f");
       await page.getByText("2 of 2 uploaded").waitFor();
       await page.getByRole("row", { name: /holiday/ }).waitFor();
       await looksRight(page, "bucket-uploaded");
 
-      // The first Tab reaches the link that goes straight to the list.
-      await page.goto(`${scene.url}/#/objects?bucket=holiday-2026&prefix=holiday%2F`);
+      await tabTo(grid);
+      await press("Enter");
       await page.getByRole("row", { name: /notes.txt/ }).waitFor();
-      await page.getByRole("grid").focus();
-      await page.keyboard.press("End");
-      await page.keyboard.press("s");
+      await tabTo(grid);
+      await press("End", "s");
       await page.getByRole("dialog", { name: "Share this object" }).waitFor();
       await looksRight(page, "share");
-      await page.keyboard.press("Enter");
+      await press("Enter");
       const link = page.getByLabel("Link", { exact: true });
       const answer = await fetch(await link.inputValue());
       assert.equal(await answer.text(), "notes");
-      await page.keyboard.press("Escape");
+      await press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
 
-      await engine.changeSettings("holiday-2026", { versioning: "on" });
-      await page.reload();
-      await page.getByRole("row", { name: /notes.txt/ }).waitFor();
-      await page.getByRole("grid").focus();
-      await page.keyboard.press("End");
-      await page.keyboard.press("Space");
-      await page.keyboard.press("Delete");
+      await tabTo(grid);
+      await press("End", "Space", "Delete");
       await page.getByRole("dialog", { name: "Delete 1 object?" }).waitFor();
-      await tabTo(page, "Delete");
-      await page.keyboard.press("Enter");
+      await tabTo("Delete");
+      await press("Enter");
       await page.getByText(/^Deleted 1 object/).waitFor();
-      await page.goto(`${scene.url}/#/bucket?bucket=holiday-2026&tab=versions`);
+      await tabTo("Versions and deleted");
+      await press("Enter");
+      await page.getByRole("heading", { name: bucket }).waitFor();
       await page.getByRole("row", { name: /holiday/ }).waitFor();
-      await page.getByRole("grid").focus();
-      await page.keyboard.press("Space");
-      await tabTo(page, "Restore");
-      await page.keyboard.press("Enter");
+      await tabTo(grid);
+      await press("Space");
+      await tabTo("Restore");
+      await press("Enter");
       await page.getByText("Restored 1 object.").waitFor();
-      assert.notEqual(await engine.head("holiday-2026", "holiday/notes.txt"), undefined);
+      assert.notEqual(await engine.head(bucket, "holiday/notes.txt"), undefined);
     },
   );
 
   await t.test("a new user makes a bucket public with a domain, by keyboard", async () => {
-    const page = await scene.open("#/bucket?bucket=holiday-2026&tab=settings");
-    const form = page.getByRole("form", { name: "Publication and domains" });
-    await form.getByLabel("Anyone can read this bucket").focus();
-    await page.keyboard.press("Space");
-    for (let i = 0; i < 4; i++) await page.keyboard.press("Tab");
-    await page.keyboard.type("not_a_host");
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
+    const page = await scene.open("#/overview");
+    const { press, type, tabTo } = keyboardOf(page);
+    await press("Control+k");
+    await page.getByRole("dialog").waitFor();
+    await type(bucket);
+    await page.getByRole("option", { name: bucket }).first().waitFor();
+    await press("Enter");
+    await page.getByRole("row", { name: /holiday/ }).waitFor();
+    await tabTo("Settings", { within: ".tabs" });
+    await press("Enter");
+    await page.getByRole("form", { name: published }).waitFor();
+    await tabTo(published, { within: ".section-links" });
+    await press("Enter");
+    await tabTo("Anyone can read this bucket");
+    await press("Space");
+    await tabTo("Domains");
+    await type("not_a_host");
+    await press("Tab", "Enter");
+    const form = page.getByRole("form", { name: published });
     await form.getByText("is not a host name").waitFor();
     await looksRight(page, "bucket-public-wrong");
-    await form.getByLabel("Domains", { exact: true }).fill("photos.example.com");
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
-    await page.getByText("Saved Publication and domains of holiday-2026.").waitFor();
+    await tabTo("Domains", { key: "Shift+Tab" });
+    await press("Control+a");
+    await type("photos.example.com");
+    await press("Tab", "Enter");
+    await page.getByText(`Saved ${published} of ${bucket}.`).waitFor();
     await page.getByRole("link", { name: "Public", exact: true }).waitFor();
-    const { publication } = (await engine.bucket("holiday-2026"))!.settings;
+    const { publication } = (await engine.bucket(bucket))!.settings;
     assert.deepEqual(publication, { domains: ["photos.example.com"] });
-    await page.goto(`${scene.url}/#/bucket?bucket=holiday-2026&tab=access`);
+    await tabTo("Access", { within: ".tabs" });
+    await press("Enter");
     await page.getByText("Anyone can read all objects").waitFor();
     await page.getByRole("row", { name: /holiday\/notes.txt/ }).waitFor();
     await looksRight(page, "bucket-access");
-    await page.getByRole("button", { name: /^Actions for the link/ }).click();
-    await page.getByRole("menuitem", { name: "Revoke…" }).click();
-    await page.getByRole("button", { name: "Revoke link" }).click();
+    await tabTo(/^Actions for the link/);
+    await press("Enter");
+    await page.getByRole("menuitem", { name: "Revoke…" }).waitFor();
+    await press("End", "Enter");
+    await page.getByRole("button", { name: "Revoke link" }).waitFor();
+    await tabTo("Revoke link");
+    await press("Enter");
     await page.getByText("No links.").waitFor();
   });
 

@@ -94,4 +94,31 @@ inBrowser("Keys", async (t, browser) => {
       await assert.rejects(list(client), { name: "InvalidAccessKeyId" });
     },
   );
+
+  await t.test("a key that clients already have is imported", async () => {
+    const page = await scene.open("#/keys");
+    const { press, type, tabTo } = keyboardOf(page);
+    await press("c");
+    await page.getByRole("dialog").getByRole("heading", { name: "Create key" }).waitFor();
+    await tabTo("Import a key that clients already have");
+    await press("Enter");
+    await tabTo("Access key id");
+    await type("AKIAOFTHEOLDSERVER00");
+    await looksRight(page, "key-import");
+    await tabTo("Secret access key");
+    await type("short");
+    await press("Enter");
+    await page
+      .getByRole("dialog")
+      .getByRole("alert")
+      .getByText(/secret/i)
+      .waitFor();
+    await press("Control+a");
+    const secret = "an-old-secret-of-forty-characters-000000";
+    await type(secret);
+    await press("Enter");
+    await page.getByText("Imported the key AKIAOFTHEOLDSERVER00.").waitFor();
+    await page.getByRole("row", { name: /AKIAOFTHEOLDSERVER00 active/ }).waitFor();
+    assert.equal((await list(clientOf("AKIAOFTHEOLDSERVER00", secret))).KeyCount, 0);
+  });
 });

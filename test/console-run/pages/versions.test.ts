@@ -66,6 +66,35 @@ inBrowser("Versions", async (t, browser) => {
     await rows.nth(3).waitFor({ state: "detached" });
   });
 
+  await t.test("an object is locked by a retention and a legal hold, and released", async () => {
+    await engine.createBucket("contracts");
+    await engine.changeSettings("contracts", { versioning: "on" });
+    await engine.changeSettings("contracts", { objectLock: {} });
+    await scene.put("contracts", "lease.txt", "lease", text);
+    const page = await scene.open("#/object?bucket=contracts&key=lease.txt");
+    const dialog = page.getByRole("dialog", { name: "Lock of the object" });
+    const edit = page.getByRole("button", { name: "Edit lock" });
+    const lock = async () => (await engine.head("contracts", "lease.txt"))?.lock;
+    await edit.click();
+    await dialog.getByLabel("Retention").selectOption("governance");
+    await dialog.getByLabel("Until").fill("2100-01-01T12:00:00");
+    await dialog.getByLabel(/^Legal hold/).check();
+    await looksRight(page, "object-lock");
+    await page.keyboard.press("Enter");
+    await page.getByText("governance, until 2100-01-01 12:00:00").waitFor();
+    const until = new Date("2100-01-01T12:00:00").getTime();
+    assert.deepEqual(await lock(), { retention: { mode: "governance", until }, legalHold: true });
+    await edit.click();
+    await dialog.getByLabel("Retention").selectOption("none");
+    await dialog.getByLabel(/^Legal hold/).uncheck();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("locked by governance retention").waitFor();
+    await dialog.getByLabel(/^Shorten or end/).check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    assert.equal(await lock(), undefined);
+  });
+
   await t.test("tags of an object can be edited", async () => {
     const page = await scene.open(`#/object?bucket=${bucket}&key=notes%2Ftodo.txt`);
     await page.getByRole("button", { name: "Edit tags" }).click();

@@ -162,7 +162,7 @@ const status: ConsoleStatus = {
     endpoint: "http://127.0.0.1:9000",
   }),
   about: async () => ({
-    ...{ version: "1.2.3", node: "v20.19.0", started: 0, data: ["memory:"], ports: [], quotas: [] },
+    ...{ version: "1.2.3", node: "v20.19.0", started: 0, data: ["memory:"], ports: [] },
     encryption: "by bucket",
   }),
 };

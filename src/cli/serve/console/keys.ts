@@ -21,7 +21,7 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
     async list() {
       return (await credentials().list()).map((key) => toKeyDocument(key, uses.lastUse(key.accessKeyId)));
     },
-    async create({ name, account, grants, expires, limits }) {
+    async create({ name, account, grants, expires, limits, existing }) {
       return withConsoleErrors(async () => {
         const given = grants?.map(parseGrant);
         if (given?.length === 0) throw new CredentialError("A key needs at least one permission.");
@@ -31,8 +31,11 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
         }
         const end = expires === undefined ? undefined : Date.now() + parseDuration(expires);
         const bound = given && (await bindGrants(given, (bucket) => engine.bucket(bucket)));
+        const options = { name, account, grants: bound, expires: end, limits };
         return toKeySecretDocument(
-          await credentials().create({ name, account, grants: bound, expires: end, limits }),
+          existing === undefined
+            ? await credentials().create(options)
+            : await credentials().import(existing, options),
         );
       });
     },

@@ -21,7 +21,7 @@ const dayMilliseconds = 86_400_000;
 
 export function consoleStatus({ data, log, scripts, troubles, ports }: StatusOptions): ConsoleStatus {
   const started = Date.now();
-  const { location, engine } = data;
+  const { location } = data;
   const openPorts = () =>
     ports().flatMap(([name, url]) => (url === undefined ? [] : [{ name, url: url.replace(/\/$/, "") }]));
   return {
@@ -35,15 +35,8 @@ export function consoleStatus({ data, log, scripts, troubles, ports }: StatusOpt
       };
     },
     async about() {
-      const accounts = await engine.quotas.accountQuotas();
-      const quotas = await Promise.all(
-        accounts.map(async ({ account, quota: { bytes = null, objects = null } }) => {
-          const used = await engine.quotas.accountUsage(account);
-          return { account, bytes, objects, usedBytes: used.bytes, usedObjects: used.objects };
-        }),
-      );
       return {
-        ...{ version: packageVersion(), node: process.version, started, ports: openPorts(), quotas },
+        ...{ version: packageVersion(), node: process.version, started, ports: openPorts() },
         data:
           typeof location === "string"
             ? [location]

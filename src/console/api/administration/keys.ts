@@ -28,6 +28,13 @@ export interface NewKey {
   readonly expires: string | undefined;
   /** Rates in whole numbers; undefined for no limit. */
   readonly limits: KeyLimitsDocument | undefined;
+  /** A key of another system to import; undefined for a new id and secret. */
+  readonly existing: ExistingKey | undefined;
+}
+
+export interface ExistingKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
 }
 
 const path = "/api/keys";
@@ -60,6 +67,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
           grants: grants as readonly string[] | undefined,
           expires: given.optionalText("expires"),
           limits: parseLimits(given),
+          existing: parseExisting(given),
         });
         return json(made, 201);
       },
@@ -94,6 +102,15 @@ function parseLimits(given: Fields): KeyLimitsDocument | undefined {
   if ([requestsPerSecond, bytesPerSecond].some((one) => one !== undefined && !isCount(one)))
     throw new ConsoleError(400, "Limits must be whole numbers.");
   return { requestsPerSecond, bytesPerSecond } as KeyLimitsDocument;
+}
+
+function parseExisting(given: Fields): ExistingKey | undefined {
+  const existing = given.object("existing");
+  if (existing === undefined) return undefined;
+  const { accessKeyId, secretAccessKey } = existing;
+  if (typeof accessKeyId !== "string" || typeof secretAccessKey !== "string")
+    throw new ConsoleError(400, "A key to import has an access key id and a secret access key.");
+  return { accessKeyId, secretAccessKey };
 }
 
 function noSuchKey(): ConsoleError {

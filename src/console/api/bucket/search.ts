@@ -2,9 +2,8 @@
 // time and returns a cursor, so that the page shows first hits early and can stop.
 import { setImmediate } from "node:timers/promises";
 import type { Engine } from "../../../engine/engine.ts";
-import { limits } from "../../../model/limits.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
-import { ConsoleError, json } from "../../response.ts";
+import { json } from "../../response.ts";
 import type { Query, Route } from "../../route.ts";
 import type { SearchDocument } from "../../wire-bucket.ts";
 import { toObjectRow } from "../objects.ts";
@@ -33,24 +32,19 @@ export function searchRoutes(engine: Engine, now: () => number): readonly Route[
 }
 
 async function search(engine: Engine, query: Query, isGone: () => boolean) {
-  const text = query.text("text").toLowerCase();
-  if (text === "" || text.length > limits.keyBytes)
-    throw new ConsoleError(400, `Search for 1 to ${limits.keyBytes} characters.`);
   const end = performance.now() + budgetMilliseconds;
   const hits: ObjectRecord[] = [];
   let scanned = 0;
   let cursor = query.optional("cursor");
   do {
-    const page = await engine.list(query.text("bucket"), {
-      prefix: query.text("prefix"),
-      time: query.time("at"),
-      limit: limits.listEntries,
-      cursor,
+    const step = await engine.search(query.text("bucket"), {
+      ...{ text: query.text("text"), prefix: query.text("prefix"), cursor, time: query.time("at") },
+      limit: maxHits - hits.length,
     });
-    for (const record of page.objects) if (record.key.toLowerCase().includes(text)) hits.push(record);
-    scanned += page.objects.length;
-    cursor = page.cursor;
-    // Lets other requests run between the pages.
+    hits.push(...step.objects);
+    scanned += step.scanned;
+    cursor = step.cursor;
+    // Lets other requests run between the steps.
     await setImmediate();
   } while (cursor !== undefined && hits.length < maxHits && performance.now() < end && !isGone());
   return { hits, scanned, cursor };

@@ -48,7 +48,7 @@ export async function renderTab({ bucket, signal, details }) {
       "nav",
       { class: "section-links", "aria-label": "Settings" },
       ...sections.map(([title, section]) =>
-        h("button", { class: "bare", type: "button", onclick: () => section.scrollIntoView() }, title),
+        h("button", { class: "bare", type: "button", onclick: () => goTo(section) }, title),
       ),
     ),
     h(
@@ -65,6 +65,17 @@ export async function renderTab({ bucket, signal, details }) {
     ),
   );
   return { element };
+}
+
+/**
+ * Moves the focus too, so that the next Tab reaches the section.
+ *
+ * @param {HTMLElement} section
+ */
+function goTo(section) {
+  section.tabIndex = -1;
+  section.focus({ preventScroll: true });
+  section.scrollIntoView();
 }
 
 /** @param {BucketDetailsDocument} details */

@@ -37,6 +37,15 @@ export function time(time) {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/**
+ * The value of a datetime-local input, in the time zone of the browser.
+ *
+ * @param {number} at
+ */
+export function localText(at) {
+  return time(at).replace(" ", "T");
+}
+
 /** @param {number} milliseconds */
 export function duration(milliseconds) {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));

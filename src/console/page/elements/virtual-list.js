@@ -67,6 +67,7 @@ export function virtualList(options) {
       rows.push(row);
     }
     body.replaceChildren(...rows);
+    grid.parentElement?.style.setProperty("--scroll-bar", `${grid.offsetWidth - grid.clientWidth}px`);
     if (active >= first && active < last) grid.setAttribute("aria-activedescendant", `${id}-${active}`);
     else grid.removeAttribute("aria-activedescendant");
     if (last > count - 2 * margin * perLine) onNearEnd();

@@ -4,6 +4,7 @@ import { copyField } from "../elements/copy-field.js";
 import { openDialog, openForm } from "../elements/dialog.js";
 import { h } from "../elements/dom.js";
 import { time } from "../elements/format.js";
+import { note } from "../elements/notices.js";
 import { createGrantFields } from "./grant-fields.js";
 
 /** @import { KeySecretDocument } from "../../wire-types.ts" */
@@ -32,6 +33,7 @@ export function openCreation({ buckets, refresh }) {
   });
   const requests = limitInput("key-requests");
   const megabytes = limitInput("key-megabytes");
+  const existing = existingFields();
   const show = () => {
     grants.element.hidden = !some.checked;
   };
@@ -67,6 +69,7 @@ export function openCreation({ buckets, refresh }) {
         field(requests, "Requests per second, at most"),
         field(megabytes, "MiB per second, at most"),
       ),
+      existing.element,
     ],
     async run() {
       /** @type {KeySecretDocument} */
@@ -78,14 +81,34 @@ export function openCreation({ buckets, refresh }) {
           expires: expires.value.trim() || undefined,
           account: account.value.trim() || undefined,
           limits: readLimits(requests, megabytes),
+          existing: existing.read(),
         },
       });
       await refresh();
-      opened.dialog.addEventListener("close", () => showSecret("New access key", made));
+      if (existing.read() !== undefined) note(`Imported the key ${made.accessKeyId}.`);
+      else opened.dialog.addEventListener("close", () => showSecret("New access key", made));
     },
   });
   opened.dialog.classList.add("wide");
   name.focus();
+}
+
+/** Id and secret of a key that clients already have. */
+function existingFields() {
+  const id = h("input", { id: "key-existing-id", autocomplete: "off", spellcheck: "false" });
+  const secret = h("input", { id: "key-existing-secret", type: "password", autocomplete: "new-password" });
+  return {
+    element: h(
+      "details",
+      {},
+      h("summary", {}, "Import a key that clients already have"),
+      h("div", { class: "fields" }, field(id, "Access key id"), field(secret, "Secret access key")),
+    ),
+    read() {
+      if (id.value.trim() === "" && secret.value === "") return undefined;
+      return { accessKeyId: id.value.trim(), secretAccessKey: secret.value };
+    },
+  };
 }
 
 /** @param {string} id */

@@ -4,7 +4,7 @@ import { may } from "../client/permissions.js";
 import { go, pageHref } from "../client/router.js";
 import { openForm } from "../elements/dialog.js";
 import { h, icon } from "../elements/dom.js";
-import { time } from "../elements/format.js";
+import { localText, time } from "../elements/format.js";
 import { icons } from "../elements/icons.js";
 import { restoreFolder } from "./restoring.js";
 
@@ -86,13 +86,4 @@ function openTimeForm(params) {
       go("objects", { bucket, prefix, view, at: String(at) });
     },
   });
-}
-
-/**
- * The value of a datetime-local input, in the time zone of the browser.
- *
- * @param {number} at
- */
-function localText(at) {
-  return time(at).replace(" ", "T");
 }

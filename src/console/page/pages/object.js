@@ -15,6 +15,7 @@ import { openMove, openRename } from "../objects/copying.js";
 import { openDeletion } from "../objects/deletion.js";
 import { parseAt } from "../objects/history-tools.js";
 import { lockBadge } from "../objects/lock-badge.js";
+import { lockFacts, openLockForm } from "../objects/lock-form.js";
 import { httpFields, openMetadataForm } from "../objects/metadata-form.js";
 import { maskControls } from "../objects/row.js";
 import { copyUrl, openShare, openSignedLink } from "../objects/sharing.js";
@@ -22,7 +23,7 @@ import { openTagsForm } from "../objects/tags-form.js";
 import { versionsSection } from "../objects/versions.js";
 import { preview } from "../preview/preview.js";
 
-/** @import { ObjectDocument, VersionsDocument } from "../../wire-types.ts" */
+/** @import { ObjectDocument, ObjectLockDocument, VersionsDocument } from "../../wire-types.ts" */
 /** @import { Entry } from "../objects/listing.js" */
 /** @import { View } from "../frame/pages.js" */
 
@@ -52,6 +53,12 @@ export async function render({ params, signal, setTitle }) {
     }
     const edit = () => openMetadataForm(bucket, object, refreshSafely);
     const editTags = () => openTagsForm(bucket, object, refreshSafely);
+    const editLock = () =>
+      openLockForm(
+        bucket,
+        /** @type {ObjectDocument & { objectLock: ObjectLockDocument }} */ (object),
+        refreshSafely,
+      );
     const canEdit = may("edit", bucket);
     content.replaceChildren(
       h("div", { class: "page-head" }, breadcrumbs(bucket, key), actions(bucket, object, edit)),
@@ -59,7 +66,14 @@ export async function render({ params, signal, setTitle }) {
         "div",
         { class: "object-parts" },
         h("section", { class: "card", "aria-label": "Preview" }, preview(bucket, object, signal)),
-        h("div", { class: "object-facts" }, ...facts(object, canEdit ? editTags : undefined)),
+        h(
+          "div",
+          { class: "object-facts" },
+          ...facts(object, {
+            editTags: canEdit ? editTags : undefined,
+            editLock: may("administer", bucket) ? editLock : undefined,
+          }),
+        ),
         object.versioning === "off" ? undefined : versions,
       ),
     );
@@ -205,9 +219,10 @@ function actions(bucket, object, edit) {
 
 /**
  * @param {ObjectDocument} object
- * @param {(() => void) | undefined} [editTags] missing: the tags cannot be edited
+ * @param {{ editTags?: (() => void) | undefined, editLock?: (() => void) | undefined }} [tools]
+ *   missing: not editable
  */
-function facts(object, editTags) {
+function facts(object, { editTags, editLock } = {}) {
   const { size, uploaded, version, etag, storageClass, parts, encryptionKeyMd5, checksumParts } = object;
   /** @type {[string, string | Node][]} */
   const about = [
@@ -228,11 +243,13 @@ function facts(object, editTags) {
   const checksums = Object.entries(object.checksums);
   return [
     factCard("Object", about),
+    object.objectLock &&
+      factCard("Object Lock", lockFacts(object.objectLock), { tool: editTool("Edit lock", editLock) }),
     factCard("HTTP metadata", /** @type {[string, string][]} */ (http), { none: "None." }),
     factCard("Custom metadata", Object.entries(object.customMetadata), { none: "None." }),
     factCard("Tags", Object.entries(object.tags), {
       none: "None.",
-      tool: editTags && h("button", { type: "button", "aria-label": "Edit tags", onclick: editTags }, "Edit"),
+      tool: editTool("Edit tags", editTags),
     }),
     factCard(
       checksumParts === undefined ? "Checksums" : `Checksums of ${number(checksumParts)} parts`,
@@ -240,6 +257,14 @@ function facts(object, editTags) {
       { none: "None besides the etag." },
     ),
   ];
+}
+
+/**
+ * @param {string} label
+ * @param {(() => void) | undefined} edit
+ */
+function editTool(label, edit) {
+  return edit && h("button", { type: "button", "aria-label": label, onclick: edit }, "Edit");
 }
 
 /**

@@ -1,10 +1,11 @@
-// Settings and facts of this server: version, data, ports, encryption, quotas, sign-in, appearance.
+// Settings and facts of this server: version, data, ports, encryption, sign-in, quotas, appearance.
 import { ask } from "../client/api.js";
 import { may } from "../client/permissions.js";
 import { h } from "../elements/dom.js";
-import { bytes, duration, number, time } from "../elements/format.js";
+import { duration, time } from "../elements/format.js";
 import { settingsTabs } from "../frame/settings-tabs.js";
 import { currentTheme, setTheme } from "../frame/theme-switch.js";
+import { accountsSection } from "../settings/accounts.js";
 
 /** @import { AboutDocument } from "../../wire-administration.ts" */
 /** @import { View } from "../frame/pages.js" */
@@ -13,18 +14,25 @@ import { currentTheme, setTheme } from "../frame/theme-switch.js";
 export async function render({ signal }) {
   /** @type {AboutDocument | undefined} */
   const about = may("administer") ? await ask("/api/about", { signal }) : undefined;
+  const accounts = may("administer") ? await accountsSection(signal) : undefined;
   return h(
     "div",
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Settings")),
     settingsTabs("settings"),
-    h("div", { class: "stack" }, ...(about === undefined ? [] : serverCards(about)), appearanceCard()),
+    h(
+      "div",
+      { class: "stack" },
+      ...(about === undefined ? [] : serverCards(about)),
+      accounts,
+      appearanceCard(),
+    ),
   );
 }
 
 /** @param {AboutDocument} about */
 function serverCards(about) {
-  const { version, node, started, data, ports, encryption, quotas, providers } = about;
+  const { version, node, started, data, ports, encryption, providers } = about;
   return [
     factCard("Server", [
       ["Version", [version]],
@@ -46,12 +54,6 @@ function serverCards(about) {
         ],
       ],
     ]),
-    factCard(
-      "Quotas",
-      quotas.length === 0
-        ? [["Accounts", ["No account has a quota. Set one: ", h("code", {}, "store quota")]]]
-        : quotas.map((quota) => [quota.account, [quotaText(quota)]]),
-    ),
     factCard("Sign-in", [
       ["Tokens", ["of users, or with roles of their own"]],
       [
@@ -64,15 +66,6 @@ function serverCards(about) {
       ],
     ]),
   ];
-}
-
-/** @param {AboutDocument["quotas"][number]} quota */
-function quotaText({ bytes: maxBytes, objects, usedBytes, usedObjects }) {
-  const parts = [
-    ...(maxBytes === null ? [] : [`${bytes(usedBytes)} of ${bytes(maxBytes)}`]),
-    ...(objects === null ? [] : [`${number(usedObjects)} of ${number(objects)} objects`]),
-  ];
-  return parts.join(", ");
 }
 
 /**

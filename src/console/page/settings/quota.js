@@ -13,6 +13,25 @@ const units = { B: 1, MB: 1e6, GB: 1e9, TB: 1e12 };
  * @param {AbortSignal} signal
  */
 export function quotaForm(bucket, { quota, usage, seen }, signal) {
+  const fields = quotaFields(quota);
+  const { element } = settingForm({
+    ...{ bucket, kind: "quota", title: "Quota", seen: seen.quota, signal },
+    about: "The maximum of what the bucket may contain, with all versions. Empty fields set no limit.",
+    content: [
+      usage === null ? undefined : h("p", { id: "quota-usage" }, usageText(usage)),
+      ...fields.elements,
+    ],
+    value: () => ({ quota: fields.value() }),
+  });
+  return element;
+}
+
+/**
+ * Fields for a maximum size and number of objects.
+ *
+ * @param {{ readonly bytes?: number | undefined, readonly objects?: number | undefined } | null} quota
+ */
+export function quotaFields(quota) {
   const unit = h(
     "select",
     { id: "quota-unit", "aria-label": "Unit of the maximum size" },
@@ -25,11 +44,8 @@ export function quotaForm(bucket, { quota, usage, seen }, signal) {
     ...{ id: "quota-objects", inputmode: "numeric", autocomplete: "off" },
     value: String(quota?.objects ?? ""),
   });
-  const { element } = settingForm({
-    ...{ bucket, kind: "quota", title: "Quota", seen: seen.quota, signal },
-    about: "The maximum of what the bucket may contain, with all versions. Empty fields set no limit.",
-    content: [
-      usage === null ? undefined : h("p", { id: "quota-usage" }, usageText(usage)),
+  return {
+    elements: [
       h(
         "div",
         { class: "field short" },
@@ -46,11 +62,10 @@ export function quotaForm(bucket, { quota, usage, seen }, signal) {
     value() {
       const maxBytes = read(size.value, units[/** @type {keyof typeof units} */ (unit.value)]);
       const maxObjects = read(objects.value, 1);
-      if (maxBytes === undefined && maxObjects === undefined) return { quota: null };
-      return { quota: { bytes: maxBytes, objects: maxObjects } };
+      if (maxBytes === undefined && maxObjects === undefined) return null;
+      return { bytes: maxBytes, objects: maxObjects };
     },
-  });
-  return element;
+  };
 }
 
 /** @param {{ bytes: number, objects: number }} usage */

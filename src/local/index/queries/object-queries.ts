@@ -3,6 +3,7 @@ import { decodeObject } from "../../../engine/codec/record-codec.ts";
 import type { GarbageEntry, ObjectWithBody, Totals } from "../../../engine/records.ts";
 import type { BucketSettings } from "../../../model/bucket.ts";
 import { keyBytes } from "../../../model/key.ts";
+import type { KeyMatches, KeySearch } from "../../../model/key-search.ts";
 import { collectPage, type Page, type Position, type Scan } from "../../../model/listing.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { blobContext, damagedError, verifyText } from "../../rows/checksum.ts";
@@ -15,6 +16,7 @@ import { parseDeletedMark } from "../schema.ts";
 import { type Database, prepareArrays } from "../sqlite.ts";
 import { createHistoryQueries, type HistoryQueries } from "./history-queries.ts";
 import { firstBatch, keyAfter, keyRange, nextBatch } from "./key-range.ts";
+import { createKeySearch } from "./key-search.ts";
 import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
 import { createSegmentQueries, type SegmentQueries } from "./segment-queries.ts";
 import { createSettingsReader } from "./settings-reader.ts";
@@ -34,6 +36,7 @@ export interface Queries
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
+  findKeys(search: KeySearch): KeyMatches;
   /** Returns the next keys after `after`, not verified: a damaged key may have any type. */
   keys(after: Uint8Array | undefined): unknown[];
   /** Throws if the version column does not match the record. */
@@ -149,6 +152,7 @@ export function createQueries(database: Database, cachedLists?: PartListOptions)
       // One snapshot and one lock for the whole page instead of one per seek.
       return inSnapshot(database, () => collectPage((prefix, after) => seek(prefix, after, batch), scan));
     },
+    findKeys: createKeySearch(database),
     keys(after) {
       const rows = after === undefined ? sql.firstKeys.all() : sql.keys.all(after);
       return rows.map(([key]) => key);
