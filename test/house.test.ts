@@ -70,6 +70,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...[...engineTypes(), "esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
   console: ["audit", "http", "metrics", "model", "oidc", ...engineTypes(), "node:*"],
+  prove: ["engine", "local", "model", "open.ts", "types.ts", "@photostructure/sqlite", "node:*"],
   cli: [
     ...[
       "access",
@@ -88,6 +89,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       "model",
       "oidc",
       "open.ts",
+      "prove",
       "public",
       "repository",
       "s3",
@@ -143,6 +145,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   engine: ["codec", "encryption", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
   http: ["tls", "wire", "server", "upgrade"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup", "offsite"],
+  prove: ["kill", "full-disk", "rot", "consistency"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],
   script: ["config", "globals", "assets", "host", "sandbox", "supervisor"],
 };

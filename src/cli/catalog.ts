@@ -40,6 +40,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "status", load: async () => (await import("./commands/health/status.ts")).statusCommand },
   { name: "doctor", load: async () => (await import("./commands/health/doctor.ts")).doctorCommand },
   { name: "logs", load: async () => (await import("./commands/health/logs.ts")).logsCommand },
+  { name: "prove", load: async () => (await import("./commands/health/prove.ts")).proveCommand },
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
   { name: "backup", load: async () => (await import("./commands/backup/backup.ts")).backupCommand },
   { name: "restore", load: async () => (await import("./commands/backup/restore.ts")).restoreCommand },

@@ -2,10 +2,10 @@
 // linearizable, blobs and records agree, and the service recovers by itself.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findViolation, type Operation } from "../proof/linearizable/checker.ts";
-import { openLog, readLogs } from "../proof/linearizable/log.ts";
-import { findTornPage } from "../proof/linearizable/pages.ts";
-import { bindingTarget } from "../proof/linearizable/target.ts";
+import { findViolation, type Operation } from "../../src/prove/consistency/checker.ts";
+import { openLog, readLogs } from "../../src/prove/consistency/log.ts";
+import { findTornPage } from "../../src/prove/consistency/pages.ts";
+import { bindingTarget } from "../../src/prove/consistency/target.ts";
 import type { Fault, Scene } from "./faults.ts";
 import { findLeftovers, isNothing } from "./leftovers.ts";
 import type { Place } from "./location.ts";

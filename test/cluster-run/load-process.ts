@@ -1,9 +1,9 @@
 // A Store process of the fault runs: its clients read and write until a message stops them.
 // "Service unavailable" errors are counted as refusals; any other error ends the process.
 import { StoreError } from "../../src/index.ts";
-import { doOne, wanted } from "../proof/linearizable/client.ts";
-import { openLog } from "../proof/linearizable/log.ts";
-import { bindingTarget, NoAnswer, type Target } from "../proof/linearizable/target.ts";
+import { doOne, wanted } from "../../src/prove/consistency/client.ts";
+import { openLog } from "../../src/prove/consistency/log.ts";
+import { bindingTarget, NoAnswer, type Target } from "../../src/prove/consistency/target.ts";
 import { createRandom } from "../support/random.ts";
 import { type ClusterPlace, openStrictly } from "./open-cluster.ts";
 

@@ -1,4 +1,6 @@
 // Lists every proof in the order in which the long run executes them.
+
+import { rot } from "../../src/prove/rot/rot.ts";
 import { backup } from "./backup/backup.ts";
 import { backupS3 } from "./backup/backup-s3.ts";
 import { disk } from "./disk/disk.ts";
@@ -12,7 +14,6 @@ import { overload } from "./overload/overload.ts";
 import { power } from "./power/power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery/recovery.ts";
-import { rot } from "./rot/rot.ts";
 import { wire } from "./wire/wire.ts";
 
 export const proofs: readonly Proof[] = [

@@ -1,32 +1,11 @@
-// The interface of a proof: work that uses up its budget, throws on a violation and reports counts.
+// Budgets of the proofs in tests: a share in `npm run test:slow`, the long run in the soak.
 import { randomInt } from "node:crypto";
+import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
+import { type Budget, NotTested, type Proof } from "../../src/prove/proof.ts";
 
-/** The amount of work: a number of units, or as many as fit into a time. */
-export interface Budget {
-  /** Seed of all randomness: the same seed repeats the run. */
-  readonly seed: number;
-  /** Returns whether to continue; called before each unit of work with the number of units done. */
-  more(done: number): boolean;
-  /** Prints one line of progress. */
-  say(line: string): void;
-}
-
-/** Counts of a run, never estimates: docs/operating.md quotes them. */
-export type Figures = Readonly<Record<string, number>>;
-
-export interface Proof {
-  readonly name: string;
-  /** The unit of the budget, in the plural: kills, commands, flips. */
-  readonly unit: string;
-  /** Number of units in the long run. */
-  readonly bar: number;
-  /** Throws at the first violation, with everything needed to reproduce it. */
-  run(budget: Budget): Promise<Figures>;
-}
-
-/** Thrown if the proof cannot run on this machine. Reported as "NOT TESTED", never as a pass. */
-export class NotTested extends Error {}
+export type { ProofCounts as Figures } from "../../src/prove/proof.ts";
+export { type Budget, NotTested, type Proof };
 
 /** Returns the seed in STORE_TEST_SEED, or a random seed. */
 export function chooseSeed(given = process.env.STORE_TEST_SEED): number {
@@ -34,12 +13,12 @@ export function chooseSeed(given = process.env.STORE_TEST_SEED): number {
 }
 
 export function byAmount(amount: number, seed: number, say: (line: string) => void): Budget {
-  return { seed, say, more: (done) => done < amount };
+  return { seed, say, folder: tmpdir(), more: (done) => done < amount };
 }
 
 export function byTime(milliseconds: number, seed: number, say: (line: string) => void): Budget {
   const end = Date.now() + milliseconds;
-  return { seed, say, more: () => Date.now() < end };
+  return { seed, say, folder: tmpdir(), more: () => Date.now() < end };
 }
 
 /**
@@ -57,6 +36,7 @@ export async function runQuickShare(
   const end = Date.now() + Math.min(seconds, most) * 1000;
   const budget: Budget = {
     seed,
+    folder: tmpdir(),
     say: () => {},
     more: (done) => done === 0 || (done < amount && Date.now() < end),
   };

@@ -1,5 +1,7 @@
 // Creates sample bytes, splits them into chunks, collects them and compares them.
-import assert from "node:assert/strict";
+import { assertBytes, collect } from "../../src/prove/bytes.ts";
+
+export { assertBytes, collect };
 
 /** Returns bytes that differ from block to block, so that a wrong offset is detected. */
 export function sampleBytes(length: number): Buffer {
@@ -16,16 +18,4 @@ export async function toArray<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const item of items) found.push(item);
   return found;
-}
-
-export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  return Buffer.concat(await toArray(chunks));
-}
-
-/** Asserts that bytes are equal; reports the first differing offset, not a diff of megabytes. */
-export function assertBytes(actual: Uint8Array, expected: Uint8Array, what = "the bytes"): void {
-  if (Buffer.compare(actual, expected) === 0) return;
-  const at = expected.findIndex((byte, i) => actual[i] !== byte);
-  const where = at === -1 ? "after the end" : `at ${at}`;
-  assert.fail(`${what}: ${actual.length} of ${expected.length} bytes, different ${where}`);
 }

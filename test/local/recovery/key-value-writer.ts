@@ -1,7 +1,7 @@
 // The process that the test kills: it puts and deletes keys of a namespace and reports each
 // acknowledged write.
 import { openStore } from "../../../src/index.ts";
-import { say } from "../../support/kill/run-until-killed.ts";
+import { readTask, say } from "../../../src/prove/kill/run-until-killed.ts";
 
 export interface KvReport {
   readonly said: "trying" | "done";
@@ -10,7 +10,7 @@ export interface KvReport {
   readonly value: string | null;
 }
 
-const { directory } = JSON.parse(process.argv[2]!) as { directory: string };
+const { directory } = readTask<{ directory: string }>();
 const store = await openStore(directory);
 const kv = store.kv("sessions");
 

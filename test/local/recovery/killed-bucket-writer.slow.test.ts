@@ -2,9 +2,9 @@
 // absent, and every name can be used.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runUntilKilled } from "../../../src/prove/kill/run-until-killed.ts";
 import { content, createBucketLedger, names } from "../../support/kill/bucket-journal.ts";
 import type { MakerReport, MakerTask } from "../../support/kill/bucket-writer.ts";
-import { runUntilKilled } from "../../support/kill/run-until-killed.ts";
 import { seeded } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/index.ts";
+import { runUntilKilled } from "../../../src/prove/kill/run-until-killed.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
-import { runUntilKilled } from "../../support/kill/run-until-killed.ts";
 import { createRandom } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 import type { KvReport } from "./key-value-writer.ts";

@@ -6,10 +6,11 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../../../src/index.ts";
+import { prepareVersions, versionedBucket } from "../../../src/prove/kill/version-journal.ts";
+import type { WriteJournal } from "../../../src/prove/kill/write-journal.ts";
 import { buildDiskLibrary } from "../../support/disk/disk-library.ts";
 import { mountSmallDisk, type SmallDisk } from "../../support/disk/small-disk.ts";
-import { prepareVersions, versionedBucket } from "../../support/kill/version-journal.ts";
-import { createLedger, type Ledger } from "../../support/kill/write-journal.ts";
+import { createCheckedJournal } from "../../support/kill/checked-journal.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import { type Budget, type Figures, NotTested, type Proof } from "../proof.ts";
 import { type Control, createControl, type Fault, faults } from "./faults.ts";
@@ -30,7 +31,7 @@ interface Scene {
   readonly env: Readonly<Record<string, string>>;
   process: DiskProcess;
   directory: string;
-  ledger: Ledger;
+  ledger: WriteJournal;
 }
 
 export const disk: Proof = {
@@ -53,7 +54,7 @@ export const disk: Proof = {
       env,
       process: startDiskProcess(env),
       directory: "",
-      ledger: createLedger(buckets),
+      ledger: createCheckedJournal(buckets),
     };
     try {
       return await failOften(budget, scene);
@@ -99,7 +100,7 @@ async function beginDirectory(scene: Scene, life: number): Promise<void> {
   if (scene.directory !== "") rmSync(scene.directory, { recursive: true, force: true });
   scene.directory = join(scene.disk.directory, `store-${life}`);
   mkdirSync(scene.directory);
-  scene.ledger = createLedger(buckets);
+  scene.ledger = createCheckedJournal(buckets);
   const store = await openStore(scene.directory);
   for (const name of buckets) await store.createBucket(name);
   await store.close();

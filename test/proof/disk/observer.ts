@@ -1,7 +1,7 @@
 // Records the reports of a process on a failing disk and checks them against the fault's effect.
 import assert from "node:assert/strict";
-import type { Report } from "../../support/kill/object-writer.ts";
-import type { Ledger } from "../../support/kill/write-journal.ts";
+import type { Report } from "../../../src/prove/kill/object-writer.ts";
+import type { WriteJournal } from "../../../src/prove/kill/write-journal.ts";
 import type { Meaning } from "./faults.ts";
 import type { Tale, Trouble } from "./writer.ts";
 
@@ -29,7 +29,7 @@ export interface Observer {
 }
 
 /** Checks reports on arrival: acknowledgements after a write stop, torn bodies, unclear errors. */
-export function createObserver(ledger: Ledger): Observer {
+export function createObserver(ledger: WriteJournal): Observer {
   const troubles: Trouble[] = [];
   let acknowledged = 0;
   let fenced = false;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Report } from "../../support/kill/object-writer.ts";
+import type { Report } from "../../../src/prove/kill/object-writer.ts";
 import type { Command, Tale, Trouble } from "./writer.ts";
 
 export interface DiskProcess {

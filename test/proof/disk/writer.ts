@@ -3,12 +3,12 @@
 import { createInterface } from "node:readline";
 import { inspect } from "node:util";
 import { openStore, type Store, StoreError } from "../../../src/index.ts";
+import { createClient } from "../../../src/prove/kill/client.ts";
+import type { WriterTask } from "../../../src/prove/kill/object-writer.ts";
+import { createOperations } from "../../../src/prove/kill/operations.ts";
+import { say } from "../../../src/prove/kill/run-until-killed.ts";
+import { versionedBucket } from "../../../src/prove/kill/version-journal.ts";
 import { bytesOf, KiB } from "../../support/bodies.ts";
-import { createClient } from "../../support/kill/client.ts";
-import type { WriterTask } from "../../support/kill/object-writer.ts";
-import { createTurns } from "../../support/kill/operations.ts";
-import { say } from "../../support/kill/run-until-killed.ts";
-import { versionedBucket } from "../../support/kill/version-journal.ts";
 import { createRandom } from "../../support/random.ts";
 
 export interface Life extends WriterTask {
@@ -51,7 +51,7 @@ async function perform(command: Command): Promise<void> {
       store = await openStore(life.directory);
       return;
     case "take turns":
-      await Promise.all(createTurns(store!, life, life.clients).map(takeTurns));
+      await Promise.all(createOperations(store!, life, life.clients).map(takeTurns));
       return;
     case "delete":
       // In a versioned bucket, deletes write delete markers, for which a full disk has no space.

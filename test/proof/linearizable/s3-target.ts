@@ -1,10 +1,10 @@
 // The target implemented with the S3 API. A broken connection or a 503 counts as no answer.
 import { createHash } from "node:crypto";
 import { encodeText } from "../../../src/http/sigv4.ts";
+import { type Condition, NoAnswer, type Target } from "../../../src/prove/consistency/target.ts";
+import { assertWhole, bytesNamed } from "../../../src/prove/consistency/values.ts";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../../s3/raw.ts";
 import type { Key } from "../../s3/scene.ts";
-import { type Condition, NoAnswer, type Target } from "./target.ts";
-import { assertWhole, bytesNamed } from "./values.ts";
 
 export interface S3Address {
   readonly url: string;

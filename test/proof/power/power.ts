@@ -5,14 +5,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../../../src/index.ts";
+import type { Report, WriterTask } from "../../../src/prove/kill/object-writer.ts";
+import { type Killing, runUntilCut } from "../../../src/prove/kill/run-until-killed.ts";
+import { prepareVersions, versionedBucket } from "../../../src/prove/kill/version-journal.ts";
 import { forgetUnsynced } from "../../support/disk/directory-entries.ts";
 import { buildDiskLibrary, type DiskLibrary } from "../../support/disk/disk-library.ts";
 import { content, createBucketLedger, names } from "../../support/kill/bucket-journal.ts";
 import type { MakerReport, MakerTask } from "../../support/kill/bucket-writer.ts";
-import type { Report, WriterTask } from "../../support/kill/object-writer.ts";
-import { type Killing, runUntilCut } from "../../support/kill/run-until-killed.ts";
-import { prepareVersions, versionedBucket } from "../../support/kill/version-journal.ts";
-import { createLedger } from "../../support/kill/write-journal.ts";
+import { createCheckedJournal } from "../../support/kill/checked-journal.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import type { Budget, Figures, Proof } from "../proof.ts";
 import { installTools, makeDisk, type PowerDisk } from "./disk.ts";
@@ -126,7 +126,7 @@ async function prepareLasting(disk: PowerDisk): Promise<Lasting> {
   const directory = join(disk.directory, "load");
   await prepareBuckets(directory);
   const inBuckets = { directory: join(disk.directory, "buckets"), ledger: createBucketLedger() };
-  return { directory, objects: createLedger(buckets), inBuckets };
+  return { directory, objects: createCheckedJournal(buckets), inBuckets };
 }
 
 /** Creates buckets. They are acknowledged, so they must exist after the first cut. */
@@ -154,12 +154,12 @@ async function runScenario(scenario: (typeof scenarios)[number], cut: Cut, lasti
       const place = isNew ? directory : lasting.directory;
       const task: WriterTask = { directory: place, buckets, seed: seed + number * 1000, round: number };
       const killing = {
-        program: new URL("../../support/kill/object-writer.js", import.meta.url),
+        program: new URL("../../../src/prove/kill/object-writer.js", import.meta.url),
         task,
         random,
         reports: isNew ? 40 : 1000,
       };
-      const ledger = isNew ? createLedger(buckets) : lasting.objects;
+      const ledger = isNew ? createCheckedJournal(buckets) : lasting.objects;
       return await cutUnder<Report>(cut, killing, ledger, place);
     }
     const { directory: place, ledger } = isNew
@@ -184,7 +184,7 @@ async function cutUnder<T>(
   ledger: Ledger<T>,
   directory: string,
 ): Promise<Done> {
-  const env = entries?.library.notesBy(entries.notes) ?? {};
+  const env = { ...process.env, ...entries?.library.notesBy(entries.notes) };
   if (entries !== undefined) writeFileSync(entries.notes, "");
   const { before, inDoubt } = await runUntilCut<T>({ ...killing, env }, () => disk.cut());
   let acknowledged = 0;

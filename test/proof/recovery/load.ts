@@ -1,8 +1,8 @@
 // The process that is killed while it uses a large bucket: clients put and delete objects, each
 // with its own keys, and report each write before it starts and after it is acknowledged.
 import { openStore } from "../../../src/index.ts";
+import { readTask, say } from "../../../src/prove/kill/run-until-killed.ts";
 import { bytesOf, KiB, type Value } from "../../support/bodies.ts";
-import { say } from "../../support/kill/run-until-killed.ts";
 import { createRandom } from "../../support/random.ts";
 import { keyOf, largeBucket } from "./store.ts";
 
@@ -23,7 +23,7 @@ export interface LoadReport {
 const clients = 32;
 const sizes = [100, 100, 3 * KiB, 20 * KiB, 64 * KiB];
 
-const { directory, objects, seed, round } = JSON.parse(process.argv[2]!) as LoadTask;
+const { directory, objects, seed, round } = readTask<LoadTask>();
 const store = await openStore(directory);
 const bucket = store.bucket(largeBucket);
 await Promise.all(Array.from({ length: clients }, (_, client) => work(client)));

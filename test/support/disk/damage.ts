@@ -1,7 +1,6 @@
 // Damages files as a failing disk does, and checks that reads return the right bytes or an error.
-import assert from "node:assert/strict";
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { type StoreBucket, StoreError, type StoreRange } from "../../../src/index.ts";
+import { flipByte } from "../../../src/prove/rot/flip-byte.ts";
 import { bytesOf, type Value } from "../bodies.ts";
 import { assertBytes } from "../bytes.ts";
 
@@ -36,18 +35,6 @@ export interface Flip {
 /** Flips one bit; a second call restores it. */
 export function flipBit({ path, offset, bit }: Flip): void {
   flipByte({ path, offset, mask: 1 << bit });
-}
-
-export function flipByte({ path, offset, mask }: Omit<Flip, "bit"> & { readonly mask: number }): void {
-  const file = openSync(path, "r+");
-  try {
-    const byte = Buffer.alloc(1);
-    assert.equal(readSync(file, byte, 0, 1, offset), 1, "the file has a byte at the offset");
-    byte[0]! ^= mask;
-    writeSync(file, byte, 0, 1, offset);
-  } finally {
-    closeSync(file);
-  }
 }
 
 export type Outcome = "right" | "refused" | "missing";

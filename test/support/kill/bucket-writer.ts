@@ -1,7 +1,7 @@
 // A program that creates, fills, empties and deletes buckets until it is killed.
 import { openStore } from "../../../src/index.ts";
+import { readTask, say } from "../../../src/prove/kill/run-until-killed.ts";
 import { bytesOf, type Value } from "../bodies.ts";
-import { say } from "./run-until-killed.ts";
 
 export interface MakerTask {
   readonly directory: string;
@@ -16,7 +16,7 @@ export interface MakerReport {
   readonly step: "create" | "fill" | "empty" | "delete";
 }
 
-const { directory, names, content } = JSON.parse(process.argv[2]!) as MakerTask;
+const { directory, names, content } = readTask<MakerTask>();
 const store = await openStore(directory);
 const taken = new Set((await store.listBuckets()).map(({ name }) => name));
 await Promise.all(names.map(liveAndDie));
