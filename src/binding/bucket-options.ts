@@ -1,5 +1,6 @@
 // Converts the options of a bucket's methods to options of the engine.
-import type { ListOptions, PutOptions, UploadOptions } from "../engine/engine.ts";
+import type { ListOptions, PutOptions } from "../engine/engine.ts";
+import type { UploadOptions } from "../engine/uploads/upload-operations.ts";
 import {
   checksumArgument,
   conditionArgument,

@@ -1,7 +1,7 @@
 // The engine: all rules of the service in one interface, with plain data and byte streams only.
 // Outcomes that a caller expects are returned as values; all others are thrown as StoreErrors.
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
-import type { ExpectedChecksum, UploadChecksum } from "../model/checksums/checksum.ts";
+import type { ExpectedChecksum } from "../model/checksums/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
 import type { Position } from "../model/listing.ts";
@@ -10,7 +10,6 @@ import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../m
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { EventName } from "../model/settings/notification.ts";
 import type { Tags } from "../model/tags.ts";
-import type { PartRecord, UploadedPart, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker } from "../model/version.ts";
 import type { EncryptionOperations } from "./encryption-operations.ts";
 import type { Events } from "./event-outbox.ts";
@@ -27,9 +26,10 @@ import type {
 import type { Quotas } from "./quotas/quotas.ts";
 import type { Totals } from "./records.ts";
 import type { Searches } from "./search.ts";
+import type { UploadOperations } from "./uploads/upload-operations.ts";
 import type { Versions } from "./versions/versions.ts";
 
-export interface Engine extends Events, Searches, Versions {
+export interface Engine extends Events, Searches, UploadOperations, Versions {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
@@ -53,28 +53,6 @@ export interface Engine extends Events, Searches, Versions {
   /** In a versioned bucket, hides the objects by delete markers, and returns one for each key. */
   delete(bucket: string, keys: readonly Key[], options?: DeleteOptions): Promise<readonly DeleteMarker[]>;
   list(bucket: string, options?: ListOptions): Promise<Listing>;
-
-  createUpload(bucket: string, key: Key, options?: UploadOptions): Promise<UploadRecord>;
-  uploadPart(
-    bucket: string,
-    upload: UploadName,
-    number: number,
-    source: Source,
-    options?: PartOptions,
-  ): Promise<UploadedPart>;
-  completeUpload(
-    bucket: string,
-    upload: UploadName,
-    parts: readonly PartName[],
-    options?: CompleteOptions,
-  ): Promise<ObjectRecord>;
-  /** Returns undefined if the upload is not completed or its result is no longer retained. */
-  completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
-  abortUpload(bucket: string, upload: UploadName): Promise<void>;
-  /** Returns active uploads, sorted by key, then by id. */
-  listUploads(bucket: string, options?: ListUploadsOptions): Promise<UploadListing>;
-  /** Returns the parts of an upload, sorted by number. */
-  listParts(bucket: string, upload: UploadName, options?: ListPartsOptions): Promise<PartListing>;
 
   /** Key-value namespaces. */
   readonly kv: KeyValues;
@@ -213,68 +191,9 @@ export interface DeleteOptions {
   readonly condition?: Condition | undefined;
 }
 
-export interface UploadOptions extends WriteOptions {
-  readonly checksum?: UploadChecksum | undefined;
-}
-
 export type PutOutcome =
   | { readonly outcome: "stored"; readonly record: ObjectRecord }
   | { readonly outcome: "refused"; readonly clause: Clause };
-
-export interface PartOptions {
-  readonly customerKey?: Uint8Array | undefined;
-  readonly checksums?: readonly ExpectedChecksum[] | undefined;
-}
-
-export type UploadName = Pick<UploadRecord, "key" | "id">;
-
-export interface PartName {
-  readonly number: number;
-  readonly etag: string;
-  /** If given, must equal the part's checksum. */
-  readonly checksum?: ExpectedChecksum | undefined;
-}
-
-export interface CompleteOptions {
-  /** "uniform": equal sizes, but the last can be smaller. "s3": at least 5 MiB, except the last. */
-  readonly partSizes?: "uniform" | "s3";
-  readonly condition?: Condition | undefined;
-  readonly checksum?: ExpectedChecksum | undefined;
-  /** Must be that of the upload. */
-  readonly checksumOf?: UploadChecksum["of"] | undefined;
-  /** Optional. If given, must be the upload's key. */
-  readonly customerKey?: Uint8Array | undefined;
-  /** Expected size of the object, if the caller knows it. */
-  readonly size?: number | undefined;
-}
-
-export type CompletedUpload = Pick<ObjectRecord, "version" | "etag">;
-
-export interface ListUploadsOptions {
-  readonly prefix?: string | undefined;
-  readonly delimiter?: string | undefined;
-  readonly after?: { readonly key: Key; readonly id?: string | undefined } | undefined;
-  readonly limit?: number | undefined;
-}
-
-export interface UploadListing {
-  readonly uploads: readonly UploadRecord[];
-  readonly prefixes: readonly string[];
-  /** Start of the next page. Undefined on the last page. */
-  readonly next: { readonly key: Key; readonly id?: string } | undefined;
-}
-
-export interface ListPartsOptions {
-  /** Return only parts with a greater number. */
-  readonly after?: number | undefined;
-  readonly limit?: number | undefined;
-}
-
-export interface PartListing {
-  readonly upload: UploadRecord;
-  readonly parts: readonly PartRecord[];
-  readonly isTruncated: boolean;
-}
 
 export interface ListOptions {
   readonly prefix?: string | undefined;

@@ -1,5 +1,5 @@
 // Reads the options of writes: metadata, storage class, customer key and checksums.
-import type { UploadOptions } from "../../engine/engine.ts";
+import type { UploadOptions } from "../../engine/uploads/upload-operations.ts";
 import {
   checksumAlgorithms,
   checksumLengths,

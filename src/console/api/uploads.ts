@@ -1,5 +1,6 @@
 // Routes for multipart uploads: a list with progress, and the steps of uploads by the page.
-import type { Engine, UploadName } from "../../engine/engine.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { UploadName } from "../../engine/uploads/upload-operations.ts";
 import { limits } from "../../model/limits.ts";
 import { isFields } from "../../model/shape.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";

@@ -16,11 +16,11 @@ import {
 } from "../../model/upload.ts";
 import { type Context, newId } from "../context.ts";
 import { isSameKey } from "../encryption/customer-keys.ts";
-import type { CompleteOptions, PartName, UploadName } from "../engine.ts";
 import { createdEventMutations } from "../event-outbox.ts";
 import type { Check, StoredUpload } from "../records.ts";
 import { lockedObjectChecks, withVersioning } from "../versions/protection.ts";
 import { requireBucket } from "../write-path.ts";
+import type { CompleteOptions, PartName, UploadName } from "./upload-operations.ts";
 
 export async function complete(
   context: Context,

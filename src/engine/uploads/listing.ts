@@ -3,16 +3,16 @@ import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { isActive, type UploadRecord } from "../../model/upload.ts";
 import type { Context } from "../context.ts";
+import type { UploadScan } from "../records.ts";
+import { requireBucket } from "../write-path.ts";
+import { activeUpload } from "./complete.ts";
 import type {
   ListPartsOptions,
   ListUploadsOptions,
   PartListing,
   UploadListing,
   UploadName,
-} from "../engine.ts";
-import type { UploadScan } from "../records.ts";
-import { requireBucket } from "../write-path.ts";
-import { activeUpload } from "./complete.ts";
+} from "./upload-operations.ts";
 
 export async function listUploads(
   context: Context,

@@ -12,13 +12,14 @@ import { createBodyKey, needsBodyKey } from "../encryption/body-key.ts";
 import { isSameKey, openKey } from "../encryption/customer-keys.ts";
 import { openDataKey } from "../encryption/data-keys.ts";
 import type { DataKey } from "../encryption/sealed-blocks.ts";
-import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
+import type { Engine, Source } from "../engine.ts";
 import { earlyCheckBytes } from "../quotas/enforcement.ts";
 import type { StoredUpload } from "../records.ts";
 import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
 import { activeUpload, complete } from "./complete.ts";
 import { everyUpload, listParts, listUploads } from "./listing.ts";
 import type { OpenUploads } from "./open-uploads.ts";
+import type { PartOptions, UploadName } from "./upload-operations.ts";
 
 type Uploads = Pick<
   Engine,

@@ -1,5 +1,5 @@
 // Multipart uploads: create, upload parts, complete, abort and list parts.
-import type { CompletedUpload, PartName, UploadName } from "../../engine/engine.ts";
+import type { CompletedUpload, PartName, UploadName } from "../../engine/uploads/upload-operations.ts";
 import { parseHttpDate } from "../../http/headers.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Blobs } from "../../../src/engine/blobs.ts";
-import type { ByteStream, Engine, GetOptions, GetOutcome, UploadName } from "../../../src/engine/engine.ts";
+import type { ByteStream, Engine, GetOptions, GetOutcome } from "../../../src/engine/engine.ts";
 import type { Records } from "../../../src/engine/records.ts";
+import type { UploadName } from "../../../src/engine/uploads/upload-operations.ts";
 import type { Reason } from "../../../src/model/errors.ts";
 import type { PartRecord } from "../../../src/model/upload.ts";
 import { collect, inChunks, toArray } from "../../support/bytes.ts";

@@ -1,6 +1,6 @@
 // Engine contract: paged listings of uploads and parts, and reads of one part.
 import assert from "node:assert/strict";
-import type { ListUploadsOptions } from "../../../src/engine/engine.ts";
+import type { ListUploadsOptions } from "../../../src/engine/uploads/upload-operations.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import { bucket, type Chapter, contentOf, emptied, failsWith, found, uploadParts } from "./setup.ts";
 
