@@ -14,7 +14,7 @@ import {
   requiredText,
 } from "./fields.ts";
 import { allFields, type IncludedFields, toObjectJson } from "./object-json.ts";
-import type { Operation } from "./operation.ts";
+import type { ListingForm, Operation } from "./operation.ts";
 import { readCondition, readCustomerKey, readRange } from "./read-options.ts";
 import { metadataResponse, sizeHeader, toJsonBytes } from "./responses.ts";
 
@@ -50,9 +50,9 @@ const listFields = [
 /** The runtime refuses larger metadata. */
 const maxPageBytes = 1024 * 1024;
 
-export const list: Operation = async ({ engine, bucket }, fields) => {
+export const list: Operation = async ({ engine, bucket, listing }, fields) => {
   checkNames(fields, listFields, "list");
-  const included = readIncluded(fields);
+  const included = readIncluded(fields, listing);
   const options: ListOptions = {
     prefix: optionalText(fields, "prefix"),
     // A missing query parameter often becomes an empty cursor: start at the first page.
@@ -61,12 +61,19 @@ export const list: Operation = async ({ engine, bucket }, fields) => {
     startAfter: optionalText(fields, "startAfter"),
     withMetadata: included.http || included.custom,
   };
-  return listPage(engine, bucket, { options, included, limit: readLimit(fields) });
+  const cut = listing?.keepDelimiter === false ? (options.delimiter?.length ?? 0) : 0;
+  return listPage(engine, bucket, { options, form: { included, cut }, limit: readLimit(fields) });
 };
+
+interface PageForm {
+  readonly included: IncludedFields;
+  /** Number of characters at the end of a prefix that are not returned. */
+  readonly cut: number;
+}
 
 interface PageRequest {
   readonly options: ListOptions;
-  readonly included: IncludedFields;
+  readonly form: PageForm;
   readonly limit: number;
 }
 
@@ -74,21 +81,21 @@ interface PageRequest {
 async function listPage(
   engine: Engine,
   bucket: string,
-  { options, included, limit }: PageRequest,
+  { options, form, limit }: PageRequest,
 ): Promise<HttpResponse> {
   const page = await engine.list(bucket, { ...options, limit });
-  const response = metadataResponse(toPageJson(page, included));
+  const response = metadataResponse(toPageJson(page, form));
   const { length } = response.body as Uint8Array;
   if (length <= maxPageBytes) return response;
-  return listPage(engine, bucket, { options, included, limit: Math.floor(limit / 2) });
+  return listPage(engine, bucket, { options, form, limit: Math.floor(limit / 2) });
 }
 
-function toPageJson({ objects, prefixes, cursor }: Listing, included: IncludedFields) {
+function toPageJson({ objects, prefixes, cursor }: Listing, { included, cut }: PageForm) {
   return {
     objects: objects.map((record) => toObjectJson(record, included)),
     truncated: cursor !== undefined,
     ...(cursor === undefined ? {} : { cursor }),
-    delimitedPrefixes: prefixes,
+    delimitedPrefixes: cut === 0 ? prefixes : prefixes.map((prefix) => prefix.slice(0, -cut)),
   };
 }
 
@@ -100,9 +107,9 @@ function readLimit(fields: Fields): number {
 }
 
 /** Without `newRuntime`, the request is of a version that did not send what to include. */
-function readIncluded(fields: Fields): IncludedFields {
+function readIncluded(fields: Fields, listing: ListingForm | undefined): IncludedFields {
   const include = optionalList(fields, "include", { max: 16, read: readIncludedField });
-  if (!optionalFlag(fields, "newRuntime")) return allFields;
+  if (!optionalFlag(fields, "newRuntime") || listing?.honorInclude === false) return allFields;
   return { http: include?.includes(0) ?? false, custom: include?.includes(1) ?? false };
 }
 

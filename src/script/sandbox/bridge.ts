@@ -2,6 +2,7 @@
 // right to one bucket, one namespace, the assets of one script, or its outbound requests.
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isCompatibilityFlag, parseCompatibility } from "../../binding/compatibility.ts";
 import { bucketListenOptions, createBucketCapability } from "../../capability/bucket/bucket-capability.ts";
 import { createKvCapability } from "../../capability/kv/kv-capability.ts";
 import { connectParent } from "../../child/parent.ts";
@@ -22,9 +23,9 @@ import {
   type SandboxRights,
   type ToBridge,
 } from "./bridge-messages.ts";
+import { createFairStarts } from "./fair-starts.ts";
 import { createOutbound } from "./outbound/outbound-proxy.ts";
 import { socketNames } from "./runtime/runtime-config.ts";
-import { createTurns } from "./turns.ts";
 
 interface ActiveBridge {
   readonly engine: Engine;
@@ -83,14 +84,16 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
         });
   const log = (line: string) => send({ kind: "log", script, line: line.slice(0, maxBridgeText) });
   const proxy = createOutbound({ outbound, log });
-  const inTurns = createTurns();
+  const startFairly = createFairStarts();
+  const storeFlags = rights.compatibilityFlags.filter(isCompatibilityFlag);
+  const listing = parseCompatibility(rights.compatibilityDate, storeFlags);
   const endpoints: Endpoint[] = [
     ...buckets.map((bucket, i) => {
-      const handle = inTurns(createBucketCapability({ engine, bucket }));
+      const handle = startFairly(createBucketCapability({ engine, bucket, listing }));
       return { name: socketNames.bucket(i), handle, options: bucketListenOptions };
     }),
     ...namespaces.map((namespace, i) => {
-      const handle = inTurns(createKvCapability({ engine, namespace }));
+      const handle = startFairly(createKvCapability({ engine, namespace }));
       return { name: socketNames.kv(i), handle, options: { shortRequests: "direct" } as const };
     }),
     {
@@ -98,7 +101,7 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
       handle: proxy.handle,
       options: { peer: "runtime", upgrade: proxy.upgrade },
     },
-    ...(assets === undefined ? [] : [{ name: socketNames.assets, handle: inTurns(assets.endpoint) }]),
+    ...(assets === undefined ? [] : [{ name: socketNames.assets, handle: startFairly(assets.endpoint) }]),
   ];
   const listeners: HttpListener[] = [];
   try {

@@ -2,7 +2,7 @@
 // bridge as its only connections. Implements the process of a script for the supervisor.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Standstill, StandstillWatch } from "../../child/standstill.ts";
+import { createStandstillWatch, type Standstill, type StandstillWatch } from "../../child/standstill.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "../host/host-process.ts";
 import type { ScriptModule } from "../host/messages.ts";
@@ -20,7 +20,6 @@ import { createSandboxFolder } from "./sandbox-folder.ts";
 import { type RunningRuntime, startRuntime, visibleSockets } from "./start-runtime.ts";
 import { defaultSandboxLimits } from "./wall/build-wall.ts";
 import type { FindWall } from "./walls.ts";
-import { watchRuntime } from "./watch-runtime.ts";
 
 export interface SandboxMemory {
   /** Limit of the JavaScript heap. */
@@ -129,7 +128,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
 
   async function waitForPulse(started: RunningRuntime): Promise<void> {
     pid = await started.pid;
-    watch = watchRuntime(pid);
+    watch = createStandstillWatch(pid);
     while (!hasEnded) {
       try {
         await gate.pulse();

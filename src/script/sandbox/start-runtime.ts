@@ -29,8 +29,8 @@ export interface RunningRuntime {
 /** Folder of the script's files behind the wall. */
 const walledFiles = "/script";
 
-/** Short bursts: the process that reads them also forwards the requests of all scripts. */
-const outputLimits = { ...defaultOutputLimits, burstMilliseconds: 20 };
+/** Little at once: the process that reads the output also forwards the requests of all scripts. */
+const outputLimits = { ...defaultOutputLimits, bytesPerSecond: 1024 * 1024, burstMilliseconds: 20 };
 
 /** Paths in the runtime's configuration: folder of the sockets, as the runtime sees it. */
 export function visibleSockets(folder: SandboxFolder, wall: WallTools | undefined): string {

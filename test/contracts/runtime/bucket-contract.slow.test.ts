@@ -1,6 +1,7 @@
 // Runs the contract of the binding and the sentences of the spec inside workerd, whose buckets are
 // endpoints of this process on Unix sockets.
 import { test } from "node:test";
+import { parseCompatibility } from "../../../src/binding/compatibility.ts";
 import {
   bucketListenOptions,
   createBucketCapability,
@@ -13,7 +14,10 @@ test("buckets of the runtime fulfil the binding's contract", async (t) => {
   const outcomes = await runInRuntime(t, {
     file: "bucket-suite.ts",
     slots: { bucket: 1500, kv: 0 },
-    createEndpoint: (engine, { name }) => createBucketCapability({ engine, bucket: name }),
+    createEndpoint: (engine, { name, options }) => {
+      const listing = parseCompatibility(options?.compatibilityDate, options?.compatibilityFlags);
+      return createBucketCapability({ engine, bucket: name, listing });
+    },
     listenOptions: bucketListenOptions,
   });
   await reportOutcomes(t, outcomes, bucketDifferences);

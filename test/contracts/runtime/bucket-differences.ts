@@ -67,28 +67,6 @@ export const bucketDifferences: readonly Difference[] = [
     ],
   },
   {
-    what: "`delimitedPrefixes` end with the delimiter, as with the flag `store_delimited_prefixes_keep_delimiter`",
-    reason: "the runtime requires this form",
-    tests: [
-      "binding > memory > list with a delimiter groups keys into prefixes > delimitedPrefixes end before the delimiter",
-      "binding > memory > list with a delimiter groups keys into prefixes > with the flag store_delimited_prefixes_keep_delimiter, delimitedPrefixes end with the delimiter",
-      "binding > memory > list with a delimiter groups keys into prefixes > a delimiter may be longer than one character",
-      "binding > memory > list with a delimiter groups keys into prefixes > a delimiter may be any character",
-      "binding > memory > list with a delimiter groups keys into prefixes > a key that equals the given prefix is listed as an object, not as a delimited prefix",
-      "binding > memory > list with a delimiter groups keys into prefixes > objects and delimited prefixes together count toward the limit of a list",
-      "binding > memory > list with a delimiter groups keys into prefixes > a delimited prefix is never repeated on a later page, even if keys with it are added between pages",
-      "binding > memory > list with a delimiter groups keys into prefixes > pages of any size add up to the whole listing, for every prefix and delimiter",
-      "spec > memory > list behaves as the spec states > spec 4: list returns up to 1000 entries > spec 2.8: list with a delimiter groups a thousand keys in a hundred folders into a hundred prefixes",
-      "spec > memory > delimited prefixes behave as the spec states > spec 2.8: with no prefix and delimiter '/', a key of the form a/b/c yields the first segment as a delimited prefix",
-      "spec > memory > delimited prefixes behave as the spec states > spec 2.8: with prefix 'a/' and delimiter '/', a key of the form a/b/c yields 'a/b'",
-      "spec > memory > delimited prefixes behave as the spec states > spec 2.8: delimitedPrefixes are the prefixes between the given prefix and the next occurrence of the delimiter",
-      "spec > memory > delimited prefixes behave as the spec states > spec 2.12: delimiter may be any character",
-      "spec > memory > delimited prefixes behave as the spec states > spec 2.12: delimiter may be longer than one character",
-      "spec > memory > delimited prefixes behave as the spec states > spec 2.8: a delimiter at the start of a key or directly after another delimiter makes an empty segment",
-      "spec > memory > delimited prefixes behave as the spec states > spec 2.12: prefixes and objects count toward limit together, and no prefix is repeated on a later page",
-    ],
-  },
-  {
     what: "an `ssecKey` in capitals is refused, and the error for an invalid key is not a `TypeError`",
     reason: "the runtime checks the key itself, and accepts lower case only",
     tests: [
@@ -117,17 +95,6 @@ export const bucketDifferences: readonly Difference[] = [
       "spec > memory > HTTP metadata behaves as the spec states > spec 2.4: cacheControl can be overridden on get, and the result of get has the given value",
       "spec > memory > HTTP metadata behaves as the spec states > spec 2.4: cacheExpiry can be overridden on get, and the result of get has the given value",
       "spec > memory > HTTP metadata behaves as the spec states > spec 2.4: HTTP metadata overridden on get by Headers is returned, also by writeHttpMetadata",
-    ],
-  },
-  {
-    what: "`list` honours `include` with every compatibility date",
-    reason: "the endpoint does not know the script's date",
-    tests: [
-      "binding > memory > list returns only the metadata named in include > list honours include from compatibility date 2022-08-04 on, or with store_list_honor_include",
-      "spec > memory > compatibility dates and flags behave as the spec states > spec 4 list rule 3, spec 9.1: list ignores include and returns all metadata when the compatibility date is 2022-08-03",
-      "spec > memory > compatibility dates and flags behave as the spec states > spec 4 list rule 3, spec 9.1: list ignores include and returns all metadata when the compatibility date is 2021-12-31",
-      "spec > memory > compatibility dates and flags behave as the spec states > spec 4 list rule 3, spec 9.1: list ignores include and returns all metadata when the compatibility date is 2022-08-03 and only other flags are set",
-      "spec > memory > compatibility dates and flags behave as the spec states > spec 4 list rule 3: a list that does not honour include accepts even an invalid value of include",
     ],
   },
   {
@@ -208,6 +175,7 @@ export const bucketDifferences: readonly Difference[] = [
       "binding > memory > complete creates the object from the given parts > complete with an argument that is not a list of parts is refused with a TypeError",
       "spec > memory > ranges behave as the spec states > spec 2.6: a negative or fractional offset, length or suffix is refused with an error that names it",
       "spec > memory > conditional headers behave as the spec states > spec 2.7: an etag list that cannot be parsed is an invalid argument",
+      "spec > memory > compatibility dates and flags behave as the spec states > spec 4 list rule 3: a list that does not honour include accepts even an invalid value of include",
     ],
   },
   {

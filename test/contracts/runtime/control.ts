@@ -3,6 +3,7 @@
 // configuration of workerd adds.
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../../src/http/server/listen.ts";
+import type { BucketOptions } from "../../../src/index.ts";
 import { errorMessage } from "../../../src/model/errors.ts";
 import { openEngine } from "../../../src/open.ts";
 
@@ -11,6 +12,8 @@ export interface Assignment {
   readonly kind: "bucket" | "kv";
   readonly slot: number;
   readonly name: string;
+  /** Of a bucket: the compatibility date and flags of the script. */
+  readonly options?: BucketOptions | undefined;
 }
 
 export interface ControlCall {

@@ -1,7 +1,7 @@
 // `store serve --bucket-socket PATH=BUCKET`: the socket, its mode and removal, and refusals.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { lstat, mkdir, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -46,6 +46,7 @@ test("serve offers buckets on sockets that only its user can open, and removes t
     t,
     shell,
     ...["--bucket-socket", "a=b.sock=photos", "--bucket-socket", `${other}=other`],
+    ...["--request-log", "requests.log"],
   );
   assert.deepEqual(announced.bucketSockets, [
     { path, bucket: "photos" },
@@ -58,6 +59,14 @@ test("serve offers buckets on sockets that only its user can open, and removes t
   const { code } = await stop("SIGTERM");
   assert.equal(code, 0);
   for (const socket of [path, other]) await assert.rejects(lstat(socket), { code: "ENOENT" });
+  const lines = (await readFile(join(shell.directory, "requests.log"), "utf8")).trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)).map((one) => [one.face, one.operation, one.bucket, one.status]),
+    [
+      ["socket", "put", "photos", 200],
+      ["socket", "delete", "other", 200],
+    ],
+  );
 });
 
 test("the socket of a server that was killed is replaced", async (t) => {

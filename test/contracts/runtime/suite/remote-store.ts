@@ -58,20 +58,25 @@ async function openRemote({ t, options, call, environment }: Opening): Promise<S
   /** Bindings by their name, and whether their endpoint exists already. */
   const bound = new Map<string, Methods>();
 
-  function bind(kind: Assignment["kind"], name: string): { assign: Assignment; binding: Methods } {
+  function bind(
+    kind: Assignment["kind"],
+    name: string,
+    options?: Assignment["options"],
+  ): { assign: Assignment; binding: Methods } {
     const slot = nextSlots[kind]++;
     const binding = environment()[`${kind.toUpperCase()}_${slot}`];
     if (binding === undefined) throw new Error(`The configuration of the suite has too few ${kind}s.`);
-    return { assign: { kind, slot, name }, binding: binding as Methods };
+    return { assign: { kind, slot, name, options }, binding: binding as Methods };
   }
 
-  function bindingOf(kind: Assignment["kind"], name: string): Methods {
-    const known = bound.get(`${kind} ${name}`);
+  function bindingOf(kind: Assignment["kind"], name: string, options?: Assignment["options"]): Methods {
+    const id = `${kind} ${name}${options === undefined ? "" : JSON.stringify(options)}`;
+    const known = bound.get(id);
     if (known !== undefined) return known;
-    const { assign, binding } = bind(kind, name);
+    const { assign, binding } = bind(kind, name, options);
     const assigned = send("assign", [], assign);
     const translated = translating(binding, () => assigned);
-    bound.set(`${kind} ${name}`, translated);
+    bound.set(id, translated);
     return translated;
   }
 
@@ -91,7 +96,7 @@ async function openRemote({ t, options, call, environment }: Opening): Promise<S
   return {
     createBucket: (...args) => create("bucket", "createBucket", args),
     createKvNamespace: (...args) => create("kv", "createKvNamespace", args),
-    bucket: (name) => bindingOf("bucket", name) as never,
+    bucket: (name, options) => bindingOf("bucket", name, options) as never,
     kv: (name) => bindingOf("kv", name) as never,
     listBuckets: async () => ((await send("listBuckets")) as unknown[]).map(withDates) as never,
     listKvNamespaces: async () => ((await send("listKvNamespaces")) as unknown[]).map(withDates) as never,

@@ -6,7 +6,7 @@ import type { HttpHandler } from "../../http/server/listen.ts";
 const defaultMaxStarts = 8;
 
 /** Returns a function that makes handlers share the starts of one sandbox. */
-export function createTurns(maxStarts = defaultMaxStarts): (handle: HttpHandler) => HttpHandler {
+export function createFairStarts(maxStarts = defaultMaxStarts): (handle: HttpHandler) => HttpHandler {
   const waiting: (() => void)[] = [];
   let started = 0;
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HttpRequest } from "../../../src/http/server/listen.ts";
-import { createTurns } from "../../../src/script/sandbox/turns.ts";
+import { createFairStarts } from "../../../src/script/sandbox/fair-starts.ts";
 
 const request = {} as HttpRequest;
 const response = { status: 200, headers: [], body: null };
@@ -14,8 +14,8 @@ test("many requests of one sandbox start over several turns, and those of anothe
     started.push(name);
     return response;
   };
-  const [bucket, namespace] = [handler("bucket"), handler("namespace")].map(createTurns(2));
-  const other = createTurns(2)(handler("other"));
+  const [bucket, namespace] = [handler("bucket"), handler("namespace")].map(createFairStarts(2));
+  const other = createFairStarts(2)(handler("other"));
   const all = [bucket, bucket, namespace, bucket, bucket].map((handle) => handle!(request));
   await other(request);
   assert.deepEqual(started, ["bucket", "bucket", "other"]);
@@ -31,12 +31,12 @@ test("many requests of one sandbox start over several turns, and those of anothe
 });
 
 test("a request that fails does not hold back the next", async () => {
-  const inTurns = createTurns(1);
-  const failing = inTurns(() => Promise.reject(new Error("on purpose")));
+  const startFairly = createFairStarts(1);
+  const failing = startFairly(() => Promise.reject(new Error("on purpose")));
   const results = await Promise.allSettled([failing(request), failing(request)]);
   assert.deepEqual(
     results.map(({ status }) => status),
     ["rejected", "rejected"],
   );
-  assert.equal(await inTurns(() => response)(request), response);
+  assert.equal(await startFairly(() => response)(request), response);
 });
