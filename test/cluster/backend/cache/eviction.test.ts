@@ -36,6 +36,18 @@ test("the cache stays below its size, and evicts what was not used for the longe
   }
 });
 
+test("a body of many extents fits a cache of its size several times, however it is divided", async (t) => {
+  const scene = await openCacheScene(t);
+  const cached = scene.open({ size: 256 * MiB, folders: 64 });
+  const bytes = Buffer.alloc(24 * extent, 7);
+  const blob = await write(cached, bytes);
+  await read(cached, blob);
+  await read(cached, blob);
+  assert.equal(scene.metric("store_body_cache_lookups_total miss"), 24);
+  assert.equal(scene.metric("store_body_cache_lookups_total hit"), 24);
+  assert.equal(scene.metric("store_body_cache_evictions_total"), 0);
+});
+
 test("a hit records the time of its use", async (t) => {
   const scene = await openCacheScene(t);
   const first = scene.open();
