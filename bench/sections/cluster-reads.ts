@@ -9,7 +9,7 @@ import { keyBytes } from "../../src/model/key.ts";
 import { openEngine } from "../../src/open.ts";
 import { openAt, openClients, startPlace } from "../cluster/place.ts";
 import { readBody } from "../cluster/read-body.ts";
-import { perSecond } from "../measure.ts";
+import { perSecond, type Work } from "../measure.ts";
 import { type Context, compare, KiB, MiB, present, random, type Section, sameCount } from "../section.ts";
 
 const connections = 32;
@@ -46,6 +46,18 @@ async function run(context: Context): Promise<void> {
   }
 }
 
+/** Returns the processor time of one operation in microseconds, of all threads of this process. */
+async function processorTime(work: Work, operation: () => Promise<void>): Promise<number> {
+  let operations = 0;
+  const before = process.cpuUsage();
+  await perSecond(work, async () => {
+    await operation();
+    operations++;
+  });
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / operations;
+}
+
 interface Engines {
   readonly cached: Engine;
   readonly plain: Engine;
@@ -76,6 +88,18 @@ async function bodyReads(context: Context, { cached, plain, local }: Engines): P
         ...(size === MiB ? { bar: { atLeast: 0.7, of: "a local store" } } : {}),
       });
     }
+    const times = (engine: Engine) => () =>
+      processorTime({ lanes: 8, seconds: context.pace.seconds }, () =>
+        readBody(engine, name, key(random(count)), size),
+      );
+    await compare(context, {
+      ...{ what: "processor time of a get in Store's process", size, lanes: 8, unit: "µs" },
+      round: times(cached),
+      limits: [
+        { name: "a local store", round: times(local) },
+        { name: "without a cache", round: times(plain) },
+      ],
+    });
   }
 }
 

@@ -2,7 +2,6 @@
 // timeout destroys the socket, so that no request waits forever for an unresponsive service.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
-import type { Duplex } from "node:stream";
 
 /** A response whose head has arrived and whose body is not read yet. */
 export type Answer = IncomingMessage;
@@ -127,15 +126,17 @@ export function createHttpClient(
   };
 }
 
+type Connection = Parameters<Agent["keepSocketAlive"]>[0];
+
 /**
  * A service of several servers behind one name: without a limit, kept connections would stay on the
  * servers that survived a failure, and those that returned would get no work.
  */
 function limitAge(agent: Agent, maxMilliseconds: number): void {
-  const ends = new WeakMap<Duplex, number>();
-  const keepSocketAlive = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
+  const ends = new WeakMap<Connection, number>();
+  const keepSocketAlive = agent.keepSocketAlive.bind(agent) as (socket: Connection) => boolean;
   // Node destroys the socket if this returns false, although its types declare no result.
-  const keepYoung = (socket: Duplex): boolean => {
+  const keepYoung = (socket: Connection): boolean => {
     const now = performance.now();
     // Connections of one moment, as after a failure, must not all end at one moment.
     const end = ends.get(socket) ?? now + maxMilliseconds * (0.75 + Math.random() / 4);

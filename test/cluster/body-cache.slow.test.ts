@@ -25,7 +25,11 @@ interface CachedEngine {
   cachedFiles(): string[];
 }
 
-async function openCachedEngine(t: TestContext): Promise<CachedEngine> {
+/** Closes the engine before the scene removes its folders. */
+async function withCachedEngine(
+  t: TestContext,
+  work: (opened: CachedEngine) => Promise<void>,
+): Promise<void> {
   const scene = await cluster.scene(t);
   const metrics = createMetrics();
   const directory = join(scene.directory, "cache");
@@ -33,9 +37,12 @@ async function openCachedEngine(t: TestContext): Promise<CachedEngine> {
   const { records, blobs } = await openCluster(location, {}, metrics);
   const masterKeys = createEncryptionKeys(records.documents, () => testSecretKey);
   const engine = createEngine({ records, blobs, metrics, encryption: { masterKeys, encrypt: undefined } });
-  t.after(() => engine.close());
-  await engine.createBucket("bucket");
-  return { engine, metrics, scene, cachedFiles: () => filesIn(directory) };
+  try {
+    await engine.createBucket("bucket");
+    await work({ engine, metrics, scene, cachedFiles: () => filesIn(directory) });
+  } finally {
+    await engine.close();
+  }
 }
 
 async function get(engine: Engine, key: string): Promise<Buffer> {
@@ -49,49 +56,49 @@ function blobFiles({ directory }: ClusterScene): string[] {
   return filesIn(directory).filter((file) => /\/\d+\/[0-9a-f]{2}\/[0-9a-f]{32}$/.test(file));
 }
 
-test("an overwritten or deleted object is never served from the cache", async (t) => {
-  const { engine } = await openCachedEngine(t);
-  const [one, two] = [Buffer.alloc(MiB + 7, 1), Buffer.alloc(MiB + 7, 2)];
-  await engine.put("bucket", "a", one);
-  assertBytes(await get(engine, "a"), one);
-  await engine.put("bucket", "a", two);
-  assertBytes(await get(engine, "a"), two);
-  await engine.delete("bucket", ["a"]);
-  assert.equal((await engine.get("bucket", "a")).outcome, "missing");
-});
+test("an overwritten or deleted object is never served from the cache", (t) =>
+  withCachedEngine(t, async ({ engine }) => {
+    const [one, two] = [Buffer.alloc(MiB + 7, 1), Buffer.alloc(MiB + 7, 2)];
+    await engine.put("bucket", "a", one);
+    assertBytes(await get(engine, "a"), one);
+    await engine.put("bucket", "a", two);
+    assertBytes(await get(engine, "a"), two);
+    await engine.delete("bucket", ["a"]);
+    assert.equal((await engine.get("bucket", "a")).outcome, "missing");
+  }));
 
-test("verify reads the stored bytes: a cached copy serves the object and does not hide the damage", async (t) => {
-  const { engine, scene, metrics } = await openCachedEngine(t);
-  await engine.put("bucket", "a", text);
-  assertBytes(await get(engine, "a"), text);
-  const [file] = blobFiles(scene);
-  const stored = await readFile(file!);
-  stored[1000]! ^= 1;
-  await writeFile(file!, stored);
-  assertBytes(await get(engine, "a"), text);
-  const { damages } = await engine.verify();
-  assert.deepEqual(
-    damages.map(({ key }) => key),
-    ["a"],
-  );
-  const published = metrics.snapshot().filter(({ name }) => name.startsWith("store_body_cache_"));
-  const hits = published[0]!.series.find(([labels]) => labels[0] === "hit");
-  assert.equal(hits?.[1][0], 3);
-  assert.equal(published.length, 3);
-});
+test("verify reads the stored bytes: a cached copy serves the object and does not hide the damage", (t) =>
+  withCachedEngine(t, async ({ engine, scene, metrics }) => {
+    await engine.put("bucket", "a", text);
+    assertBytes(await get(engine, "a"), text);
+    const [file] = blobFiles(scene);
+    const stored = await readFile(file!);
+    stored[1000]! ^= 1;
+    await writeFile(file!, stored);
+    assertBytes(await get(engine, "a"), text);
+    const { damages } = await engine.verify();
+    assert.deepEqual(
+      damages.map(({ key }) => key),
+      ["a"],
+    );
+    const published = metrics.snapshot().filter(({ name }) => name.startsWith("store_body_cache_"));
+    const hits = published[0]!.series.find(([labels]) => labels[0] === "hit");
+    assert.equal(hits?.[1][0], 3);
+    assert.equal(published.length, 3);
+  }));
 
-test("encrypted bodies are encrypted in the cache, by the store's key and by a customer's", async (t) => {
-  const { engine, scene, cachedFiles } = await openCachedEngine(t);
-  const customerKey = Buffer.alloc(32, 5);
-  await engine.put("bucket", "store", text, { encryption: "store" });
-  await engine.put("bucket", "customer", text, { customerKey });
-  assertBytes(await get(engine, "store"), text);
-  const found = await engine.get("bucket", "customer", { customerKey });
-  assert(found.outcome === "found");
-  assertBytes(await collect(found.bytes.chunks()), text);
-  for (const file of blobFiles(scene)) await rm(file);
-  assertBytes(await get(engine, "store"), text);
-  const files = cachedFiles();
-  assert.equal(files.length, 6);
-  for (const file of files) assert.ok(!(await readFile(file)).includes("a sentence"), file);
-});
+test("encrypted bodies are encrypted in the cache, by the store's key and by a customer's", (t) =>
+  withCachedEngine(t, async ({ engine, scene, cachedFiles }) => {
+    const customerKey = Buffer.alloc(32, 5);
+    await engine.put("bucket", "store", text, { encryption: "store" });
+    await engine.put("bucket", "customer", text, { customerKey });
+    assertBytes(await get(engine, "store"), text);
+    const found = await engine.get("bucket", "customer", { customerKey });
+    assert(found.outcome === "found");
+    assertBytes(await collect(found.bytes.chunks()), text);
+    for (const file of blobFiles(scene)) await rm(file);
+    assertBytes(await get(engine, "store"), text);
+    const files = cachedFiles();
+    assert.equal(files.length, 6);
+    for (const file of files) assert.ok(!(await readFile(file)).includes("a sentence"), file);
+  }));

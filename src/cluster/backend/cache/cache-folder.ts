@@ -63,7 +63,9 @@ export function createCacheFolder(options: CacheFolderOptions): CacheFolder {
   let isClosed = false;
 
   const subfolder = (number: number) => join(root, number.toString(16).padStart(2, "0"));
-  const numberOf = ({ blob }: Extent) => Number.parseInt(blob.name.slice(0, 2), 16) % folders;
+  // The extents of a long blob are spread over the subfolders, each of which has a limit.
+  const numberOf = ({ blob, number }: Extent) =>
+    (Number.parseInt(blob.name.slice(0, 8), 16) + number) % folders;
   const path = (extent: Extent) =>
     join(subfolder(numberOf(extent)), `${extent.blob.name}-${extent.number}-${extentFileBytes(extent)}`);
   const unchecked = Array.from({ length: folders }, (_, number): Unchecked => {

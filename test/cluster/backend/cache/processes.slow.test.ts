@@ -54,6 +54,6 @@ test("processes share a cache: no wrong byte while they evict each other's files
   const cached = scene.open(limits);
   await cached.close();
   const whole = scene.files().filter((file) => !file.endsWith(".tmp"));
-  assert.ok((await bytesOf(whole)) <= limits.size, `${whole.length} files`);
+  assert.ok(bytesOf(whole) <= limits.size, `${whole.length} files`);
   for (const [number, blob] of blobs.entries()) assertBytes(await read(cached, blob), bodies[number]!);
 });
