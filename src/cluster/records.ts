@@ -234,7 +234,8 @@ function toBucket(row: Row): Bucket {
 function uploadRange({ prefix, after, limit }: UploadScan): unknown[] {
   const start = keyBytes(prefix);
   const end = start.length === 0 ? afterAllKeys : successor(start);
+  const key = after === undefined ? start : keyBytes(after.key);
+  if (after === undefined || Buffer.compare(key, start) < 0) return [start, "", end, limit];
   // Without an id, start after all uploads of the key: ids are hex digits, which sort before "~".
-  const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
-  return [start, end, key, id, limit];
+  return [key, after.id ?? "~", end, limit];
 }

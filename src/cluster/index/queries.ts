@@ -75,8 +75,8 @@ export const queries = statements({
   upload: `SELECT u.record, u.revision FROM store.buckets b
       LEFT JOIN store.uploads u ON u.bucket = b.id AND u.key = $2 AND u.id = $3 WHERE b.name = $1`,
   uploads: `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
-        SELECT record FROM store.uploads WHERE bucket = b.id AND key >= $2 AND key < $3 AND (key, id) > ($4, $5)
-        ORDER BY key, id LIMIT $6
+        SELECT record FROM store.uploads WHERE bucket = b.id AND (key, id) > ($2, $3) AND key < $4
+        ORDER BY key, id LIMIT $5
       ) u ON true WHERE b.name = $1`,
   dueUploads: `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
         SELECT record FROM store.uploads WHERE bucket = b.id AND due <= $2 ORDER BY due LIMIT $3

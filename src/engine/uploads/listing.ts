@@ -25,10 +25,19 @@ export async function listUploads(
   let last: UploadScan["after"] =
     after?.id === undefined ? after && { key: after.key } : { key: after.key, id: after.id };
   const maxEntries = Math.min(limit, limits.listEntries);
-  for await (const upload of everyUpload(context, bucket, { prefix, start: last })) {
+  const groupOf = ({ key }: UploadRecord) => {
+    const at = delimiter === "" ? -1 : key.indexOf(delimiter, prefix.length);
+    return at === -1 ? undefined : key.slice(0, at + delimiter.length);
+  };
+  /** Skips the rest of a group that the listing already has: it may have a million uploads. */
+  const resumeAfter = (upload: UploadRecord) => {
+    const group = groupOf(upload);
+    const isListed = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
+    return isListed ? { key: group + lastCharacter } : upload;
+  };
+  for await (const upload of everyUpload(context, bucket, { prefix, start: last, resumeAfter })) {
     if (!isActive(upload, context.now())) continue;
-    const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
-    const group = at === -1 ? undefined : upload.key.slice(0, at + delimiter.length);
+    const group = groupOf(upload);
     // If the cursor is a group, skip the whole group.
     const isSeen = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
     if (!isSeen && uploads.length + prefixes.length >= maxEntries) return { uploads, prefixes, next: last };
@@ -43,19 +52,31 @@ export async function listUploads(
   return { uploads, prefixes, next: undefined };
 }
 
-/** Yields active and ended uploads of a bucket, in order; `start` is exclusive. */
+/** The last character of Unicode. Keys that continue with another one sort before it. */
+const lastCharacter = "\u{10ffff}";
+
+interface UploadWalk {
+  readonly prefix?: string;
+  /** Exclusive. */
+  readonly start?: UploadScan["after"];
+  /** Returns where to go on after the last upload of a batch. Default: after this upload. */
+  readonly resumeAfter?: (last: UploadRecord) => UploadScan["after"];
+}
+
+/** Yields active and ended uploads of a bucket, in order. */
 export async function* everyUpload(
   { records }: Pick<Context, "records">,
   bucket: string,
-  { prefix = "", start }: { readonly prefix?: string; readonly start?: UploadScan["after"] } = {},
+  { prefix = "", start, resumeAfter }: UploadWalk = {},
 ): AsyncGenerator<UploadRecord> {
   const limit = 1000;
   let after = start;
   for (;;) {
     const page = await records.uploads(bucket, { prefix, after, limit });
     yield* page;
-    after = page.at(-1);
     if (page.length < limit) return;
+    const last = page.at(-1)!;
+    after = resumeAfter === undefined ? last : resumeAfter(last);
   }
 }
 

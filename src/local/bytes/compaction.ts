@@ -68,7 +68,7 @@ const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as
  * Maximum size of all segments as a multiple of their live bytes. Above `compact`, the emptiest
  * segments are compacted even if none is sparse. Above `throttle`, new bodies wait.
  */
-const maxSpaceFactor = { compact: 1.7, throttle: 1.8 } as const;
+const maxSpaceFactor = { compact: 1.65, throttle: 1.75 } as const;
 /** Maximum number of segments counted in one "all" run. */
 const maxSegmentsPerPass = 64;
 
@@ -92,7 +92,9 @@ export function createCompaction(options: CompactionOptions): Compaction {
   const bucketSegments = usage.bucketSegments;
 
   function bound(bucketId: string, share: number): number {
-    return usage.measure(bucketId).live * share + fileBytes;
+    const { live } = usage.measure(bucketId);
+    // The segment being written cannot be compacted, so a small bucket may have two more segments.
+    return Math.max(live * share, live + 2 * fileBytes);
   }
 
   /** Called before a segment is compacted: throttles writers if the bucket is over its budget. */

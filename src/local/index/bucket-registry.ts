@@ -14,8 +14,22 @@ import { type BucketRow, bucketChecksum } from "../rows/checksummed-rows.ts";
 import { existenceKey, lostError } from "./existence-index.ts";
 import { openBucketDatabase, upgradeRegistry } from "./migrations.ts";
 import { hasObjects, isOrphaned } from "./orphaned-buckets.ts";
-import { bucketSchema, checkSchemaVersion, deletedMark, parseDeletedMark, registrySchema } from "./schema.ts";
-import { type Database, inTransaction, openDatabase, sqliteCode, sqliteCorrupt } from "./sqlite.ts";
+import {
+  bucketSchema,
+  checkSchemaVersion,
+  deletedMark,
+  parseDeletedMark,
+  registryIndexes,
+  registrySchema,
+} from "./schema.ts";
+import {
+  type Database,
+  inTransaction,
+  openDatabase,
+  prepareArrays,
+  sqliteCode,
+  sqliteCorrupt,
+} from "./sqlite.ts";
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
@@ -38,6 +52,7 @@ export function prepareDirectory(layout: Layout): void {
       isNew = registry.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'buckets'").get() === undefined;
       if (isNew) registry.exec(registrySchema);
       upgradeRegistry(registry);
+      registry.exec(registryIndexes);
       checkSchemaVersion(registry, layout.registry);
     });
   } finally {
@@ -60,6 +75,16 @@ interface RegistryRow extends BucketRow {
   readonly checksum: string;
 }
 
+type RegistryColumns = readonly [
+  name: string,
+  id: string,
+  created: number,
+  storageClass: string,
+  account: string,
+  deleting: number,
+  checksum: string,
+];
+
 export interface RegistryReader {
   find(name: string): RegisteredBucket | undefined;
   /** Returns the buckets sorted by name. A damaged entry throws; with "sound" it is skipped. */
@@ -75,7 +100,7 @@ export function createRegistryReader(registry: Database): RegistryReader {
   const find = registry.prepare<RegistryRow>(
     `${columns} WHERE name = ? UNION ALL SELECT NULL, id, 0, '', '', 0, '' FROM witness WHERE place = ?`,
   );
-  const all = registry.prepare<RegistryRow>(`${columns} ORDER BY name`);
+  const all = prepareArrays<RegistryColumns>(registry, `${columns} ORDER BY name`);
   return {
     find(name) {
       // The driver truncates text at NUL and would find a bucket with the shortened name.
@@ -84,11 +109,14 @@ export function createRegistryReader(registry: Database): RegistryReader {
       if (row !== undefined && row.name === null) throw lostError(`bucket "${name}"`);
       return row === undefined ? undefined : toRegisteredBucket(row);
     },
-    all: (which) =>
-      all
-        .all()
-        .filter((row) => which === undefined || isSound(row))
-        .map(toRegisteredBucket),
+    all(which) {
+      // Each row is checked once: a store may have 100,000 buckets.
+      return all.all().flatMap((row) => {
+        const bucket = decodeRow(toRegistryRow(row));
+        if (bucket === undefined && which === undefined) throw damagedRow(row[0]);
+        return bucket ?? [];
+      });
+    },
     ids() {
       const sql = "SELECT id FROM buckets UNION ALL SELECT id FROM witness";
       const rows = registry.prepare<{ id: unknown }>(sql).all();
@@ -106,8 +134,24 @@ function isSound(row: RegistryRow): boolean {
   );
 }
 
+function toRegistryRow(row: RegistryColumns): RegistryRow {
+  const [name, id, created, storage_class, account, deleting, checksum] = row;
+  return { name, id, created, storage_class, account, deleting, checksum };
+}
+
 function toRegisteredBucket(row: RegistryRow): RegisteredBucket {
-  if (!isSound(row)) throw damagedError(`the registry's entry of bucket "${row.name}"`);
+  const bucket = decodeRow(row);
+  if (bucket === undefined) throw damagedRow(row.name);
+  return bucket;
+}
+
+function damagedRow(name: string): StoreError {
+  return damagedError(`the registry's entry of bucket "${name}"`);
+}
+
+/** Returns undefined if the row is damaged. */
+function decodeRow(row: RegistryRow): RegisteredBucket | undefined {
+  if (!isSound(row)) return undefined;
   const { name, id, created, storage_class, account, deleting } = row;
   const isDeleting = parseDeletedMark(deleting) === true;
   return { name, id, created, storageClass: storage_class as StorageClass, account, isDeleting };
@@ -198,7 +242,9 @@ function markDeleted(layout: Layout, id: string): boolean | Error {
 
 /** Completes deletions that a crash interrupted. */
 export function finishDeletions(layout: Layout, registry: Database): void {
-  const find = registry.prepare<{ name: string }>("SELECT name FROM buckets WHERE deleting = ?");
+  const find = registry.prepare<{ name: string }>(
+    "SELECT name FROM buckets WHERE deleting <> 0 AND deleting = ?",
+  );
   for (const { name } of find.all(deletedMark)) {
     try {
       deleteBucket(layout, registry, name);

@@ -52,6 +52,10 @@ export const historyTables = `
 /** Columns of the table `bucket` with the number and size of the rows in `history`. */
 export const historyTotals = ["noncurrent", "noncurrent_bytes"] as const;
 
+/** Almost always empty. Without it, creating a bucket would read the rows of all buckets. */
+export const registryIndexes =
+  "CREATE INDEX IF NOT EXISTS buckets_deleting ON buckets (deleting) WHERE deleting <> 0";
+
 export const registrySchema = `
   CREATE TABLE buckets (
     name TEXT PRIMARY KEY,

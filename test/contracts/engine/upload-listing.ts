@@ -97,14 +97,14 @@ export const uploadListing: Chapter = async (t, shared) => {
     async () => {
       const { engine } = await emptied(shared);
       for (const seed of [1, 2]) {
-        const bodies = [7, 70_000, 20, 0, 5000].map((size) => sampleBytes(size + seed).subarray(seed));
+        const bodies = [5000, 5000, 5000, 5000, 7].map((size) => sampleBytes(size + seed).subarray(seed));
         const upload = await engine.createUpload(bucket, "a");
         const numbered = Object.fromEntries(bodies.map((body, index) => [index + 1, body]));
         const parts = await uploadParts(engine, upload, numbered);
         await engine.completeUpload(bucket, upload, parts);
         const whole = Buffer.concat(bodies);
-        for (const offset of [0, 6, 7, 70_006, 70_007, 70_020, 70_027, whole.length - 1]) {
-          for (const length of [1, 2, 30, 100_000]) {
+        for (const offset of [0, 4999, 5000, 14_998, 19_999, 20_000, whole.length - 1]) {
+          for (const length of [1, 2, 5003, 100_000]) {
             const content = await contentOf(engine, "a", { range: { offset, length } });
             assertBytes(content, whole.subarray(offset, offset + length));
           }
@@ -112,7 +112,7 @@ export const uploadListing: Chapter = async (t, shared) => {
       }
       const described = await engine.describe(bucket, "a", { parts: "omit" });
       assert.ok(described.outcome === "found");
-      assert.deepEqual([described.record.size, described.parts], [75_027, undefined]);
+      assert.deepEqual([described.record.size, described.parts], [20_007, undefined]);
     },
   );
 

@@ -45,10 +45,12 @@ export function createUploadQueries(database: Database): UploadQueries {
     uploads({ prefix, after, limit }) {
       const start = keyBytes(prefix);
       const end = successor(start) ?? afterAllKeys;
+      const key = after === undefined ? start : keyBytes(after.key);
       // Without an id, start after all uploads of the key: ids are hex digits, which sort before
       // "~".
-      const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
-      const uploads = sql.uploads.all(start, end, key, id, limit).map(toUpload);
+      const isAtStart = after === undefined || Buffer.compare(key, start) < 0;
+      const from = isAtStart ? ([start, ""] as const) : ([key, after.id ?? "~"] as const);
+      const uploads = sql.uploads.all(...from, end, limit).map(toUpload);
       for (const [i, upload] of uploads.entries()) {
         const before = i === 0 ? after : uploads[i - 1];
         if (before !== undefined && !isAfter(upload, before)) throw damagedError("the order of the uploads");
@@ -117,9 +119,8 @@ function prepareStatements(database: Database) {
   const columns = "SELECT record, revision, key, id, active, due FROM uploads";
   return {
     upload: sql<UploadRow>(`${columns} WHERE key = ? AND id = ?`),
-    uploads: sql<UploadRow>(
-      `${columns} WHERE key >= ? AND key < ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?`,
-    ),
+    // With a second lower limit, SQLite would start every page at the first upload.
+    uploads: sql<UploadRow>(`${columns} WHERE (key, id) > (?, ?) AND key < ? ORDER BY key, id LIMIT ?`),
     dueUploads: sql<UploadRow>(`${columns} WHERE due <= ? ORDER BY due LIMIT ?`),
     parts: sql<PartRow>("SELECT number, blob, record FROM parts WHERE upload = ? ORDER BY number"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
