@@ -74,7 +74,7 @@ async function run(spec: LoadSpec): Promise<LoadReport> {
         if (now >= warmUntil && now < end) done++;
       } else failed++;
       idle.push(lane);
-      if (rate === undefined && now < end) addDue(now);
+      if (rate === undefined && (now < end || spec.work === "fill")) addDue(now);
       dispatch();
     });
   }

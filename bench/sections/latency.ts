@@ -11,7 +11,7 @@ import { fill, type LoadForm, type LoadTarget, loadTarget, runLoad } from "../la
 import { figure } from "../measure.ts";
 import { startBareObjects } from "../peers/bare-objects.ts";
 import { certificateFiles } from "../peers/certificate-files.ts";
-import { startNativePeers } from "../peers/native.ts";
+import { type NativePeers, startNativePeers } from "../peers/native.ts";
 import type { S3Server } from "../peers/s3-server.ts";
 import { startWithScript } from "../peers/s3-store.ts";
 import { type Context, makeRow, type Section } from "../section.ts";
@@ -46,7 +46,7 @@ interface Bench {
 
 async function run(context: Context): Promise<void> {
   const started: ChildProcess[] = [];
-  const natives = await startNativePeers(context);
+  const natives = context.quick ? noPeers(context) : await startNativePeers(context);
   try {
     const plain = await startPair(context, "plain", started);
     const secured = await startPair(context, "TLS", started);
@@ -72,6 +72,11 @@ async function run(context: Context): Promise<void> {
     await natives.stop();
     await Promise.all(started.map(end));
   }
+}
+
+function noPeers(context: Context): NativePeers {
+  context.note("Peers are skipped in a quick run.");
+  return { servers: [], stop: async () => {} };
 }
 
 interface Measured {
