@@ -6,7 +6,8 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import type { Engine } from "../../src/engine/engine.ts";
+import { openLocal } from "../../src/local/open.ts";
+import { putObject } from "../support/samples.ts";
 import { launchOptions } from "./browser.ts";
 import { servedConsole } from "./served.ts";
 
@@ -21,7 +22,8 @@ export interface Bars {
 export async function measureBars({ objects, uploadBytes }: Bars): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "store-console-"));
   try {
-    const { url, token, close } = await servedConsole(directory, (engine) => fill(engine, objects));
+    await fill(join(directory, ".store"), objects);
+    const { url, token, close } = await servedConsole(directory, async () => {});
     const browser = await chromium.launch(launchOptions);
     try {
       const context = await browser.newContext();
@@ -56,17 +58,19 @@ function keyOf(number: number): string {
   return `folder/object-${String(number).padStart(8, "0")}`;
 }
 
-/** Puts all objects into one folder. */
-async function fill(engine: Engine, objects: number): Promise<void> {
-  await engine.createBucket("large");
-  const lanes = 256;
-  let next = 0;
-  const nothing = new Uint8Array();
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      for (let i = next++; i < objects; i = next++) await engine.put("large", keyOf(i), nothing);
-    }),
-  );
+/** Puts all objects into one folder, many in each commit. */
+async function fill(directory: string, objects: number): Promise<void> {
+  const { records, blobs } = await openLocal(directory);
+  const created = Date.now();
+  await records.createBucket({ name: "large", created, storageClass: "Standard", account: "default" });
+  const batch = 2000;
+  for (let first = 0; first < objects; first += batch) {
+    const count = Math.min(batch, objects - first);
+    const mutations = Array.from({ length: count }, (_, i) => putObject(keyOf(first + i)));
+    await records.commit("large", { mutations });
+  }
+  await records.close();
+  await blobs.close();
 }
 
 function overview(page: Page) {

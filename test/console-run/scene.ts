@@ -27,7 +27,7 @@ export interface ConsoleScene {
 }
 
 /** Timeout for every wait on the browser. */
-const patience = 120_000;
+const patience = 300_000;
 
 const script = "export default { fetch: () => new Response('from the script') };";
 

@@ -33,7 +33,7 @@ export interface Server {
 }
 
 /** Timeout for log lines and for the end of a server, in milliseconds. */
-const patience = 60_000;
+const patience = 300_000;
 
 export async function startServer(
   shell: Shell,

@@ -27,9 +27,9 @@ inBrowser("A bucket", async (t, browser) => {
       const { press, type, tabTo } = keyboardOf(page);
       await tabTo("Buckets");
       await press("Enter");
-      await page.getByRole("heading", { name: "Buckets" }).waitFor();
+      await page.locator("main:not([aria-busy])").getByRole("heading", { name: "Buckets" }).waitFor();
       await press("c");
-      await page.getByRole("dialog", { name: "Create bucket" }).waitFor();
+      await page.getByRole("dialog", { name: "Create a bucket" }).waitFor();
       await type(bucket);
       await press("Enter");
       await page.getByText(`${bucket} is empty`).waitFor();

@@ -6,7 +6,7 @@ import { bytes, time } from "../elements/format.js";
 import { icons } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { entryIcon } from "./kinds.js";
-import { lockBadge } from "./lock-badge.js";
+import { lockBadge } from "./locks.js";
 
 /** @import { ObjectRow } from "../../wire-types.ts" */
 /** @import { MenuItem } from "../elements/menu.js" */

@@ -5,7 +5,7 @@ import { openForm } from "../elements/dialog.js";
 import { h } from "../elements/dom.js";
 import { bytes, time } from "../elements/format.js";
 import { note, noteFailure } from "../elements/notices.js";
-import { lockBadge } from "./lock-badge.js";
+import { lockBadge } from "./locks.js";
 
 /** @import { VersionRow, VersionsDocument } from "../../wire-types.ts" */
 

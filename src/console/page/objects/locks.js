@@ -1,11 +1,11 @@
-// Form for the lock of an object: its retention and its legal hold.
+// Locks of objects: the badge of a locked version, and the form for retention and legal hold.
 import { ask } from "../client/api.js";
 import { openForm } from "../elements/dialog.js";
 import { h } from "../elements/dom.js";
 import { localText, time } from "../elements/format.js";
 import { note } from "../elements/notices.js";
 
-/** @import { ObjectDocument, ObjectLockDocument } from "../../wire-types.ts" */
+/** @import { LockDocument, ObjectDocument, ObjectLockDocument } from "../../wire-types.ts" */
 
 const modes = {
   none: "None",
@@ -13,6 +13,20 @@ const modes = {
   compliance: "Compliance: no one can end it early",
 };
 const monthMilliseconds = 30 * 86_400_000;
+
+/**
+ * @param {LockDocument | undefined} lock
+ * @param {"short" | "with end"} [length]
+ */
+export function lockBadge(lock, length = "short") {
+  if (lock === undefined) return undefined;
+  const end = lock.until === null ? "" : ` until ${time(lock.until)}`;
+  return h(
+    "span",
+    { class: "badge locked", title: lock.message },
+    length === "short" ? "Locked" : `Locked${end}`,
+  );
+}
 
 /** @param {ObjectLockDocument} lock */
 export function lockFacts({ retention, isOnHold }) {
