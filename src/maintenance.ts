@@ -14,7 +14,7 @@ import type {
   RestoreReport,
   VerifyBackupReport,
 } from "./model/backup.ts";
-import { CopyError, type CopyReport } from "./model/copy.ts";
+import { CopyError, type CopyReport, type CopyWork } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
 import {
   type ClusterLocation,
@@ -56,6 +56,35 @@ export async function copyStore({ from, to, ...options }: CopyStoreOptions): Pro
     }
   } finally {
     await closePorts(source);
+  }
+}
+
+export interface CopySnapshotOptions extends CopyWork {
+  readonly from: ClusterLocation;
+  /** Data directory: new, empty, or an earlier copy of the same cluster. */
+  readonly to: string;
+}
+
+/** Copies a cluster as of one instant, even in use. An earlier copy is brought up to date. */
+export async function copyClusterSnapshot(options: CopySnapshotOptions): Promise<CopyReport> {
+  const { from, to, ...work } = options;
+  const [{ copyAll }, { openClusterSnapshot }] = await Promise.all([
+    import("./copy/copy-store.ts"),
+    import("./cluster/snapshot.ts"),
+  ]);
+  const target = await openSide("target", to);
+  try {
+    const snapshot = await openClusterSnapshot(from);
+    try {
+      const source = formatLocation(from);
+      const report = await copyAll(snapshot, target, { ...work, source, existing: "update" });
+      snapshot.assertHeld();
+      return report;
+    } finally {
+      await snapshot.close();
+    }
+  } finally {
+    await closePorts(target);
   }
 }
 

@@ -7,11 +7,11 @@ import type { ClusterLocation } from "../model/names/location.ts";
 import type { S3Times } from "../s3-client/client.ts";
 import type { BlobBackend } from "./backend/backend.ts";
 import { createClusterBlobs } from "./blobs.ts";
-import { createBlobJournal } from "./bytes/blob-journal.ts";
-import { createBucketCache } from "./index/bucket-cache.ts";
+import { type BlobJournal, createBlobJournal } from "./bytes/blob-journal.ts";
+import { type BucketCache, createBucketCache } from "./index/bucket-cache.ts";
 import { openBlobBackend } from "./open-backend.ts";
 import type { Connection, Statement } from "./postgres/connection.ts";
-import { createDatabase, type Sessions } from "./postgres/database.ts";
+import { createDatabase, type Database, type Sessions } from "./postgres/database.ts";
 import { isRetryable, toStoreError } from "./postgres/errors.ts";
 import { type Heartbeat, startHeartbeat } from "./postgres/heartbeat.ts";
 import { createClusterMetrics } from "./postgres/metrics.ts";
@@ -49,12 +49,36 @@ export const defaultClusterTimes: ClusterTimes = {
 
 export const defaultPoolSize = 10;
 
+/** What all ways to open a cluster share. */
+export interface ClusterBase {
+  readonly times: ClusterTimes;
+  readonly pool: Pool;
+  readonly database: Database;
+  readonly heartbeat: Heartbeat;
+  readonly journal: BlobJournal;
+  readonly bucketCache: BucketCache;
+  readonly blobs: Blobs;
+  /** Closes everything, as `blobs.close` does. */
+  close(): Promise<void>;
+}
+
 /** @internal Only tests pass `times`. */
 export async function openCluster(
   location: ClusterLocation,
   times: Partial<ClusterTimes> = {},
   metrics = createMetrics(),
 ): Promise<{ records: Records; blobs: Blobs; commitForOthers(): Promise<void> }> {
+  const { database, journal, bucketCache, blobs } = await openBase(location, times, metrics);
+  // The engine closes the Blobs port last, so that port closes the shared database.
+  const records = createClusterRecords({ database, journal, bucketCache, close: async () => {} });
+  return { records, blobs, commitForOthers: async () => {} };
+}
+
+export async function openBase(
+  location: ClusterLocation,
+  times: Partial<ClusterTimes>,
+  metrics = createMetrics(),
+): Promise<ClusterBase> {
   const allTimes = { ...defaultClusterTimes, ...times };
   const address = parsePostgresUrl(location.records);
   const isStrict = location.reads === "strict";
@@ -69,12 +93,7 @@ export async function openCluster(
     const sessions: Sessions = { begin: (connection, until) => heartbeat!.beginSession(connection, until) };
     const clusterMetrics = createClusterMetrics(metrics, pool.usage);
     const database = createDatabase({
-      pool,
-      sessions,
-      isStrict,
-      timeout: allTimes.timeout,
-      where,
-      metrics: clusterMetrics,
+      ...{ pool, sessions, isStrict, timeout: allTimes.timeout, where, metrics: clusterMetrics },
     });
     heartbeat = await startHeartbeat({
       run: database.run,
@@ -87,15 +106,13 @@ export async function openCluster(
       await database.close();
       await backend.close();
     });
-    // The engine closes the Blobs port last, so that port closes the shared database.
-    const records = createClusterRecords({ database, journal, bucketCache, close: async () => {} });
     const readBucketId = async (name: string) => {
       const [row] = await database.read(selectBucketId, [name]);
       if (row === undefined) throw new StoreError("NoSuchBucket");
       return String(row[0]);
     };
     const blobs = createClusterBlobs({ ...allTimes, backend, journal, heartbeat, readBucketId, close });
-    return { records, blobs, commitForOthers: async () => {} };
+    return { times: allTimes, pool, database, heartbeat, journal, bucketCache, blobs, close };
   } catch (error) {
     await pool.close();
     throw toStoreError(error);
