@@ -72,25 +72,33 @@ export async function copyClusterSnapshot(options: CopySnapshotOptions): Promise
     import("./copy/copy-store.ts"),
     import("./cluster/snapshot.ts"),
   ]);
-  const target = await openSide("target", to);
+  checkLocation(from);
+  const snapshot = await withSide("source", from, () => openClusterSnapshot(from));
   try {
-    const snapshot = await openClusterSnapshot(from);
+    const target = await openSide("target", to);
     try {
       const source = formatLocation(from);
       const report = await copyAll(snapshot, target, { ...work, source, existing: "update" });
       snapshot.assertHeld();
       return report;
     } finally {
-      await snapshot.close();
+      await closePorts(target);
     }
   } finally {
-    await closePorts(target);
+    await snapshot.close();
   }
 }
 
-async function openSide(side: "source" | "target", location: Location): Promise<Ports> {
+function openSide(side: Side, location: Location): Promise<Ports> {
+  return withSide(side, location, () => openPorts(checkLocation(location)));
+}
+
+type Side = "source" | "target";
+
+/** Names the side in the error if `open` fails. */
+async function withSide<T>(side: Side, location: Location, open: () => Promise<T>): Promise<T> {
   try {
-    return await openPorts(checkLocation(location));
+    return await open();
   } catch (error) {
     const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
     throw new CopyError(`Cannot open the ${side}, ${formatLocation(location)}: ${why}`, [], error);
