@@ -14,7 +14,7 @@ import type {
   RestoreReport,
   VerifyBackupReport,
 } from "./model/backup.ts";
-import { CopyError, type CopyReport } from "./model/copy.ts";
+import { CopyError, type CopyReport, type CopyWork } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
 import {
   type ClusterLocation,
@@ -59,11 +59,50 @@ export async function copyStore({ from, to, ...options }: CopyStoreOptions): Pro
   }
 }
 
-async function openSide(side: "source" | "target", location: Location): Promise<Ports> {
+export interface CopySnapshotOptions extends CopyWork {
+  readonly from: ClusterLocation;
+  /** Data directory: new, empty, or an earlier copy of the same cluster. */
+  readonly to: string;
+}
+
+/** Copies a cluster as of one instant, even in use. An earlier copy is brought up to date. */
+export async function copyClusterSnapshot(options: CopySnapshotOptions): Promise<CopyReport> {
+  const { from, to, ...work } = options;
+  const [{ copyAll }, { openClusterSnapshot }] = await Promise.all([
+    import("./copy/copy-store.ts"),
+    import("./cluster/snapshot.ts"),
+  ]);
+  checkLocation(from);
+  const snapshot = await withSide("source", from, () => openClusterSnapshot(from));
   try {
+    const target = await openSide("target", to);
+    try {
+      const source = formatLocation(from);
+      const report = await copyAll(snapshot, target, { ...work, source, existing: "update" });
+      snapshot.assertHeld();
+      return report;
+    } finally {
+      await closePorts(target);
+    }
+  } finally {
+    await snapshot.close();
+  }
+}
+
+function openSide(side: Side, location: Location): Promise<Ports> {
+  return withSide(side, location, () => {
     const checked = checkLocation(location);
     // Everything is read once, so a cache would only lose what it has.
-    return await openPorts(typeof checked === "string" ? checked : { ...checked, cache: undefined });
+    return openPorts(typeof checked === "string" ? checked : { ...checked, cache: undefined });
+  });
+}
+
+type Side = "source" | "target";
+
+/** Names the side in the error if `open` fails. */
+async function withSide<T>(side: Side, location: Location, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
   } catch (error) {
     const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
     throw new CopyError(`Cannot open the ${side}, ${formatLocation(location)}: ${why}`, [], error);

@@ -9,11 +9,11 @@ import type { BlobBackend } from "./backend/backend.ts";
 import { createCachedBackend } from "./backend/cache/cached-backend.ts";
 import { createCacheMetrics } from "./backend/cache/metrics.ts";
 import { createClusterBlobs } from "./blobs.ts";
-import { createBlobJournal } from "./bytes/blob-journal.ts";
-import { createBucketCache } from "./index/bucket-cache.ts";
+import { type BlobJournal, createBlobJournal } from "./bytes/blob-journal.ts";
+import { type BucketCache, createBucketCache } from "./index/bucket-cache.ts";
 import { openBlobBackend } from "./open-backend.ts";
 import type { Connection, Statement } from "./postgres/connection.ts";
-import { createDatabase, type Sessions } from "./postgres/database.ts";
+import { createDatabase, type Database, type Sessions } from "./postgres/database.ts";
 import { isRetryable, toStoreError } from "./postgres/errors.ts";
 import { type Heartbeat, startHeartbeat } from "./postgres/heartbeat.ts";
 import { createClusterMetrics } from "./postgres/metrics.ts";
@@ -51,12 +51,36 @@ export const defaultClusterTimes: ClusterTimes = {
 
 export const defaultPoolSize = 10;
 
+/** What all ways to open a cluster share. */
+export interface ClusterBase {
+  readonly times: ClusterTimes;
+  readonly pool: Pool;
+  readonly database: Database;
+  readonly heartbeat: Heartbeat;
+  readonly journal: BlobJournal;
+  readonly bucketCache: BucketCache;
+  readonly blobs: Blobs;
+  /** Closes everything, as `blobs.close` does. */
+  close(): Promise<void>;
+}
+
 /** @internal Only tests pass `times`. */
 export async function openCluster(
   location: ClusterLocation,
   times: Partial<ClusterTimes> = {},
   metrics = createMetrics(),
 ): Promise<{ records: Records; blobs: Blobs; commitForOthers(): Promise<void> }> {
+  const { database, journal, bucketCache, blobs } = await openBase(location, times, metrics);
+  // The engine closes the Blobs port last, so that port closes the shared database.
+  const records = createClusterRecords({ database, journal, bucketCache, close: async () => {} });
+  return { records, blobs, commitForOthers: async () => {} };
+}
+
+export async function openBase(
+  location: ClusterLocation,
+  times: Partial<ClusterTimes>,
+  metrics = createMetrics(),
+): Promise<ClusterBase> {
   const allTimes = { ...defaultClusterTimes, ...times };
   const address = parsePostgresUrl(location.records);
   const isStrict = location.reads === "strict";
@@ -74,12 +98,7 @@ export async function openCluster(
     const sessions: Sessions = { begin: (connection, until) => heartbeat!.beginSession(connection, until) };
     const clusterMetrics = createClusterMetrics(metrics, pool.usage);
     const database = createDatabase({
-      pool,
-      sessions,
-      isStrict,
-      timeout: allTimes.timeout,
-      where,
-      metrics: clusterMetrics,
+      ...{ pool, sessions, isStrict, timeout: allTimes.timeout, where, metrics: clusterMetrics },
     });
     heartbeat = await startHeartbeat({
       run: database.run,
@@ -92,8 +111,6 @@ export async function openCluster(
       await database.close();
       await backend.close();
     });
-    // The engine closes the Blobs port last, so that port closes the shared database.
-    const records = createClusterRecords({ database, journal, bucketCache, close: async () => {} });
     const readBucketId = async (name: string) => {
       const [row] = await database.read(selectBucketId, [name]);
       if (row === undefined) throw new StoreError("NoSuchBucket");
@@ -102,7 +119,7 @@ export async function openCluster(
     const readUncached = cached?.readUncached;
     const ports = { backend, readUncached, journal, heartbeat, readBucketId, close };
     const blobs = createClusterBlobs({ ...allTimes, ...ports });
-    return { records, blobs, commitForOthers: async () => {} };
+    return { times: allTimes, pool, database, heartbeat, journal, bucketCache, blobs, close };
   } catch (error) {
     await pool.close();
     throw toStoreError(error);

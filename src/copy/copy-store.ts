@@ -12,6 +12,8 @@ export interface CopyOptions extends CopyWork {
   readonly source: string;
   /** "verify": only compares both sides and writes nothing. */
   readonly only?: "verify" | undefined;
+  /** "update": a target with a completed copy of the same source is brought up to date. */
+  readonly existing?: "update" | undefined;
   readonly now?: (() => number) | undefined;
   readonly concurrency?: number | undefined;
 }
@@ -19,9 +21,9 @@ export interface CopyOptions extends CopyWork {
 const defaultConcurrency = 16;
 
 export async function copyAll(from: Side, to: Side, options: CopyOptions): Promise<CopyReport> {
-  const { source, only, now = Date.now, concurrency = defaultConcurrency } = options;
+  const { source, only, existing, now = Date.now, concurrency = defaultConcurrency } = options;
   const context = createCopyContext(from, to, { work: options, now, concurrency });
-  if (only === undefined) await claimTarget(to, source);
+  if (only === undefined) await claimTarget(to, source, existing);
   const total = await storedBytes(from);
   if (only === undefined) {
     context.expect("copy", total);

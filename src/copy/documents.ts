@@ -95,11 +95,19 @@ export async function unfinishedCopy(side: Side): Promise<string | undefined> {
   return marker === undefined || marker.ended !== undefined ? undefined : marker.source;
 }
 
-/** Refuses a target that contains anything other than an unfinished copy of the same source. */
-export async function claimTarget(to: Side, source: string): Promise<void> {
+/**
+ * Refuses a target that contains anything other than an unfinished copy of the same source, or with
+ * "update" a completed one.
+ */
+export async function claimTarget(to: Side, source: string, existing?: "update"): Promise<void> {
   const marker = await readMarker(to);
   if (marker === undefined) {
     await checkEmpty(to);
+    await writeMarker(to, { source });
+    return;
+  }
+  if (marker.ended !== undefined && existing === "update" && marker.source === source) {
+    // Until the copy is complete again, nothing else may open the target.
     await writeMarker(to, { source });
     return;
   }

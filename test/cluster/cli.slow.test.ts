@@ -139,6 +139,21 @@ test("store copy copies a store from a directory to a cluster and back", async (
   assert.match(direct, /Both stores are identical/);
 });
 
+test("store backup of a cluster makes a backup by way of a staging folder, which it updates", async (t) => {
+  const shell = await clusterShell(t);
+  await shell.ok("migrate");
+  await shell.ok("bucket", "create", "photos");
+  await writeFile(join(shell.directory, "file"), sampleBytes(200_000));
+  await shell.ok("object", "put", "photos/a", "file");
+  const args = ["backup", "--staging", "staging", "--to", "backup"];
+  assert.match(await shell.ok(...args), /^Backed up 1 bucket, 1 object, 200000 bytes to backup/);
+  await shell.ok("object", "put", "photos/b", "file");
+  await shell.ok("object", "delete", "photos/a");
+  assert.match(await shell.ok(...args), /^Backed up 1 bucket, 1 object, 200000 bytes to backup/);
+  await shell.store("restore", "--from", "backup", "--data", "restored");
+  assert.match(await shell.store("object", "list", "photos", "--data", "restored"), /^200000\t.*\tb\n$/);
+});
+
 test("store dev on a cluster serves scripts and the S3 API, and prints no password", async (t) => {
   const shell = await clusterShell(t);
   await shell.ok("migrate");

@@ -6,6 +6,8 @@ import type { Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { isHere, listServers, type ServerRecord } from "../serve/record/server-record.ts";
 import { type Data, withData } from "../store/open-store.ts";
+import { noConsoleError } from "../store/remote/console.ts";
+import { chosenService } from "../store/remote/service.ts";
 import { reachableUrl } from "./check-ports.ts";
 import { type ConsoleClient, signIn } from "./console-client.ts";
 
@@ -17,8 +19,14 @@ export async function withConsoles<T>(
   work: (consoles: readonly ConsoleClient[]) => Promise<T>,
 ): Promise<T> {
   const { options, environment } = invocation;
-  const url = options.text("console") ?? (environment.STORE_CONSOLE_URL || undefined);
   const token = environment.STORE_CONSOLE_TOKEN || undefined;
+  const service = options.text("console") === undefined ? await chosenService(invocation) : undefined;
+  if (service !== undefined) {
+    const { console: access } = service;
+    if (access === undefined) throw noConsoleError(invocation);
+    return withConsole([parseConsoleUrl(access.url)], access.token, work);
+  }
+  const url = options.text("console") ?? (environment.STORE_CONSOLE_URL || undefined);
   if (url !== undefined) return withConsole([parseConsoleUrl(url)], requireToken(token), work);
   return withData(invocation, { absent: "refuse" }, async (data) => {
     const urls = consoleUrls(await listServers(data.documents));

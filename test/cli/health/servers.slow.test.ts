@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { makeCertificate } from "../../support/certificate.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
-import { storeInProcess } from "../in-process.ts";
+import { createRunner, storeInProcess } from "../in-process.ts";
 import { openShellWithBucket, outcomeOf, type Shell } from "../store.ts";
 
 const script = `export default {
@@ -73,6 +73,19 @@ test("status, doctor and logs find a running server, and notice that it was kill
   ]);
   assert.match(await store("logs", "--requests"), /\t200\tscript\t/);
   assert.equal(await store("console", "list", "--json"), "[]\n", "the token of store logs is revoked");
+
+  const { token } = JSON.parse(await store("console", "token", "--role", "viewer", "--json"));
+  const elsewhere = createRunner({
+    directory: await temporaryDirectory(t),
+    environment: { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b", STORE_CONSOLE_TOKEN: token },
+  });
+  const address = ["--endpoint", "http://127.0.0.1:1"];
+  assert.match(await elsewhere.fails("logs", ...address), /^2: .*needs the console's API/);
+  await elsewhere.store("profile", "add", "work", ...address, "--console", announced.console.url);
+  assert.match(await elsewhere.store("logs", "web", "--profile", "work"), /\tweb\tseen\n/);
+  assert.match(await elsewhere.fails("logs", "--requests", "--profile", "work"), /^2: .*files of a store/);
+  for (const { id } of JSON.parse(await store("console", "list", "--json")))
+    await store("console", "revoke", id);
 
   const following = shell.start(["logs", "--follow", "--json"]);
   const follower = createInterface(following.stdout)[Symbol.asyncIterator]();

@@ -149,8 +149,8 @@ test("commands for data directories refuse a cluster, and keys of a cluster need
   await assertRefused(shell, 1, [
     [
       ["backup", "--to", "x", ...places],
-      "needs a data directory, but the store is a cluster",
-      "store copy --to",
+      "The store is a cluster: its backup needs a folder",
+      "--staging DIR",
     ],
     [["restore", "--from", "x", ...places], "needs a data directory", "store copy --from DIR"],
     [["migrate"], "A data directory needs no migration", "--records URL"],

@@ -8,12 +8,13 @@ import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { formatCount } from "../../framework/output.ts";
 import { displayPath, requireData } from "../../store/open-store.ts";
-import { dataDirectory } from "../../store/store-location.ts";
+import { storeLocation } from "../../store/store-location.ts";
 import { runTransfer } from "../../terminal/transfer-progress.ts";
 import { formatTotals } from "../../transfer/report.ts";
 import { keyFileOption, readBackupKey } from "./key.ts";
 import { listBackupsCommand } from "./list.ts";
 import { type BackupLocation, parseBackupLocation, refuseForFolders } from "./location.ts";
+import { copyToStaging } from "./staging.ts";
 
 export const backupCommand: Command = {
   name: "backup",
@@ -25,20 +26,28 @@ export const backupCommand: Command = {
     "7 days, 4 weeks and 12 months that have one, and removes the others. Credentials for the S3 service come from\n" +
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, the passphrase of --encrypt from\n" +
     "STORE_BACKUP_PASSPHRASE, the terminal or stdin. The backup includes the key that encrypts secrets and access\n" +
-    "keys if it is stored in the data directory: protect the backup like the data.",
-  usage: ["--to DIR", "--to URL [--keep RULE] [--encrypt] [--key-file FILE]", "list --from URL"],
+    "keys if it is stored in the data directory: protect the backup like the data. A cluster is copied to the folder\n" +
+    "--staging first, as of one instant, and that copy is backed up; the next backup copies only what is new.",
+  usage: [
+    "--to DIR",
+    "--to URL [--keep RULE] [--encrypt] [--key-file FILE]",
+    "--staging DIR --to URL",
+    "list --from URL",
+  ],
   options: {
     to: { value: "DIR", summary: "folder, or s3://host:port/bucket/prefix" },
     from: { value: "URL", summary: "with list: s3://host:port/bucket/prefix" },
     keep: { value: "RULE", summary: "which backups on an S3 service to keep; default: all" },
     encrypt: { summary: "encrypt new backups on an S3 service with a passphrase" },
     ...keyFileOption,
+    staging: { value: "DIR", summary: "for a cluster: folder of its copy, kept for the next backup" },
     "without-secret-key": { summary: `leave out ${secretKeyFile}; store it separately` },
   },
   examples: [
     "store backup --to /backups/store",
     "store backup --data /var/lib/store --to /backups/store --json",
     "store backup --to s3://s3.example.com/backups/store --keep 7d,4w,12m --key-file backup.key",
+    "store backup --staging /var/lib/store-staging --to s3://s3.example.com/backups/store",
     "store backup list --from s3://s3.example.com/backups/store",
   ],
   async run(invocation) {
@@ -53,11 +62,12 @@ export const backupCommand: Command = {
     if (invocation.options.text("from") !== undefined) {
       throw usageError("--from only works with: store backup list", "Specify the target with --to.");
     }
-    await backUp(invocation, parseBackupLocation(invocation, "--to"));
+    return backUp(invocation, parseBackupLocation(invocation, "--to"));
   },
 };
 
-async function backUp(invocation: Invocation, to: BackupLocation): Promise<void> {
+/** Returns the exit code: 1 if damaged objects of a cluster are missing in the backup. */
+async function backUp(invocation: Invocation, to: BackupLocation): Promise<number> {
   const { options, environment } = invocation;
   const keep = options.text("keep");
   const rule = keep === undefined ? undefined : parseOrUsageError(() => parseKeepRule(keep));
@@ -65,13 +75,7 @@ async function backUp(invocation: Invocation, to: BackupLocation): Promise<void>
     const hint = "A folder has one backup. Use several folders, or an encrypted file system.";
     refuseForFolders(invocation, ["keep", "encrypt", "key-file"], hint);
   }
-  const data = await dataDirectory(invocation, [
-    "Copy the cluster to a folder, then back up the folder:",
-    "store copy --to DIR, then store backup --data DIR --to s3://…",
-    "Or use the tools of PostgreSQL and of its blob storage.",
-  ]);
-  if (data === "memory:") throw new CommandError("A store in memory cannot be backed up.");
-  requireData(invocation, data);
+  const { data, damages } = await findData(invocation);
   const isKeyElsewhere = options.flag("without-secret-key") || Boolean(environment.STORE_SECRET_KEY);
   const [companions, elsewhere] = isKeyElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
   const secretKey = () => findSecretKey(data, environment.STORE_SECRET_KEY || undefined);
@@ -85,6 +89,21 @@ async function backUp(invocation: Invocation, to: BackupLocation): Promise<void>
       "The key that encrypts secrets and access keys is not in the backup; keep a copy of it.",
     );
   }
+  return damages === 0 ? 0 : 1;
+}
+
+/** Returns the directory to back up: the store's own, or the copy of a cluster in --staging. */
+async function findData(
+  invocation: Invocation,
+): Promise<{ readonly data: string; readonly damages: number }> {
+  const location = await storeLocation(invocation);
+  const staging = invocation.options.text("staging");
+  if (typeof location !== "string") return copyToStaging(invocation, location, staging);
+  if (staging !== undefined)
+    throw usageError("--staging is for the backup of a cluster, but the store is a data directory.");
+  if (location === "memory:") throw new CommandError("A store in memory cannot be backed up.");
+  requireData(invocation, location);
+  return { data: location, damages: 0 };
 }
 
 async function backUpToFolder(

@@ -13,9 +13,10 @@ export const logsCommand: Command = {
   name: "logs",
   summary: "Show the logs of scripts, or the requests, of a running server",
   details:
-    "The server keeps the latest 2,000 lines of its scripts. Servers of this store are found by themselves; for\n" +
-    "another server, give the URL of its console, and its token in STORE_CONSOLE_TOKEN. --requests reads the file of\n" +
-    `store serve --request-log on this machine. Times: ${pastTimeRule}.`,
+    "The server keeps the latest 2,000 lines of its scripts. Servers of this store are found by themselves. For\n" +
+    "another server, name its profile, which has the URL and the token of its console; or give the URL, with the\n" +
+    "token in STORE_CONSOLE_TOKEN. --requests reads the file of store serve --request-log on this machine.\n" +
+    `Times: ${pastTimeRule}.`,
   usage: ["[script] [--follow] [--since TIME] [--requests]"],
   options: {
     follow: { summary: "wait for more until interrupted", short: "f" },
@@ -26,7 +27,11 @@ export const logsCommand: Command = {
       summary: "console of the server; default: STORE_CONSOLE_URL, or servers of this store",
     },
   },
-  examples: ["store logs --follow", "store logs thumbnails --since 10m", "store logs --requests --json"],
+  examples: [
+    "store logs --follow",
+    "store logs thumbnails --since 10m --profile work",
+    "store logs --requests --json",
+  ],
   async run(invocation) {
     const { parameters, options } = invocation;
     const since = parseSince(options.text("since"));

@@ -43,7 +43,7 @@ export async function withConsole<T>(
   work: (client: ConsoleClient) => Promise<T>,
 ): Promise<T> {
   const url = access && serviceUrl(access.url);
-  if (access === undefined || url === undefined) throw noConsole(invocation);
+  if (access === undefined || url === undefined) throw noConsoleError(invocation);
   const host = formatHost(url);
   const http = createHttpClient(url, times);
   const session = { cookie: "" };
@@ -131,7 +131,7 @@ function unavailable(error: unknown, host: string): unknown {
   });
 }
 
-function noConsole({ command }: Invocation): CommandError {
+export function noConsoleError({ command }: Invocation): CommandError {
   return usageError(`store ${command} needs the console's API of the server: S3 has no request for it.`, [
     "Create a token on the server: store console token",
     "Then add its URL: store profile add NAME --endpoint URL --console URL --replace",
