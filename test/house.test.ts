@@ -164,7 +164,8 @@ const testFolders = [
 function engineTypes(): string[] {
   return [
     ...["engine/engine.ts", "engine/key-value/key-value.ts", "engine/records.ts"],
-    ...["engine/versions/versions.ts", "engine/maintenance/reports.ts", "engine/quotas/quotas.ts"],
+    ...["engine/uploads/upload-operations.ts", "engine/versions/versions.ts"],
+    ...["engine/maintenance/reports.ts", "engine/quotas/quotas.ts"],
   ];
 }
 
