@@ -21,6 +21,10 @@ export default {
       const object = await env.BUCKET.get("key");
       return new Response(object.body, { headers: { "x-meta": object.customMetadata.a } });
     }
+    if (pathname === "/list") {
+      await env.BUCKET.put("folder/key", "");
+      return Response.json((await env.BUCKET.list({ delimiter: "/" })).delimitedPrefixes);
+    }
     if (pathname === "/kv") {
       await env.KV.put("k", "value");
       return new Response(await env.KV.get("k"));
@@ -65,6 +69,8 @@ test("a sandboxed script uses its bucket, namespace, assets, variables and secre
   const got = await server.ask("/object");
   assert.equal(got.text, "some bytes");
   assert.equal(got.headers["x-meta"], "b");
+  // Without the delimiter: the list has the form that the configuration chooses, as in a process.
+  assert.deepEqual(JSON.parse((await server.ask("/list")).text), ["folder"]);
   assert.equal((await server.ask("/kv")).text, "value");
   assert.equal((await server.ask("/asset")).text, "<p>page</p>");
   assert.equal((await server.ask("/page")).text, "<p>page</p>");
