@@ -131,7 +131,7 @@ async function printResult({ line, style }: Output, result: ProofResult): Promis
 function verdict({ held, isInterrupted, results }: ProveReport): string {
   const failed = results.filter(({ outcome }) => outcome === "failed").map(({ name }) => name);
   if (failed.length > 0)
-    return `NOT everything held: ${failed.join(", ")}. Do not trust this disk with data.`;
+    return `NOT everything held: ${failed.join(", ")}. Find the reason before you trust this disk with data.`;
   if (isInterrupted) return "Interrupted. What was tried until then held.";
   return held ? "Everything held." : "What was tested held, but not everything was tested.";
 }

@@ -150,7 +150,7 @@ test("wrong addresses, rights, keys and options are refused with the cure, and n
       1,
       ["backup", "--to", url, "--records", "postgres://h/d", "--blobs", "file:///b"],
       environment,
-      /cluster[\s\S]*store copy/,
+      /cluster[\s\S]*--staging DIR/,
     ],
   ];
   for (const [code, args, variables, message] of bad)
