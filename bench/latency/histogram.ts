@@ -1,5 +1,6 @@
 // Latencies in buckets that grow by one percent: bounded memory for any number of requests.
 
+/** Milliseconds; NaN if there were too few requests, such as fewer than 1,000 for p99.9. */
 export interface Quantiles {
   readonly p50: number;
   readonly p99: number;
@@ -8,9 +9,8 @@ export interface Quantiles {
 
 export interface Histogram {
   add(milliseconds: number): void;
-  /** Returns the upper bound of the bucket that contains the quantile, in milliseconds. */
+  /** Each quantile is the upper bound of its bucket. */
   quantiles(): Quantiles;
-  count(): number;
 }
 
 const growth = Math.log(1.01);
@@ -23,7 +23,8 @@ export function createHistogram(): Histogram {
   let total = 0;
 
   function quantile(share: number): number {
-    let left = Math.max(1, Math.ceil(total * share));
+    if (total * (1 - share) < 0.999) return Number.NaN;
+    let left = Math.ceil(total * share);
     const index = counts.findIndex((count) => {
       left -= count;
       return left <= 0;
@@ -41,6 +42,5 @@ export function createHistogram(): Histogram {
       total++;
     },
     quantiles: () => ({ p50: quantile(0.5), p99: quantile(0.99), p999: quantile(0.999) }),
-    count: () => total,
   };
 }

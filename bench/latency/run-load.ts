@@ -51,7 +51,9 @@ export async function runLoad(target: LoadTarget, form: LoadForm, directory: str
   const started: ChildProcess[] = [];
   const program = fileURLToPath(new URL("./generator.js", import.meta.url));
   try {
-    return JSON.parse(await firstDocument(start([program, file], started))) as LoadReport;
+    const text = await firstDocument(start([program, file], started));
+    // JSON has no NaN, the quantile of too few requests.
+    return JSON.parse(text, (_name, value) => (value === null ? Number.NaN : value)) as LoadReport;
   } finally {
     await Promise.all(started.map(end));
   }

@@ -137,7 +137,8 @@ async function besidePeer(bench: Bench, store: LoadTarget, peer: LoadTarget): Pr
   for (const kind of kinds) {
     const values = [own!, others[0]!].map((reports) => figure(reports.map(({ byKind }) => byKind[kind].p99)));
     const row = { what: title(`p99 of ${kind}`), lanes, unit: "ms" } as const;
-    bench.context.row(makeRow(row, values, [{ name: peer.name }]));
+    if (values.every(({ rounds }) => rounds.every(Number.isFinite)))
+      bench.context.row(makeRow(row, values, [{ name: peer.name }]));
   }
 }
 
@@ -169,6 +170,10 @@ function addRows(
     ["p99.9", "p999"],
   ] as const satisfies readonly (readonly [string, keyof Quantiles])[]) {
     const values = [own, beside.reports].map((reports) => figure(reports.map(({ all }) => all[quantile])));
+    if (!values.every(({ rounds }) => rounds.every(Number.isFinite))) {
+      context.note(`${title(name)}, ${connections} connections: too few requests.`);
+      continue;
+    }
     const row = makeRow({ what: title(name), lanes: connections, unit: "ms" }, values, [
       { name: beside.name },
     ]);

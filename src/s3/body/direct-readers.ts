@@ -4,15 +4,18 @@ import { createHash } from "node:crypto";
 import type { DirectReader } from "../../engine/engine.ts";
 import type { ChunkDecoder } from "./aws-chunked.ts";
 
-/** Small enough for the processor's cache: bytes are hashed and copied while they are in it. */
-const encodedBytes = 256 * 1024;
+/**
+ * Bytes that are read and hashed at a time: they stay in the processor's cache, and other requests
+ * of the process wait a fraction of a millisecond at most.
+ */
+const stepBytes = 256 * 1024;
 
 /** Reads an aws-chunked body. Large chunks are read without a copy, small ones many at a time. */
 export function readChunkedInto(reader: DirectReader, decoder: ChunkDecoder): DirectReader {
   let encoded: Buffer | undefined;
   let isEnd = false;
 
-  /** Reads the rest of a large chunk into the caller's buffer; returns the number of bytes. */
+  /** Reads bytes of a large chunk into the caller's buffer; returns their number. */
   async function readChunk(into: Buffer): Promise<number> {
     const count = await reader.readInto(into);
     isEnd = count < into.length;
@@ -21,7 +24,7 @@ export function readChunkedInto(reader: DirectReader, decoder: ChunkDecoder): Di
   }
 
   async function readEncoded(): Promise<void> {
-    encoded ??= Buffer.allocUnsafeSlow(encodedBytes);
+    encoded ??= Buffer.allocUnsafeSlow(stepBytes);
     const count = await reader.readInto(encoded);
     isEnd = count < encoded.length;
     decoder.feed(encoded.subarray(0, count));
@@ -42,9 +45,9 @@ export function readChunkedInto(reader: DirectReader, decoder: ChunkDecoder): Di
           decoder.end();
           break;
         }
-        const missing = Math.min(decoder.missingBytes(), into.length - filled);
-        if (missing < encodedBytes) await readEncoded();
-        else filled += await readChunk(into.subarray(filled, filled + missing));
+        const isLarge = Math.min(decoder.missingBytes(), into.length - filled) >= stepBytes;
+        if (isLarge) filled += await readChunk(into.subarray(filled, filled + stepBytes));
+        else await readEncoded();
       }
       return filled;
     },
@@ -57,10 +60,17 @@ export function hashInto(reader: DirectReader, check: (hash: string) => void): D
   const hash = createHash("sha256");
   return {
     async readInto(into) {
-      const count = await reader.readInto(into);
-      if (count > 0) hash.update(into.subarray(0, count));
-      if (count < into.length) check(hash.digest("hex"));
-      return count;
+      let filled = 0;
+      while (filled < into.length) {
+        const step = into.subarray(filled, filled + stepBytes);
+        const count = await reader.readInto(step);
+        if (count > 0) hash.update(step.subarray(0, count));
+        filled += count;
+        if (count === step.length) continue;
+        check(hash.digest("hex"));
+        break;
+      }
+      return filled;
     },
     close: () => reader.close(),
   };
