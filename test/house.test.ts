@@ -172,7 +172,7 @@ function engineTypes(): string[] {
 function ports(): string[] {
   return [
     ...["engine/records.ts", "engine/blobs.ts"],
-    ...["engine/codec/record-codec.ts", "engine/codec/version-codec.ts"],
+    ...["engine/codec/part-list-cache.ts", "engine/codec/record-codec.ts", "engine/codec/version-codec.ts"],
   ];
 }
 

@@ -1,9 +1,10 @@
-// Section "growth": costs by objects in a bucket, by concurrency, by parts of an upload, and by
-// open streams.
+// Section "growth": costs by objects in a bucket, by concurrency, by parts of an upload, by buckets,
+// keys and uploads, and by open streams.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { linesOf } from "../draw/lines.ts";
 import { costRows } from "../growth/costs.ts";
+import { manyRows } from "../growth/many.ts";
 import { partRows } from "../growth/parts.ts";
 import { storeOf } from "../growth/stores.ts";
 import { concurrencyRows, streamRows } from "../growth/widths.ts";
@@ -40,6 +41,11 @@ async function run(context: Context): Promise<void> {
       title: "Multipart upload, parts of 1 KiB, µs",
       across: "parts",
       lines: await partRows(context, folder("parts")),
+    },
+    {
+      title: "Buckets, access keys and uploads, µs",
+      across: "of each",
+      lines: await manyRows(context, folder("many")),
     },
     {
       title: "Memory while streams are held open, MiB in all",

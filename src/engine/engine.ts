@@ -128,17 +128,14 @@ export interface VersionOptions {
   readonly time?: number | undefined;
 }
 
-interface ReadOptions extends VersionOptions {
+export interface DescribeOptions extends VersionOptions {
   readonly condition?: Condition | undefined;
   readonly customerKey?: Uint8Array | undefined;
-}
-
-export interface DescribeOptions extends ReadOptions {
   /** "omit": do not return the parts, of which an object may have thousands. */
   readonly parts?: "omit" | undefined;
 }
 
-export interface GetOptions extends ReadOptions {
+export interface GetOptions extends Omit<DescribeOptions, "parts"> {
   /** The number of a part, counted from 1, to read instead of a range. */
   readonly part?: number | undefined;
   readonly range?: RangeRequest | undefined;

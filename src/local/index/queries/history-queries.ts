@@ -148,8 +148,8 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
       const bytes = keyBytes(key);
       // One statement reads both tables in one snapshot. Anything unusual is read again and checked.
       const row = sql.at.get(bytes, time);
-      const isUsual = row !== undefined && row[5] === null && isReplacedAfter(key, row, time);
-      return isUsual ? toObjectAt(key, row, time, partLists.get) : objectAtChecked(key, bytes, time);
+      const isCommon = row !== undefined && row[5] === null && isReplacedAfter(key, row, time);
+      return isCommon ? toObjectAt(key, row, time, partLists.get) : objectAtChecked(key, bytes, time);
     },
     historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
     inspectEntry(entry) {

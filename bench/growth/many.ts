@@ -1,0 +1,70 @@
+// Measures costs by the number of buckets, access keys and open uploads of a store.
+import { createCredentials } from "../../src/access/keys/credentials.ts";
+import { createEngine } from "../../src/engine/create.ts";
+import { openLocal } from "../../src/local/open.ts";
+import type { Line } from "../draw/lines.ts";
+import { figure, forEach, median } from "../measure.ts";
+import { type Context, makeRow, present, random, sameCount } from "../section.ts";
+
+const bucket = "many";
+const repetitions = 20;
+
+/** Adds a row for each number of buckets, keys and uploads, which grow in the same store. */
+export async function manyRows(context: Context, directory: string): Promise<Line[]> {
+  const counts = context.quick ? [100, 1000] : [100, 1000, 10_000];
+  const points = new Map<string, [number, number][]>();
+  let made = 0;
+  for (const count of counts) {
+    context.progress(`${count.toLocaleString("en")} buckets, keys and uploads`);
+    const begin = performance.now();
+    const { records, blobs } = await openLocal(directory);
+    const engine = createEngine({ records, blobs });
+    const opened = performance.now() - begin;
+    const credentials = createCredentials(records.documents, new Uint8Array(32), Date.now);
+    const keys: string[] = [];
+    if (made === 0) await engine.createBucket(bucket);
+    const created: number[] = [];
+    await forEach(count - made, 16, async (index) => {
+      const start = performance.now();
+      await engine.createBucket(bucketName(made + index));
+      created.push(performance.now() - start);
+      keys.push((await credentials.create()).accessKeyId);
+      await engine.createUpload(bucket, `key-${made + index}`);
+    });
+    made = count;
+    const anyKey = () => keys[random(keys.length)]!;
+    const costs: Record<string, number> = {
+      "open the store": opened * 1000,
+      "create a bucket": median(created) * 1000,
+      "list all buckets, for each": (await time(() => engine.listBuckets())) / count,
+      "head in any bucket": await time(() => engine.head(bucketName(random(made)), "missing")),
+      "find any access key": await time(async () => present(await credentials.find(anyKey()), "a key")),
+      "list 10 uploads at the end": await time(async () => {
+        const after = { key: `key-${made - 1}`.slice(0, -2) };
+        sameCount((await engine.listUploads(bucket, { after, limit: 10 })).uploads.length, 10, "uploads");
+      }),
+    };
+    await engine.close();
+    for (const [what, cost] of Object.entries(costs)) {
+      context.row(
+        makeRow({ what: `${what}, of ${count.toLocaleString("en")}`, unit: "µs" }, [figure([cost])]),
+      );
+      points.set(what, [...(points.get(what) ?? []), [count, cost]]);
+    }
+  }
+  return [...points].map(([name, line]) => ({ name, points: line }));
+}
+
+function bucketName(index: number): string {
+  return `bucket-${String(index).padStart(7, "0")}`;
+}
+
+async function time(operation: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < repetitions; round++) {
+    const begin = performance.now();
+    await operation();
+    times.push(performance.now() - begin);
+  }
+  return median(times) * 1000;
+}
