@@ -68,7 +68,7 @@ export function ago(time) {
 /** @param {number} value per second */
 export function rate(value) {
   if (value === 0) return "0";
-  if (value < 0.01) return "<0.01";
+  if (value < 0.01) return String(Number(value.toPrecision(2)));
   return value < 10 ? String(Number(value.toFixed(2))) : number(Math.round(value));
 }
 

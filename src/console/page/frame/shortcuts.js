@@ -89,4 +89,6 @@ export function showHelp() {
       ),
     ),
   );
+  // The focus is on Close, below a long list.
+  dialog.scrollTop = 0;
 }

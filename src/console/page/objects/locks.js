@@ -7,11 +7,7 @@ import { note } from "../elements/notices.js";
 
 /** @import { LockDocument, ObjectDocument, ObjectLockDocument } from "../../wire-types.ts" */
 
-const modes = {
-  none: "None",
-  governance: "Governance: administrators can end it early",
-  compliance: "Compliance: no one can end it early",
-};
+const modes = { none: "None", governance: "Governance", compliance: "Compliance" };
 const monthMilliseconds = 30 * 86_400_000;
 
 /**
@@ -75,7 +71,12 @@ export function openLockForm(bucket, { key, version, objectLock: { retention, is
     title: "Lock of the object",
     submit: "Save",
     content: [
-      h("p", { class: "quiet" }, "A locked version cannot be deleted or overwritten."),
+      h(
+        "p",
+        { class: "quiet" },
+        "A locked version cannot be deleted. Administrators can end a governance retention early; ",
+        "a compliance retention can only be extended.",
+      ),
       h("div", { class: "field" }, h("label", { for: "lock-mode" }, "Retention"), mode),
       untilField,
       ...(needsBypass

@@ -41,10 +41,16 @@ export function publicationForm(bucket, { publication, seen }, details, signal) 
       ),
     ),
   );
-  const address = h("p", { class: "quiet" });
   const url = details.publication?.url ?? null;
-  if (url !== null)
-    address.append("Published at ", h("a", { href: url, target: "_blank", rel: "noreferrer" }, url));
+  const address =
+    url === null
+      ? undefined
+      : h(
+          "p",
+          { class: "quiet" },
+          "Published at ",
+          h("a", { href: url, target: "_blank", rel: "noreferrer" }, url),
+        );
   const update = () => {
     fields.hidden = !isPublic.checked;
   };
