@@ -23,6 +23,9 @@ import { isText } from "./postgres/text.ts";
 
 const inspectBatchSize = 500;
 
+/** Column of a batched read, which leaves manifests out. A single read has no such column. */
+const hasManifestColumn = 5;
+
 export function createClusterRecords({
   database,
   journal,
@@ -34,7 +37,11 @@ export function createClusterRecords({
   bucketCache: BucketCache;
   close(): Promise<void>;
 }): Records {
-  const readOne = createReadBatching(database);
+  const readObject = createReadBatching(database, { one: queries.object, many: queries.objectBatch });
+  const readWithBody = createReadBatching(database, {
+    one: queries.objectWithBody,
+    many: queries.objectWithBodyBatch,
+  });
   const putOne = createGroupCommit(database);
 
   /** Returns at least one row: if nothing matches in an existing bucket, a row of nulls. */
@@ -128,11 +135,15 @@ export function createClusterRecords({
       }
     },
     async object(bucket, key) {
-      const row = isText(bucket) ? await readOne(bucket, keyBytes(key)) : undefined;
+      const row = isText(bucket) ? await readObject(bucket, keyBytes(key)) : undefined;
       if (row === undefined) throw noSuchBucket(bucket);
       return row[0] === null ? undefined : decodeObject(row[0] as string);
     },
     async objectWithBody(bucket, key) {
+      const found = isText(bucket) ? await readWithBody(bucket, keyBytes(key)) : undefined;
+      if (found === undefined) throw noSuchBucket(bucket);
+      if (found[0] === null) return undefined;
+      if (found[hasManifestColumn] !== true) return toObjectWithBody(found);
       const [row] = await readMatches(bucket, queries.objectWithBody, [keyBytes(key)]);
       return row && toObjectWithBody(row);
     },

@@ -31,6 +31,15 @@ export const queries = statements({
   objectWithBody: `SELECT o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
       LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
+  /**
+   * Like `objectWithBody`, of any buckets, in request order, without manifests, which may be long:
+   * the last column is whether there is one.
+   */
+  objectWithBodyBatch: `SELECT b.id IS NOT NULL, o.record, o.inline, o.blob, o.stored, NULL, o.manifest IS NOT NULL
+      FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
+      LEFT JOIN store.buckets b ON b.name = asked.bucket
+      LEFT JOIN LATERAL (SELECT record, inline, blob, stored, manifest FROM store.objects
+        WHERE bucket = b.id AND key = asked.key OFFSET 0) o ON true ORDER BY asked.place`,
   /** All records of a page as one text, one per line: cheaper than one row each. */
   objects: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
         SELECT string_agg(record, E'\\n') AS records FROM (
