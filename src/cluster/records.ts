@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createPartListCache } from "../engine/codec/part-list-cache.ts";
 import { decodeObject, decodePart, decodeUpload } from "../engine/codec/record-codec.ts";
-import type { Body, Change, Records, UploadScan } from "../engine/records.ts";
+import type { Body, Change, ObjectWithBody, Records, UploadScan } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
@@ -24,6 +24,9 @@ import { isText } from "./postgres/text.ts";
 
 const inspectBatchSize = 500;
 
+/** Column with the number of the list of parts. */
+const manifestColumn = 5;
+
 export function createClusterRecords({
   database,
   journal,
@@ -37,7 +40,8 @@ export function createClusterRecords({
 }): Records {
   /** By bucket and key. The number of a list is never reused. */
   const partLists = createPartListCache<{ readonly manifest: unknown; readonly body: Body }>();
-  const readOne = createReadBatching(database);
+  const readObject = createReadBatching(database, { one: queries.object, many: queries.objectBatch });
+  const readBody = createReadBatching(database, { one: queries.objectBody, many: queries.objectBodyBatch });
   const putOne = createGroupCommit(database);
 
   /** Returns at least one row: if nothing matches in an existing bucket, a row of nulls. */
@@ -49,6 +53,20 @@ export function createClusterRecords({
     const rows = isText(bucket) ? await database.read(statement, [bucket, ...values]) : [];
     if (rows.length === 0) throw noSuchBucket(bucket);
     return rows;
+  }
+
+  /** Adds the list of parts, from the cache or by another statement, to an object without it. */
+  async function readWithParts(bucket: string, key: string, found: Row): Promise<ObjectWithBody | undefined> {
+    const name = `${bucket}\n${key}`;
+    const cached = partLists.get(name);
+    if (cached !== undefined && found[manifestColumn] === cached.manifest)
+      return { record: decodeObject(found[0] as string), body: cached.body };
+    const [row] = await readMatches(bucket, queries.objectWithParts, [keyBytes(key)]);
+    if (row === undefined) return undefined;
+    const object = toObjectWithBody(row);
+    const [, , , , text, manifest] = row;
+    if (typeof text === "string") partLists.set(name, { manifest, body: object.body }, text.length);
+    return object;
   }
 
   /** Returns the matching rows, without the row of nulls. */
@@ -131,23 +149,15 @@ export function createClusterRecords({
       }
     },
     async object(bucket, key) {
-      const row = isText(bucket) ? await readOne(bucket, keyBytes(key)) : undefined;
+      const row = isText(bucket) ? await readObject(bucket, keyBytes(key)) : undefined;
       if (row === undefined) throw noSuchBucket(bucket);
       return row[0] === null ? undefined : decodeObject(row[0] as string);
     },
     async objectWithBody(bucket, key) {
-      // Read before the statement: then the list is here even if it leaves the cache meanwhile.
-      const cached = partLists.get(`${bucket}\n${key}`);
-      const values = [keyBytes(key), cached?.manifest ?? null];
-      const [row] = await readMatches(bucket, queries.objectWithBody, values);
-      if (row === undefined) return undefined;
-      const [record, , , , text, manifest] = row;
-      if (cached !== undefined && manifest === cached.manifest)
-        return { record: decodeObject(record as string), body: cached.body };
-      const found = toObjectWithBody(row);
-      if (typeof text === "string")
-        partLists.set(`${bucket}\n${key}`, { manifest, body: found.body }, text.length);
-      return found;
+      const found = isText(bucket) ? await readBody(bucket, keyBytes(key)) : undefined;
+      if (found === undefined) throw noSuchBucket(bucket);
+      if (found[0] === null) return undefined;
+      return found[manifestColumn] === null ? toObjectWithBody(found) : readWithParts(bucket, key, found);
     },
     objects: (bucket, scan) => readPage((statement, values) => readMatches(bucket, statement, values), scan),
     findKeys: (bucket, search) =>

@@ -28,11 +28,18 @@ export const queries = statements({
         (SELECT record FROM store.objects o WHERE o.bucket = b.id AND o.key = asked.key)
       FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
       LEFT JOIN store.buckets b ON b.name = asked.bucket ORDER BY asked.place`,
-  /** Without the list of parts if it is the list $3, which the caller has cached. */
-  objectWithBody: `SELECT o.record, o.inline, o.blob, o.stored, m.parts, o.manifest FROM store.buckets b
+  /** With the number of the list of parts instead of the list, which may be long. */
+  objectBody: `SELECT o.record, o.inline, o.blob, o.stored, NULL, o.manifest FROM store.buckets b
+      LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
+  /** Like `objectBody`, of any buckets, in request order. */
+  objectBodyBatch: `SELECT b.id IS NOT NULL, o.record, o.inline, o.blob, o.stored, NULL, o.manifest
+      FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
+      LEFT JOIN store.buckets b ON b.name = asked.bucket
+      LEFT JOIN LATERAL (SELECT record, inline, blob, stored, manifest FROM store.objects
+        WHERE bucket = b.id AND key = asked.key OFFSET 0) o ON true ORDER BY asked.place`,
+  objectWithParts: `SELECT o.record, o.inline, o.blob, o.stored, m.parts, o.manifest FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
-      LEFT JOIN store.manifests m ON m.id = o.manifest AND o.manifest IS DISTINCT FROM $3::bigint
-      WHERE b.name = $1`,
+      LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
   /** All records of a page as one text, one per line: cheaper than one row each. */
   objects: `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
         SELECT string_agg(record, E'\\n') AS records FROM (
