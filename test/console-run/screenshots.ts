@@ -28,6 +28,7 @@ export async function drawFigures(): Promise<void> {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.goto(`${served.url}/${place}`);
       await page.getByText(sign).waitFor();
+      await page.evaluate(shownPictures);
       await page.screenshot({ path: join(root, "docs", "figures", `${name}.png`), animations: "disabled" });
     }
   } finally {
@@ -36,6 +37,13 @@ export async function drawFigures(): Promise<void> {
     await rm(directory, { recursive: true, force: true });
   }
 }
+
+/** Waits for the pictures in the visible part of the page. */
+const shownPictures = `Promise.all(
+  [...document.images]
+    .filter((image) => !image.complete && image.getBoundingClientRect().top < innerHeight)
+    .map((image) => new Promise((resolve) => { image.onload = image.onerror = resolve; })),
+)`;
 
 const names = ["apple-tree", "bee", "daisy", "gate", "hedge", "ivy", "path", "rose", "tulip", "wall"];
 

@@ -76,8 +76,8 @@ inBrowser("Versions", async (t, browser) => {
     const edit = page.getByRole("button", { name: "Edit lock" });
     const lock = async () => (await engine.head("contracts", "lease.txt"))?.lock;
     await edit.click();
-    await dialog.getByLabel("Retention").selectOption("governance");
-    await dialog.getByLabel("Until").fill("2100-01-01T12:00:00");
+    await dialog.getByLabel("Retention", { exact: true }).selectOption("governance");
+    await dialog.getByLabel("Until", { exact: true }).fill("2100-01-01T12:00:00");
     await dialog.getByLabel(/^Legal hold/).check();
     await looksRight(page, "object-lock");
     await page.keyboard.press("Enter");
@@ -85,7 +85,7 @@ inBrowser("Versions", async (t, browser) => {
     const until = new Date("2100-01-01T12:00:00").getTime();
     assert.deepEqual(await lock(), { retention: { mode: "governance", until }, legalHold: true });
     await edit.click();
-    await dialog.getByLabel("Retention").selectOption("none");
+    await dialog.getByLabel("Retention", { exact: true }).selectOption("none");
     await dialog.getByLabel(/^Legal hold/).uncheck();
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("locked by governance retention").waitFor();
