@@ -12,7 +12,9 @@ export interface Blobs {
   readonly batched?: BatchedBlobs;
   /**
    * Opens blobs of one body, in order. They stay readable until closed, even if removed. The first
-   * blob of the body identifies it; others that will not be read can be left out. Returns undefined if `isReferenced` reports that no record references the blobs.
+   * blob of the body identifies it; others that will not be read can be left out. Returns undefined
+   * if `isReferenced` reports that no record references the blobs; an adapter that can open all of
+   * them at once need not ask.
    */
   open(
     bucket: string,

@@ -62,7 +62,8 @@ export interface HttpClient {
   close(): void;
 }
 
-const defaultConnectionMilliseconds = 60_000;
+/** A connection that is used for longer is replaced, so that a server that returns gets work. */
+export const defaultConnectionMilliseconds = 60_000;
 
 export function createHttpClient(
   { hostname, port, tls }: Service,

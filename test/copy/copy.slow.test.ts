@@ -344,8 +344,9 @@ test("an aborted copy ends immediately and can be resumed", async () => {
 
 test("every kind of document in src is in the list of copied kinds or in the list of excluded kinds", () => {
   const source = join(root, "src");
-  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith(".ts"),
+  // Proofs have documents only in stores of their own.
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".ts") && !name.startsWith("prove/"),
   );
   const texts = files.map((name) => readFileSync(join(source, name), "utf8"));
   const kinds = texts

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import pg from "pg";
 import { defaultClusterTimes, defaultPoolSize } from "../../src/cluster/open.ts";
 import { defaultS3Times as usualS3Times } from "../../src/s3-client/client.ts";
+import { defaultConnectionMilliseconds } from "../../src/s3-client/http-client.ts";
 import { outcomeOf, root, shellIn } from "../cli/store.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/stores.ts";
@@ -107,6 +108,7 @@ test("docs/cluster.md lists the timeouts and the pool size that the code uses", 
     "bytes of late writes are removed again after": `${defaultClusterTimes.lateWriteSeconds} s`,
     "settings of a bucket are cached for": `${defaultClusterTimes.bucketCacheMilliseconds / 1000} s`,
     "a connection to the S3 service": `${usualS3Times.connect / 1000} s`,
+    "it is used for at most": `${defaultConnectionMilliseconds / 1000} s`,
     "its response, and each pause in a body": `${usualS3Times.answer / 1000} s`,
     "a request to it, with all attempts": `${usualS3Times.retry / 1000} s`,
     "connections to the database for each process": `${defaultPoolSize}`,
