@@ -21,7 +21,7 @@ export interface UploadOperations {
     parts: readonly PartName[],
     options?: CompleteOptions,
   ): Promise<ObjectRecord>;
-  /** Returns undefined if the upload is not completed or its result is no longer retained. */
+  /** Returns the result of a completed upload, which is stored for a limited time; then undefined. */
   completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
   /** Returns active uploads, sorted by key, then by id. */
