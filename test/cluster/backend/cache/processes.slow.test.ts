@@ -47,7 +47,7 @@ test("processes share a cache: no wrong byte while they evict each other's files
   }
   for (const reader of readers) {
     const exited = once(reader, "exit");
-    reader.disconnect();
+    reader.send("end");
     assert.deepEqual(await exited, [0, null]);
   }
   assert.deepEqual(wrong, []);
