@@ -39,9 +39,10 @@ export async function put(
     await context.quotas.checkLength(bucketRecord, key, source.length!);
 
   const version = newId(context);
-  const bodyKey = needsBodyKey(context, bucketRecord, options)
-    ? await createBodyKey(context, options, { bucket, key, scope: version })
+  const creatingKey = needsBodyKey(context, bucketRecord, options)
+    ? createBodyKey(context, options, { bucket, key, scope: version })
     : undefined;
+  const bodyKey = creatingKey instanceof Promise ? await creatingKey : creatingKey;
   const ingested = await ingest(context, source, {
     bucket,
     dataKey: bodyKey?.dataKey,

@@ -31,12 +31,15 @@ export function needsBodyKey(context: Context, bucket: Bucket, options: KeyOptio
   return options.customerKey !== undefined || isStoreEncrypted(context, bucket, options.encryption);
 }
 
-/** Creates a data key. Throws before a body is received if it could not be sealed. */
-export async function createBodyKey(
+/**
+ * Creates a data key, without a promise if the master key is loaded. Throws before a body is received if
+ * it could not be sealed.
+ */
+export function createBodyKey(
   context: Context,
   { customerKey, encryption }: KeyOptions,
   subject: KeySubject,
-): Promise<BodyKey> {
+): BodyKey | Promise<BodyKey> {
   if (customerKey === undefined) return createStoreKey(context, subject);
   if (encryption === undefined) return createCustomerKey(context, customerKey, subject);
   throw new StoreError("InvalidArgument", {
@@ -57,8 +60,14 @@ function createCustomerKey(context: Context, customerKey: Uint8Array, subject: K
   };
 }
 
-async function createStoreKey(context: Context, subject: KeySubject): Promise<BodyKey> {
-  await currentMasterKey(context);
+function createStoreKey(context: Context, subject: KeySubject): BodyKey | Promise<BodyKey> {
+  const loaded = currentMasterKey(context);
+  return loaded instanceof Promise
+    ? loaded.then(() => newStoreKey(context, subject))
+    : newStoreKey(context, subject);
+}
+
+function newStoreKey(context: Context, subject: KeySubject): BodyKey {
   const { dataKey, seal } = createDataKey(context, subject);
   return {
     dataKey,

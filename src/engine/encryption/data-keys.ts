@@ -126,7 +126,10 @@ async function findMasterKey(context: Context, { masterKey }: StoreEncryption): 
  * takes a third of the time of an HMAC.
  */
 function deriveDataKey({ secret }: KeySeed, subject: KeySubject): DataKey {
-  const input = Buffer.concat([secret, Buffer.from(encodeNames("", subject))]);
+  const names = encodeNames("", subject);
+  const input = Buffer.allocUnsafe(secret.length + Buffer.byteLength(names));
+  input.set(secret);
+  input.write(names, secret.length);
   return { bytes: hash("sha512-256", input, "buffer"), use: "direct" };
 }
 

@@ -112,7 +112,8 @@ interface Run {
 }
 
 async function runCommands({ seed, isRough, isVersioned, subjects, counts }: Run): Promise<void> {
-  let isShrinking = false;
+  /** What failed first. Later failures, of shorter runs, may have other reasons. */
+  let first: unknown;
   const property = fc.asyncProperty(
     fc.commands([(isRough ? roughCommand : steadyCommand)(draws(isVersioned), counts)], {
       maxCommands: mostCommands[isRough ? "rough" : "steady"],
@@ -126,12 +127,13 @@ async function runCommands({ seed, isRough, isVersioned, subjects, counts }: Run
         await both(world, subject, { do: "snapshot" });
         if (isRough) await audit(world, subject);
         await subject.ask({ do: "empty", now: world.now });
-        if (!isShrinking) counts.commands! += [...commands].length;
+        if (first === undefined) counts.commands! += [...commands].length;
       } catch (error) {
-        isShrinking = true;
-        await subjects.drop();
+        first ??= error;
         throw error;
       } finally {
+        // A shorter run draws the same IDs, which a store never sees twice.
+        if (first !== undefined) await subjects.drop();
         await world.close();
       }
     },
@@ -140,7 +142,9 @@ async function runCommands({ seed, isRough, isVersioned, subjects, counts }: Run
   count(counts, "runs");
   if (!result.failed) return;
   const told = `with --seed ${seed} alone: ${fc.defaultReportMessage(result)}`;
-  throw new Error(`${told}\n${String(result.errorInstance)}`, { cause: result.errorInstance });
+  throw new Error(`${told}\n${String(result.errorInstance)}\nIt failed first with: ${String(first)}`, {
+    cause: result.errorInstance,
+  });
 }
 
 const day = 24 * 3600 * 1000;
