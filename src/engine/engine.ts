@@ -7,7 +7,7 @@ import type { Key } from "../model/key.ts";
 import type { Position } from "../model/listing.ts";
 import type { ObjectLock } from "../model/lock.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
-import type { ByteRange, RangeRequest } from "../model/range.ts";
+import type { ByteRange, RangeCondition, RangeRequest } from "../model/range.ts";
 import type { EventName } from "../model/settings/notification.ts";
 import type { Tags } from "../model/tags.ts";
 import type { DeleteMarker } from "../model/version.ts";
@@ -139,6 +139,8 @@ export interface GetOptions extends Omit<DescribeOptions, "parts"> {
   /** The number of a part, counted from 1, to read instead of a range. */
   readonly part?: number | undefined;
   readonly range?: RangeRequest | undefined;
+  /** The range is read only of this version; of another one, the whole object. */
+  readonly rangeCondition?: RangeCondition | undefined;
 }
 
 type RefusedRead = { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause };

@@ -6,7 +6,7 @@ import { checkKey, type Key } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
 import { decodeCursor, encodeCursor, laterPosition } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import { partRange, resolveRange } from "../model/range.ts";
+import { applicableRange, partRange, resolveRange } from "../model/range.ts";
 import type { DeleteMarker } from "../model/version.ts";
 import { openBody } from "./bytes/body-reader.ts";
 import type { Context } from "./context.ts";
@@ -96,7 +96,7 @@ async function toGetOutcome(
   const { record: opened, parts } = outcome;
   const range =
     options.part === undefined
-      ? resolveRange(options.range, record.size)
+      ? resolveRange(applicableRange(options.range, options.rangeCondition, record), record.size)
       : partRange(parts, options.part, record.size);
   const { key, version } = record;
   const { records } = context;

@@ -2,7 +2,7 @@
 import type { Condition, EntityTag, EtagCondition } from "../model/condition.ts";
 import { metadataHeaders } from "../model/metadata.ts";
 import type { HttpMetadata } from "../model/object.ts";
-import type { RangeRequest } from "../model/range.ts";
+import type { RangeCondition, RangeRequest } from "../model/range.ts";
 
 /** Headers that belong to one connection, not to the message (RFC 9110 7.6.1). */
 export const hopByHopHeaders: readonly string[] = [
@@ -64,6 +64,15 @@ export function rangeFromHeader(value: string | null): RangeRequest | undefined 
   const offset = Number(first);
   if (last === "") return { offset };
   return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 };
+}
+
+/** Parses If-Range. A weak etag or an invalid date matches no version. */
+export function rangeConditionFromHeader(value: string | null): RangeCondition | undefined {
+  if (value === null) return undefined;
+  const etag = /^"([^"]*)"$/.exec(value.trim())?.[1];
+  if (etag !== undefined) return { etag };
+  const uploaded = parseHttpDate(value);
+  return uploaded === undefined ? {} : { uploaded };
 }
 
 export function metadataFromHeaders(headers: HeaderReader): HttpMetadata {

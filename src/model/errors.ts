@@ -71,6 +71,8 @@ export interface StoreErrorOptions {
   readonly cause?: unknown;
   /** Whether the change was definitely not made: the database was busy or unreachable. */
   readonly notDone?: true | undefined;
+  /** The size of the object that the requested range is outside of. */
+  readonly objectSize?: number | undefined;
 }
 
 export class StoreError extends Error {
@@ -81,6 +83,7 @@ export class StoreError extends Error {
   // Private, so that a printed error does not show the message twice.
   readonly #detail: string;
   readonly #isNotDone: boolean;
+  readonly #objectSize: number | undefined;
 
   constructor(reason: Reason, options: StoreErrorOptions = {}) {
     const [code, defaultMessage] = reasons[reason];
@@ -92,6 +95,7 @@ export class StoreError extends Error {
     this.action = options.action;
     this.#detail = detail;
     this.#isNotDone = options.notDone === true;
+    this.#objectSize = options.objectSize;
   }
 
   /** The message without action and code. */
@@ -102,6 +106,11 @@ export class StoreError extends Error {
   /** Whether the change was definitely not made. ServiceUnavailable alone does not imply this. */
   get isNotDone(): boolean {
     return this.#isNotDone;
+  }
+
+  /** The size of the object that the requested range is outside of. */
+  get objectSize(): number | undefined {
+    return this.#objectSize;
   }
 }
 
@@ -126,11 +135,12 @@ export function isOutcomeUnknown(error: unknown): boolean {
 /** Adds the action to the error. Errors other than StoreErrors are returned unchanged. */
 export function attachAction(action: Action, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.action !== undefined) return error;
-  const { reason, detail, cause, isNotDone } = error;
+  const { reason, detail, cause, isNotDone, objectSize } = error;
   const annotated = new StoreError(reason, {
     action,
     detail,
     cause,
+    objectSize,
     ...(isNotDone ? { notDone: true } : {}),
   });
   // Keep the stack of the original error, with the new message.

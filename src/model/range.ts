@@ -11,12 +11,32 @@ export interface ByteRange {
   readonly length: number;
 }
 
+/**
+ * The version that a client resumes (If-Range, RFC 9110 13.1.5): its etag, or its time of upload in whole
+ * seconds. With neither, no version matches.
+ */
+export interface RangeCondition {
+  readonly etag?: string;
+  readonly uploaded?: number;
+}
+
+/** Returns the range to read; undefined, the whole object, if the condition names another version. */
+export function applicableRange(
+  range: RangeRequest | undefined,
+  condition: RangeCondition | undefined,
+  { etag, uploaded }: { readonly etag: string; readonly uploaded: number },
+): RangeRequest | undefined {
+  if (condition === undefined) return range;
+  const isSame = condition.etag === etag || condition.uploaded === Math.floor(uploaded / 1000) * 1000;
+  return isSame ? range : undefined;
+}
+
 /** Truncates the requested range to the object's size. Refuses an empty result. */
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   if (request === undefined) return { offset: 0, length: size };
   const range = "suffix" in request ? resolveSuffix(request.suffix, size) : resolveSpan(request, size);
   // Huge numbers can make the length NaN.
-  if (!(range.length > 0)) throw new StoreError("InvalidRange");
+  if (!(range.length > 0)) throw new StoreError("InvalidRange", { objectSize: size });
   return range;
 }
 

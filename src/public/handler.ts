@@ -1,11 +1,11 @@
 // Serves public buckets over HTTP, read-only, with conditions, ranges, caching and index documents.
 // A private bucket gets the same 404 as a missing bucket, so its existence stays hidden.
-import type { DescribeOutcome, Engine, GetOutcome } from "../engine/engine.ts";
+import type { DescribeOutcome, Engine, GetOptions, GetOutcome } from "../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
   conditionFromHeaders,
   headersFromMetadata,
-  parseHttpDate,
+  rangeConditionFromHeader,
   rangeFromHeader,
 } from "../http/headers.ts";
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
@@ -17,7 +17,7 @@ import type { Clause, Condition } from "../model/condition.ts";
 import { errorMessage } from "../model/errors.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import { type ByteRange, type RangeRequest, resolveRange } from "../model/range.ts";
+import { applicableRange, type ByteRange, resolveRange } from "../model/range.ts";
 import type { Publication } from "../model/settings/publication.ts";
 import { type AddressNames, parseAddress } from "./address.ts";
 import { type ErrorStatus, errorMessages, toErrorStatus } from "./errors.ts";
@@ -112,18 +112,23 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     const condition = readCondition(request);
     if (condition === undefined)
       return textResponse(400, "An ETag in If-Match or If-None-Match is not valid.", cors);
-    const range = ifRangeMatches(request, record)
-      ? rangeFromHeader(request.header("range") ?? null)
-      : undefined;
+    const requested = {
+      range: rangeFromHeader(request.header("range") ?? null),
+      rangeCondition: rangeConditionFromHeader(request.header("if-range") ?? null),
+    };
     try {
       const outcome =
         request.method === "HEAD"
-          ? withoutBytes(await engine.describe(bucket.name, record.key, { condition, parts: "omit" }), range)
-          : await engine.get(bucket.name, record.key, { condition, range });
+          ? withoutBytes(
+              await engine.describe(bucket.name, record.key, { condition, parts: "omit" }),
+              requested,
+            )
+          : await engine.get(bucket.name, record.key, { condition, ...requested });
       if (outcome.outcome === "missing") return notFound(publicRequest);
       if (outcome.outcome === "refused")
         return refusedResponse(outcome.clause, outcome.record, publicRequest);
       const { size } = outcome.record;
+      const range = applicableRange(requested.range, requested.rangeCondition, outcome.record);
       const headers = [...objectHeaders(outcome.record, publication), ...cors];
       if (range !== undefined) headers.push(contentRangeHeader(size, outcome.range));
       if (outcome.bytes === undefined) headers.push(contentLengthHeader(outcome.range.length));
@@ -154,8 +159,12 @@ function toBody({ bytes }: { readonly bytes: FoundObject["bytes"] | undefined })
 }
 
 /** Converts the outcome of a HEAD to that of a GET without bytes. Throws InvalidRange. */
-function withoutBytes(outcome: DescribeOutcome, range: RangeRequest | undefined) {
+function withoutBytes(
+  outcome: DescribeOutcome,
+  { range: requested, rangeCondition }: Pick<GetOptions, "range" | "rangeCondition">,
+) {
   if (outcome.outcome !== "found") return outcome;
+  const range = applicableRange(requested, rangeCondition, outcome.record);
   return { ...outcome, range: resolveRange(range, outcome.record.size), bytes: undefined };
 }
 
@@ -174,14 +183,6 @@ function readCondition(request: HttpRequest): Condition | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whether the object is still the version that a client wants to resume (RFC 9110 13.1.5). */
-function ifRangeMatches(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
-  const given = request.header("if-range")?.trim();
-  if (given === undefined || given === `"${etag}"`) return true;
-  const time = parseHttpDate(given);
-  return time !== undefined && time === Math.floor(uploaded / 1000) * 1000;
 }
 
 function refusedResponse(

@@ -3,7 +3,7 @@ import type { HttpRequest } from "../http/server/listen.ts";
 import { errorMessage, StoreError } from "../model/errors.ts";
 import { errorDocument } from "./body/xml-writer.ts";
 import type { S3Response } from "./call.ts";
-import { errorCodeByReason, S3Error } from "./errors.ts";
+import { errorCodeByReason, S3Error, type S3ErrorOptions } from "./errors.ts";
 
 export function faultLine(error: unknown, id: string): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
@@ -36,5 +36,15 @@ export function toS3Error(error: unknown): S3Error {
   // The body stream failed with an S3 error, such as a wrong hash: report that error.
   if (error.cause instanceof S3Error) return error.cause;
   const code = errorCodeByReason[error.reason];
-  return new S3Error(code, { message: code === "InternalError" ? undefined : error.detail, cause: error });
+  const message = code === "InternalError" ? undefined : error.detail;
+  return new S3Error(code, { message, cause: error, ...rangeDetails(error) });
+}
+
+/** A client that asked for a range outside the object can choose one inside (RFC 9110 15.5.17). */
+function rangeDetails({ objectSize }: StoreError): Pick<S3ErrorOptions, "details" | "headers"> {
+  if (objectSize === undefined) return {};
+  return {
+    details: { ActualObjectSize: String(objectSize) },
+    headers: [["content-range", `bytes */${objectSize}`]],
+  };
 }

@@ -1,8 +1,8 @@
 // GetObject, HeadObject, PutObject and DeleteObject.
-import type { GetOutcome } from "../../engine/engine.ts";
-import { rangeFromHeader } from "../../http/headers.ts";
+import type { GetOptions, GetOutcome } from "../../engine/engine.ts";
+import { rangeConditionFromHeader, rangeFromHeader } from "../../http/headers.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
+import { applicableRange, type ByteRange, partRange, resolveRange } from "../../model/range.ts";
 import { type DeleteMarker, isDeleteMarker } from "../../model/version.ts";
 import { decideAccess } from "../auth/authorize.ts";
 import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
@@ -36,10 +36,12 @@ import { deleteVersions } from "./delete-versions.ts";
 export async function getObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const overridden = readOverrides(request);
-  const { range, part } = readSelection(request);
+  const selection = readSelection(request);
+  const { range, rangeCondition, part } = selection;
   const outcome = await engine.get(operation.bucket, operation.key, {
     condition: readCondition(request),
     range,
+    rangeCondition,
     part,
     customerKey: readCustomerKey(request),
     version: operation.version,
@@ -48,7 +50,7 @@ export async function getObject(call: Call): Promise<S3Response> {
   if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
-  const isPartial = isPartialContent(outcome, range, part);
+  const isPartial = isPartialContent(outcome, selection);
   const headers = [
     ...objectHeaders(record, overridden),
     ...versionHeaders(call.bucket, record),
@@ -63,7 +65,8 @@ export async function getObject(call: Call): Promise<S3Response> {
 export async function headObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const overridden = readOverrides(request);
-  const { range, part } = readSelection(request);
+  const selection = readSelection(request);
+  const { part } = selection;
   const outcome = await engine.describe(operation.bucket, operation.key, {
     condition: readCondition(request),
     customerKey: readCustomerKey(request),
@@ -74,9 +77,10 @@ export async function headObject(call: Call): Promise<S3Response> {
   if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, parts } = outcome;
+  const range = applicableRange(selection.range, selection.rangeCondition, record);
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
   const described = { record, range: span, parts };
-  const isPartial = isPartialContent(described, range, part);
+  const isPartial = isPartialContent(described, selection);
   return answer(isPartial ? 206 : 200, [
     ...objectHeaders(record, overridden),
     ...versionHeaders(call.bucket, record),
@@ -91,16 +95,22 @@ function currentExpiration(call: Call, record: ObjectRecord): [string, string][]
   return call.operation.version === undefined ? expirationHeader(call, record) : [];
 }
 
-function readSelection(request: S3Request): { range: RangeRequest | undefined; part: number | undefined } {
+/** The part of an object that a request asks for. */
+type Selection = Pick<GetOptions, "range" | "rangeCondition" | "part">;
+
+function readSelection(request: S3Request): Selection {
   const range = rangeFromHeader(request.header("range") ?? null);
   const text = request.query.get("partNumber");
-  if (text === undefined) return { range, part: undefined };
+  if (text === undefined) {
+    if (range === undefined) return {};
+    return { range, rangeCondition: rangeConditionFromHeader(request.header("if-range") ?? null) };
+  }
   if (range !== undefined) {
     throw new S3Error("InvalidRequest", {
       message: "Cannot specify both Range header and partNumber query parameter",
     });
   }
-  return { range: undefined, part: parsePartNumber(text) };
+  return { part: parsePartNumber(text) };
 }
 
 export function parsePartNumber(text: string | undefined): number {
@@ -122,12 +132,11 @@ function spanChecksums({ record, range, parts }: FoundObject, part: number | und
 }
 
 /** Whether the status is 206. An empty part gets 200: Content-Range cannot describe zero bytes. */
-function isPartialContent(
-  { range }: FoundObject,
-  requestedRange: RangeRequest | undefined,
-  part: number | undefined,
-): boolean {
-  return (requestedRange !== undefined || part !== undefined) && range.length > 0;
+function isPartialContent({ record, range }: FoundObject, selection: Selection): boolean {
+  const isSelected =
+    selection.part !== undefined ||
+    applicableRange(selection.range, selection.rangeCondition, record) !== undefined;
+  return isSelected && range.length > 0;
 }
 
 function spanHeaders(

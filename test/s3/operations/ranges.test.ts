@@ -52,3 +52,40 @@ test("a request without a range or with a malformed range gets 200 without Conte
   const refused = await ask({ method: "GET", path: "/photos/empty", headers: { range: "bytes=0-" } });
   assert.deepEqual([refused.status, refused.code], [416, "InvalidRange"]);
 });
+
+test("If-Range: a range of another version gets the whole object", async (t) => {
+  const { engine, ask } = await directScene(t);
+  await engine.createBucket("photos");
+  await engine.put("photos", "five", Buffer.from("value"));
+  const { etag, uploaded } = (await engine.head("photos", "five"))!;
+  const cases = [
+    [`"${etag}"`, 206],
+    [new Date(uploaded).toUTCString(), 206],
+    ['"other"', 200],
+    [`W/"${etag}"`, 200],
+    [new Date(uploaded - 2000).toUTCString(), 200],
+    ["nonsense", 200],
+  ] as const;
+  for (const [condition, expected] of cases) {
+    for (const method of ["GET", "HEAD"]) {
+      const headers = { range: "bytes=1-2", "if-range": condition };
+      const { status, headers: answered } = await ask({ method, path: "/photos/five", headers });
+      const length = expected === 206 ? "2" : "5";
+      assert.deepEqual([status, answered["content-length"]], [expected, length], `${method} ${condition}`);
+    }
+  }
+  const beyond = { range: "bytes=9-", "if-range": '"other"' };
+  const whole = await ask({ method: "GET", path: "/photos/five", headers: beyond });
+  assert.deepEqual([whole.status, whole.text], [200, "value"]);
+});
+
+test("a range outside the object is refused with the object's size", async (t) => {
+  const { engine, ask } = await directScene(t);
+  await engine.createBucket("photos");
+  await engine.put("photos", "five", Buffer.from("value"));
+  for (const method of ["GET", "HEAD"]) {
+    const refused = await ask({ method, path: "/photos/five", headers: { range: "bytes=5-" } });
+    assert.deepEqual([refused.status, refused.headers["content-range"]], [416, "bytes */5"], method);
+    if (method === "GET") assert.match(refused.text, /<ActualObjectSize>5<\/ActualObjectSize>/);
+  }
+});
