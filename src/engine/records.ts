@@ -26,6 +26,12 @@ export interface Records {
   /** Returns what the bucket's quota limits. Fast: the number is kept, not counted. */
   usage(bucket: string): Promise<Usage>;
 
+  /**
+   * Returns a function that returns a mark of a bucket, without opening the bucket. The mark differs
+   * after every commit to the bucket. Undefined: the bucket changes now, or its bytes need a sweep.
+   */
+  changeMarks?(): Promise<(bucket: string) => string | undefined>;
+
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
   /** Returns the record and the location of its bytes, read in one snapshot. */
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
