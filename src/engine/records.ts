@@ -6,11 +6,11 @@ import type { Key } from "../model/key.ts";
 import type { KeyMatches, KeySearch } from "../model/key-search.ts";
 import type { Page, PageEntry, Scan, VersionPosition } from "../model/listing.ts";
 import type { Checksums, ObjectRecord } from "../model/object.ts";
-import type { ByteRange } from "../model/range.ts";
 import type { Usage } from "../model/settings/quota.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker, Version } from "../model/version.ts";
 import type { StoredBlob } from "./blobs.ts";
+import type { PartsBody } from "./codec/parts-body.ts";
 
 /** Methods after `deleteBucket` reject with NoSuchBucket if their bucket is missing. */
 export interface Records {
@@ -181,23 +181,6 @@ export type Body =
   | { readonly storage: "inline"; readonly bytes: Uint8Array }
   | { readonly storage: "blob"; readonly blob: StoredBlob }
   | PartsBody;
-
-export interface PartsBody {
-  readonly storage: "parts";
-  /** An adapter may decode a long list when it is first read. */
-  readonly parts: readonly BodyPart[];
-  /** Finds the parts of a short range without decoding `parts`. Undefined: search `parts`. */
-  readonly findParts?: (range: ByteRange) => FoundParts | undefined;
-}
-
-/** The parts that overlap a range, in order. */
-export interface FoundParts {
-  readonly segments: readonly BodyPart[];
-  /** Offset of the first found part in the body. */
-  readonly offset: number;
-  /** First part of the body. */
-  readonly first: BodyPart;
-}
 
 export interface BodyPart {
   readonly number: number;

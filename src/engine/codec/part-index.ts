@@ -1,10 +1,19 @@
 // Finds the parts of a short range in an encoded list, because decoding a list of 10,000 parts takes
 // many times longer than reading 1 KiB. Works for lists whose parts have one size, except the last.
 import type { ByteRange } from "../../model/range.ts";
-import type { BodyPart, FoundParts } from "../records.ts";
+import type { BodyPart } from "../records.ts";
 
 /** Maximum length of the parts at the end of a list that have another size than the first part. */
 const maxTailCharacters = 1024;
+
+/** The parts that overlap a range, in order. */
+export interface FoundParts {
+  readonly segments: readonly BodyPart[];
+  /** Offset of the first found part in the body. */
+  readonly offset: number;
+  /** First part of the body. */
+  readonly first: BodyPart;
+}
 
 /** Finds the parts that overlap a range. Returns undefined if it lies in no part. */
 export type FindParts = (range: ByteRange) => FoundParts | undefined;

@@ -1,7 +1,15 @@
 // The body of an object of many parts, whose list is decoded when it is first needed.
-import type { BodyPart, PartsBody } from "../records.ts";
+import type { BodyPart } from "../records.ts";
 import { type FindParts, indexParts } from "./part-index.ts";
 import { decodeManifest, decodeParts } from "./record-codec.ts";
+
+export interface PartsBody {
+  readonly storage: "parts";
+  /** A long list is decoded when it is first read. */
+  readonly parts: readonly BodyPart[];
+  /** Finds the parts of a short range without decoding `parts`. Undefined: search `parts`. */
+  readonly findParts?: FindParts;
+}
 
 /** A shorter list is decoded at once, which takes less time than an index. */
 const minIndexedCharacters = 16 * 1024;

@@ -1,9 +1,8 @@
 // Reads the lists of parts of a bucket. The number of a list's row may be reused after its version
 // was removed, so cached lists are found by number and version.
 import type { PartListCache } from "../../engine/codec/part-list-cache.ts";
-import { toPartsBody } from "../../engine/codec/parts-body.ts";
+import { type PartsBody, toPartsBody } from "../../engine/codec/parts-body.ts";
 import { decodeManifest } from "../../engine/codec/record-codec.ts";
-import type { PartsBody } from "../../engine/records.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { damagedError } from "../rows/checksum.ts";
 import { ownedText } from "../rows/stored-body.ts";

@@ -1,6 +1,7 @@
 // Decodes the location of a body from the columns of a row, in the tables of objects and of history.
+import type { PartsBody } from "../../engine/codec/parts-body.ts";
 import { decodeManifest } from "../../engine/codec/record-codec.ts";
-import type { Body, BodyPart, PartsBody } from "../../engine/records.ts";
+import type { Body, BodyPart } from "../../engine/records.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { verifyBytes, verifyText } from "./checksum.ts";
 
