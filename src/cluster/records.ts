@@ -1,6 +1,7 @@
 // The Records port on PostgreSQL.
 import { setTimeout as pause } from "node:timers/promises";
 import { createPartListCache } from "../engine/codec/part-list-cache.ts";
+import { toPartsBody } from "../engine/codec/parts-body.ts";
 import { decodeObject, decodePart, decodeUpload } from "../engine/codec/record-codec.ts";
 import type { Body, Change, ObjectWithBody, Records, UploadScan } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
@@ -63,10 +64,12 @@ export function createClusterRecords({
       return { record: decodeObject(found[0] as string), body: cached.body };
     const [row] = await readMatches(bucket, queries.objectWithParts, [keyBytes(key)]);
     if (row === undefined) return undefined;
-    const object = toObjectWithBody(row);
-    const [, , , , text, manifest] = row;
-    if (typeof text === "string") partLists.set(name, { manifest, body: object.body }, text.length);
-    return object;
+    const [stored, , , , text, manifest] = row;
+    if (typeof text !== "string") return toObjectWithBody(row);
+    const record = decodeObject(stored as string);
+    const body = toPartsBody(text, record.size);
+    partLists.set(name, { manifest, body }, text.length);
+    return { record, body };
   }
 
   /** Returns the matching rows, without the row of nulls. */

@@ -26,7 +26,7 @@ import type {
 } from "./engine.ts";
 import { findVersion, isCurrent } from "./find-version.ts";
 import { put } from "./put.ts";
-import type { ObjectWithBody } from "./records.ts";
+import type { Body, ObjectWithBody } from "./records.ts";
 import { cancelSourceOnFailure } from "./write-path.ts";
 
 type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
@@ -93,11 +93,11 @@ async function toGetOutcome(
       ? customerKey
       : openDataKey(context, encryption, { bucket, key: record.key });
   const dataKey = found instanceof Promise ? await found : found;
-  const { record: opened, parts } = outcome;
+  const { record: opened } = outcome;
   const range =
     options.part === undefined
       ? resolveRange(applicableRange(options.range, options.rangeCondition, record), record.size)
-      : partRange(parts, options.part, record.size);
+      : partRange(outcome.parts, options.part, record.size);
   const { key, version } = record;
   const { records } = context;
   const isReferenced = async () =>
@@ -108,7 +108,16 @@ async function toGetOutcome(
   const bytes = await openBody(context, body, request);
   if (bytes === undefined) return undefined;
   // Fields are listed: spreading takes a fifth of a small read.
-  return { outcome: "found", record: opened, range, bytes, parts };
+  if (body.storage !== "parts") return { outcome: "found", record: opened, range, bytes, parts: undefined };
+  return {
+    outcome: "found",
+    record: opened,
+    range,
+    bytes,
+    get parts() {
+      return body.parts;
+    },
+  };
 }
 
 /** Checks the condition of a read, then the customer's key. Also returns the data key. */
@@ -120,8 +129,20 @@ function toDescribeOutcome(
   const clause = condition === undefined ? undefined : findFailedClause(condition, record);
   if (clause !== undefined) return { outcome: { outcome: "refused", record, clause } };
   const dataKey = customerDataKey(customerKey, record.encryption, { bucket, key: record.key });
-  const parts = body?.storage === "parts" ? body.parts : undefined;
-  return { outcome: { outcome: "found", record: withOpenedChecksums(record, dataKey), parts }, dataKey };
+  const opened = withOpenedChecksums(record, dataKey);
+  return { outcome: toFound(opened, body), dataKey };
+}
+
+/** Most callers do not need the parts, of which an object may have thousands to decode. */
+function toFound(record: ObjectRecord, body: Body | undefined): DescribeOutcome {
+  if (body?.storage !== "parts") return { outcome: "found", record, parts: undefined };
+  return {
+    outcome: "found",
+    record,
+    get parts() {
+      return body.parts;
+    },
+  };
 }
 
 async function list(context: Context, bucket: string, options: ListOptions) {

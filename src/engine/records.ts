@@ -10,6 +10,7 @@ import type { Usage } from "../model/settings/quota.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker, Version } from "../model/version.ts";
 import type { StoredBlob } from "./blobs.ts";
+import type { PartsBody } from "./codec/parts-body.ts";
 
 /** Methods after `deleteBucket` reject with NoSuchBucket if their bucket is missing. */
 export interface Records {
@@ -24,6 +25,12 @@ export interface Records {
   totals(bucket: string): Promise<Totals>;
   /** Returns what the bucket's quota limits. Fast: the number is kept, not counted. */
   usage(bucket: string): Promise<Usage>;
+
+  /**
+   * Returns a function that returns a mark of a bucket, without opening the bucket. The mark differs
+   * after every commit to the bucket. Undefined: the bucket changes now, or its bytes need a sweep.
+   */
+  changeMarks?(): Promise<(bucket: string) => string | undefined>;
 
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
   /** Returns the record and the location of its bytes, read in one snapshot. */
@@ -173,7 +180,7 @@ export interface VersionPage {
 export type Body =
   | { readonly storage: "inline"; readonly bytes: Uint8Array }
   | { readonly storage: "blob"; readonly blob: StoredBlob }
-  | { readonly storage: "parts"; readonly parts: readonly BodyPart[] };
+  | PartsBody;
 
 export interface BodyPart {
   readonly number: number;

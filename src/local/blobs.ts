@@ -56,6 +56,8 @@ export const defaultSizes: Sizes = {
   segments: defaultSegmentSizes,
 };
 
+/** Buckets that recovery examines in one turn of the event loop. */
+const bucketsPerTurn = 64;
 /** Maximum number of buckets with an open segment for new bodies. */
 const maxSegmentWriters = 64;
 
@@ -105,13 +107,16 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
   }
 
   /** Removes orphaned files of dead processes. Returns the number of removed blobs. */
-  function recoverAll(): number {
+  async function recoverAll(): Promise<number> {
     const isGone = memoize(
       (name: string) => name !== processLock.name && !isProcessAlive(layout.processes, name),
     );
     const hasCrash = hasStaleLock(layout.processes);
     let removed = 0;
-    for (const { name, id } of buckets.all("sound")) {
+    for (const [index, { name, id }] of buckets.all("sound").entries()) {
+      // Let requests run: a store may have 100,000 buckets.
+      if (index % bucketsPerTurn === bucketsPerTurn - 1)
+        await new Promise((resolve) => setImmediate(resolve));
       // Called only for buckets with markers of a dead process, so other buckets are not opened.
       const referencesBlob = (blob: string) => buckets.open(name).queries.referencesBlob(blob);
       const hasBlobsIn = (segment: string) => buckets.open(name).queries.hasBlobsIn(id, segment);
@@ -214,7 +219,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
 
     async recover() {
       try {
-        return recoverAll();
+        return await recoverAll();
       } catch (error) {
         // A missing file is not a disk failure: its bucket was deleted, or another process removed
         // it first.

@@ -16,6 +16,7 @@ import { type Layout, parseBlobId } from "./disk/layout.ts";
 import { createLocalDocuments } from "./documents.ts";
 import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
 import type { RegisteredBucket } from "./index/bucket-registry.ts";
+import { createChangeMarks } from "./index/change-marks.ts";
 import type { Queries } from "./index/queries/object-queries.ts";
 import { toDamageError } from "./index/sqlite.ts";
 import { checkBucket } from "./integrity/check-bucket.ts";
@@ -87,6 +88,9 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     },
     async buckets(which) {
       return buckets.all(which).map(({ id: _, isDeleting: __, ...bucket }) => bucket);
+    },
+    async changeMarks() {
+      return createChangeMarks(layout, buckets.all("sound"));
     },
     async deleteBucket(name) {
       const outcome = await writer.deleteBucket(name);

@@ -36,10 +36,7 @@ export async function openBody(
     checkLength(context, request, { size: request.size, stored: body.bytes.length });
     return inlineBytes(openInline(context, body.bytes, request));
   }
-  const find = (stored: Exclude<Body, { storage: "inline" }>) =>
-    findSegments(toSegments(stored, request), request.range, ({ size, blob }) =>
-      checkLength(context, request, { size, stored: blob.size }),
-    );
+  const find = (stored: Exclude<Body, { storage: "inline" }>) => findIn(context, stored, request);
   let found = find(body);
   const open = () => {
     const { first, segments } = found;
@@ -63,7 +60,19 @@ export async function openBody(
   );
 }
 
-/** Throws if the body was truncated or extended. Runs for every range, to find all damage. */
+function findIn(
+  context: Context,
+  body: Exclude<Body, { storage: "inline" }>,
+  request: BodyRequest,
+): FoundSegments {
+  const check = ({ size, blob }: Segment) => checkLength(context, request, { size, stored: blob.size });
+  const found = body.storage === "parts" ? body.findParts?.(request.range) : undefined;
+  if (found === undefined) return findSegments(toSegments(body, request), request.range, check);
+  for (const segment of found.segments) check(segment);
+  return found;
+}
+
+/** Throws if the body was truncated or extended. */
 function checkLength(
   { blockBytes }: Context,
   { dataKey }: BodyRequest,

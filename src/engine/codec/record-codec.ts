@@ -209,6 +209,15 @@ export function decodeManifest(text: string): BodyPart[] {
   });
 }
 
+/** Decodes some parts of a manifest: the text of a list without the format. */
+export function decodeParts(text: string): BodyPart[] {
+  return readStored("the list of an object's parts", () => {
+    const rows = JSON.parse(text) as readonly EncodedBodyPart[];
+    expectList(rows);
+    return rows.map(readBodyPart);
+  });
+}
+
 function readBodyPart([number, size, id, stored, checksums]: EncodedBodyPart): BodyPart {
   for (const count of [number, size, stored]) expectCount(count);
   expectText(id);

@@ -3,6 +3,7 @@
 import { type Metrics, secondsBounds } from "../../metrics/metrics.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
+import { createIdleBuckets } from "./idle-buckets.ts";
 import type { Damage, ScrubOptions, ScrubOutcome, SweepReport } from "./reports.ts";
 import { scrub } from "./scrub.ts";
 import { removeGarbage, sweep } from "./sweep.ts";
@@ -28,6 +29,7 @@ export interface Housekeeping {
 
 export function createHousekeeping(context: Context, metrics: Metrics): Housekeeping {
   const sweepMetrics = createSweepMetrics(metrics);
+  const idleBuckets = createIdleBuckets(context);
   const touched = new Set<string>();
   /** Buckets whose space is being reclaimed. "again": another pass must follow. */
   const reclaimed = new Map<string, "once" | "again">();
@@ -91,7 +93,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
   async function sweepAll(lifecycle: "now" | "in turn"): Promise<SweepReport> {
     const begin = performance.now();
     try {
-      const report = await sweep(context, lifecycle);
+      const report = await sweep(context, lifecycle, idleBuckets);
       sweepMetrics.countSwept(report);
       sweepMetrics.sweeps("done").add(1);
       return report;

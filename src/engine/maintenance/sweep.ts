@@ -6,6 +6,7 @@ import type { Context } from "../context.ts";
 import { removeExpiredKeys } from "../key-value/expiry.ts";
 import type { GarbageEntry } from "../records.ts";
 import { abort } from "../uploads/uploads.ts";
+import type { IdleBuckets } from "./idle-buckets.ts";
 import { claimLifecycleRun, runLifecycle } from "./lifecycle.ts";
 import type { SweepReport } from "./reports.ts";
 
@@ -13,10 +14,17 @@ const batch = 256;
 /** Garbage entries per batch: about as many as busy writers add during one commit. */
 const garbageBatch = 512;
 
+/** Idle buckets that are passed over in one turn of the event loop. */
+const idlePerTurn = 64;
+
 type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
 
 /** "in turn": only one process runs lifecycle rules, once an hour; they read every object. */
-export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
+export async function sweep(
+  context: Context,
+  lifecycle: "now" | "in turn",
+  idleBuckets: IdleBuckets,
+): Promise<SweepReport> {
   const runsLifecycle = lifecycle === "now" || (await claimLifecycleRun(context));
   const blobsRemoved = await context.blobs.recover();
   const counts: Counts = {
@@ -28,7 +36,16 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
     blobsRemoved,
   };
   const failures: unknown[] = [];
-  for (const { name } of await context.records.buckets("sound")) {
+  const buckets = await context.records.buckets("sound");
+  const changeMark = await context.records.changeMarks?.();
+  idleBuckets.keepOnly(new Set(buckets.map(({ name }) => name)));
+  for (const [index, { name }] of buckets.entries()) {
+    const mark = changeMark?.(name);
+    const isIdle = idleBuckets.isIdle(name, mark, runsLifecycle);
+    // Let requests run between buckets, of which a store may have thousands.
+    if (!isIdle || index % idlePerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (isIdle) continue;
+    const failuresBefore = failures.length;
     const steps = [
       () => sweepUploads(context, name, counts),
       async () => {
@@ -40,6 +57,9 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
         counts.blobsRemoved += await removeGarbage(context, name);
       },
       async () => context.blobs.reclaim?.(name, "all"),
+      async () => {
+        if (failures.length === failuresBefore) await idleBuckets.note(name, mark);
+      },
     ];
     for (const step of steps) {
       await step().catch((error: unknown) => {

@@ -2,7 +2,7 @@
 // at any time, so a read that finds nothing checks whether its bucket still exists.
 import { existsSync, rmSync } from "node:fs";
 import { createPartListCache } from "../../engine/codec/part-list-cache.ts";
-import type { BodyPart } from "../../engine/records.ts";
+import type { PartsBody } from "../../engine/codec/parts-body.ts";
 import { StoreError } from "../../model/errors.ts";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { createLru } from "../disk/lru.ts";
@@ -69,7 +69,7 @@ export function createBuckets(layout: Layout): Buckets {
     }
   }
   const cacheBudget = createCacheBudget();
-  const partLists = createPartListCache<readonly BodyPart[]>();
+  const partLists = createPartListCache<PartsBody>();
   const handles = createLru(128, openByName, ({ database, cache }) => {
     cache.close();
     database.close();

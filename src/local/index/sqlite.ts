@@ -20,15 +20,28 @@ export type Database = { prepare<Row = unknown>(sql: string): Statement<Row> } &
   typeof DatabaseSync
 >;
 
-/** Prepares a statement that returns rows as arrays, which are faster to create than objects. */
+/**
+ * Prepares a statement that returns rows as arrays, which are faster to create than objects. It is
+ * prepared when it is first used: preparing all statements of a bucket takes most of its opening.
+ */
 export function prepareArrays<Row extends readonly unknown[]>(
   database: Database,
   sql: string,
-): Statement<Row> {
-  const statement = database.prepare<Row>(sql);
-  statement.setReturnArrays(true);
-  return statement;
+): ArrayStatement<Row> {
+  let statement: Statement<Row> | undefined;
+  function prepare(): Statement<Row> {
+    statement = database.prepare<Row>(sql);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+  return {
+    get: (...values) => (statement ?? prepare()).get(...values),
+    all: (...values) => (statement ?? prepare()).all(...values),
+    iterate: (...values) => (statement ?? prepare()).iterate(...values),
+  };
 }
+
+export type ArrayStatement<Row> = Pick<Statement<Row>, "get" | "all" | "iterate">;
 
 export interface DatabaseOptions {
   /** Readers serve requests; the writer commits. */

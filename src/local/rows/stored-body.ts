@@ -1,4 +1,5 @@
 // Decodes the location of a body from the columns of a row, in the tables of objects and of history.
+import type { PartsBody } from "../../engine/codec/parts-body.ts";
 import { decodeManifest } from "../../engine/codec/record-codec.ts";
 import type { Body, BodyPart } from "../../engine/records.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -17,8 +18,8 @@ export type BodyRow = readonly [
   manifest: number | null,
 ];
 
-/** Returns the list of parts in the row `manifest`, which must belong to the record. */
-export type ReadParts = (manifest: number, record: ObjectRecord) => readonly BodyPart[];
+/** Returns the body whose list of parts is in the row `manifest`, which must belong to the record. */
+export type ReadParts = (manifest: number, record: ObjectRecord) => PartsBody;
 
 export function toBody(
   record: ObjectRecord,
@@ -28,7 +29,7 @@ export function toBody(
   const [, blob, stored, inline, bytes, manifest] = row;
   const { key, version } = record;
   if (blob !== null) return { storage: "blob", blob: { id: blob, size: stored! } };
-  if (manifest !== null) return { storage: "parts", parts: readParts(manifest, record) };
+  if (manifest !== null) return readParts(manifest, record);
   if (inline === emptyBody && record.size === 0 && record.encryption === undefined)
     return { storage: "inline", bytes: new Uint8Array() };
   return { storage: "inline", bytes: verifyBytes(version, bytes, `the body of "${key}"`) };
@@ -36,8 +37,14 @@ export function toBody(
 
 /** Parses a stored list of parts, which starts with the version of the object that owns it. */
 export function ownedParts(manifest: string, what: string): [version: string, parts: BodyPart[]] {
+  const [version, text] = ownedText(manifest, what);
+  return [version, decodeManifest(text)];
+}
+
+/** Verifies a stored list of parts and returns it encoded. */
+export function ownedText(manifest: string, what: string): [version: string, text: string] {
   const text = verifyText(manifest, what);
-  return [text.slice(0, versionDigits), decodeManifest(text.slice(versionDigits))];
+  return [text.slice(0, versionDigits), text.slice(versionDigits)];
 }
 
 const versionDigits = 32;

@@ -76,8 +76,10 @@ export async function headObject(call: Call): Promise<S3Response> {
   });
   if (outcome.outcome === "missing") throw await notFound(call, outcome.marker);
   if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
-  const { record, parts } = outcome;
+  const { record } = outcome;
   const range = applicableRange(selection.range, selection.rangeCondition, record);
+  // Decoding thousands of parts takes long, so they are read only if a part is requested.
+  const parts = part === undefined ? undefined : outcome.parts;
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
   const described = { record, range: span, parts };
   const isPartial = isPartialContent(described, selection);
@@ -125,8 +127,9 @@ export function parsePartNumber(text: string | undefined): number {
 type FoundObject = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
 
 /** Returns the checksums of the whole object or of a part; other ranges have none. */
-function spanChecksums({ record, range, parts }: FoundObject, part: number | undefined): [string, string][] {
-  const one = part === undefined ? undefined : parts?.[part - 1];
+function spanChecksums(found: FoundObject, part: number | undefined): [string, string][] {
+  const { record, range } = found;
+  const one = part === undefined ? undefined : found.parts?.[part - 1];
   if (one !== undefined) return partChecksumHeaders(one.checksums, record);
   return range.length === record.size ? checksumHeaders(record) : [];
 }
@@ -139,15 +142,13 @@ function isPartialContent({ record, range }: FoundObject, selection: Selection):
   return isSelected && range.length > 0;
 }
 
-function spanHeaders(
-  { record, range, parts }: FoundObject,
-  part: number | undefined,
-  isPartial: boolean,
-): [string, string][] {
+function spanHeaders(found: FoundObject, part: number | undefined, isPartial: boolean): [string, string][] {
+  const { record, range } = found;
   const { offset, length }: ByteRange = range;
   const headers: [string, string][] = [["content-length", String(length)]];
   if (isPartial) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
-  if (part !== undefined && parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts.length)]);
+  const parts = part === undefined ? undefined : found.parts;
+  if (parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts.length)]);
   return headers;
 }
 

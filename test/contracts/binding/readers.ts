@@ -20,6 +20,8 @@ const kinds: readonly Kind[] = [
   { name: "of 1 MiB", size: MiB },
   { name: "of 1 MiB with an SSE-C key", size: MiB, ssecKey: secret },
   { name: "of three parts of 1 MiB and a smaller part", size: 3 * MiB + 1000, partSize: MiB },
+  // The local adapter stores parts of this size in shared files, which are compacted.
+  { name: "of four parts of 100 KiB", size: 400 * 1024, partSize: 100 * 1024 },
   { name: "of several parts with an SSE-C key", size: 2 * MiB + 1000, partSize: MiB, ssecKey: secret },
 ];
 

@@ -2,7 +2,17 @@
 import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { RestoreOptions } from "../../../src/engine/versions/versions.ts";
-import { bucket, type Chapter, contentOf, day, emptied, failsWith, type SharedEngine } from "./setup.ts";
+import {
+  bucket,
+  type Chapter,
+  contentOf,
+  day,
+  emptied,
+  failsWith,
+  found,
+  type SharedEngine,
+  uploadParts,
+} from "./setup.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -122,6 +132,42 @@ export const restores: Chapter = async (t, shared) => {
     await engine.sweep();
     assert.equal((await contentOf(engine, "a")).toString(), large);
   });
+
+  for (const size of [70_000, 300_000]) {
+    await t.test(
+      `a reader of parts of ${size} bytes reads on while all versions that share them are removed`,
+      async () => {
+        const { engine, blobs, time } = await versioned(shared);
+        const upload = await engine.createUpload(bucket, "a");
+        const bodies = [1, 2, 3, 4].map((fill) => Buffer.alloc(size, fill));
+        const parts = await uploadParts(
+          engine,
+          upload,
+          Object.fromEntries(bodies.map((body, i) => [i + 1, body])),
+        );
+        const first = await engine.completeUpload(bucket, upload, parts);
+        await engine.delete(bucket, ["a"]);
+        time.time += 1000;
+        const second = await engine.restoreVersion(bucket, "a", first.version);
+        const readers = [await found(engine, "a"), await found(engine, "a", { version: first.version })];
+        const begun = readers.map(({ bytes }) => bytes.chunks()[Symbol.asyncIterator]());
+        const chunks = await Promise.all(
+          begun.map(async (reader) => [Buffer.from((await reader.next()).value!)]),
+        );
+        for (const version of [first.version, second.version]) {
+          await engine.deleteVersions(bucket, [{ key: "a", version }]);
+          await engine.sweep();
+        }
+        for (const [index, reader] of begun.entries()) {
+          for await (const chunk of { [Symbol.asyncIterator]: () => reader })
+            chunks[index]!.push(Buffer.from(chunk));
+          assert.ok(Buffer.concat(chunks[index]!).equals(Buffer.concat(bodies)));
+        }
+        await engine.sweep();
+        for await (const blob of blobs.all(bucket)) assert.fail(`blob ${blob} was not removed`);
+      },
+    );
+  }
 
   await t.test("restoring the current version changes nothing", async () => {
     const { engine } = await versioned(shared);

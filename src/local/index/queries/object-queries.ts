@@ -103,8 +103,8 @@ export function createQueries(database: Database, cachedLists?: PartListOptions)
     const record = toObject(key, row);
     const manifest = row[5];
     if (manifest === null) return { record, body: toBody(record, row, partLists.get) };
-    const parts = partLists.find(manifest, record);
-    return parts && { record, body: { storage: "parts", parts } };
+    const body = partLists.find(manifest, record);
+    return body && { record, body };
   }
 
   /** Reads the object again, in one snapshot with its list of parts. */

@@ -3,7 +3,7 @@
 import { type BucketSettings, type SettingName, settingNames } from "../../../model/bucket.ts";
 import { verifyText } from "../../rows/checksum.ts";
 import { noSetting } from "../schema.ts";
-import { type Database, prepareArrays, type Statement } from "../sqlite.ts";
+import { type ArrayStatement, type Database, prepareArrays } from "../sqlite.ts";
 
 export interface StoredSettings {
   /** The bucket's deletion mark, not verified. */
@@ -15,7 +15,7 @@ type SettingsRow = readonly [deleted: unknown, ...settings: unknown[]];
 
 interface KnownSettings {
   /** Returns the deletion mark if all texts are the known ones, and no row otherwise. */
-  readonly ifSame: Statement<[deleted: unknown]> | undefined;
+  readonly ifSame: ArrayStatement<[deleted: unknown]> | undefined;
   readonly settings: BucketSettings;
 }
 
@@ -41,7 +41,7 @@ export function createSettingsReader(database: Database): () => StoredSettings {
 function prepareComparison(
   database: Database,
   texts: readonly unknown[],
-): Statement<[deleted: unknown]> | undefined {
+): ArrayStatement<[deleted: unknown]> | undefined {
   const literals = texts.map((text) => `'${String(text).replaceAll("'", "''")}'`);
   const conditions = settingNames.map((name, i) => `${name} IS ${literals[i]}`).join(" AND ");
   if (conditions.length > maxComparedLength) return undefined;
