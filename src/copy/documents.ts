@@ -37,6 +37,7 @@ export const uncopiedKinds = [
   "audit head",
   "server",
   "metrics history",
+  "bucket metrics history",
 ] as const;
 
 export interface DocumentPair {

@@ -139,7 +139,7 @@ function binPoints(bins: readonly Bin[], { length, selected, until }: BinRange):
 }
 
 /** An interval that has only begun has the increase of a sample that began earlier. */
-const minMilliseconds = 20_000;
+export const minMilliseconds = 20_000;
 
 type Rates = Omit<Point, "time" | "stored" | "objects">;
 
